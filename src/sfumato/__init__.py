@@ -1,0 +1,54 @@
+"""Sfumato: the decision desk for publishing personal data.
+
+    import sfumato as sf
+    table = sf.read("people.csv")
+    roles = sf.Roles.read("roles.toml")
+    release = sf.Mondrian(k=5)(table, roles)
+    sf.k_anonymity(release, roles).value
+
+Names are loaded when they are first used, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "read": "engines",
+    "Roles": "core.roles",
+    "Hierarchy": "core.hierarchy",
+    "Release": "core.release",
+    "Score": "core.metric",
+    "Requirement": "core.metric",
+    "SfumatoError": "core.errors",
+    "measure": "metrics",
+    "metric": "metrics",
+    "require": "metrics",
+    "registry": "metrics",
+    "profile": "profile.table",
+    "Mondrian": "mechanisms.mondrian",
+    "Study": "study.study",
+    "publish": "study.publish",
+    "verify": "study.publish",
+}
+__all__ = sorted([*_HOME, "__version__"])
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
+    if not name.startswith("_"):
+        from .metrics import registry
+
+        if name in registry():
+            return registry()[name]
+    raise AttributeError(f"module 'sfumato' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    from .metrics import registry
+
+    return sorted([*__all__, *registry()])

@@ -1,0 +1,118 @@
+"""The classes of a release, split by sensitive value: the small table that nearly every measure is a function of.
+
+A class is the set of rows that share one released quasi-identifier tuple. The split is sparse (only values that occur
+in a class are stored), so a million classes over a thousand sensitive values cost what the data holds, not the product.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .column import Column, FloatArray, IntArray
+from .counts import Counts, exact
+
+if TYPE_CHECKING:
+    from .hierarchy import Hierarchy
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitive:
+    """The sensitive attribute W over the whole table: its values, their counts, their order if one is known."""
+
+    column: Column
+    total: IntArray
+    rank: IntArray | None = None
+    hierarchy: Hierarchy | None = None
+
+    @cached_property
+    def prior(self) -> FloatArray:
+        """p(w), the overall distribution."""
+        return self.total / max(int(self.total.sum()), 1)
+
+    @cached_property
+    def entropy(self) -> float:
+        """H(W) in bits."""
+        p = self.prior[self.prior > 0]
+        return float(-(p * np.log2(p)).sum()) + 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """Rows per class in `size`; where a sensitive attribute is given, `n` rows of `value` in `member` for each entry.
+
+    Entries are sorted by class, then by value.
+    """
+
+    size: IntArray
+    member: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    value: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    n: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    sensitive: Sensitive | None = None
+
+    @classmethod
+    def of(cls, member: IntArray, n: IntArray, *, count: int, value: IntArray, sensitive: Sensitive) -> Classes:
+        """From entries in any order and number: `n` rows of class `member` (below `count`) hold `value`."""
+        m = len(sensitive.total)
+        key, where = np.unique(member * m + value, return_inverse=True)
+        summed = exact(np.bincount(where, weights=n, minlength=len(key)))
+        size = exact(np.bincount(member, weights=n, minlength=count))
+        return cls(size, key // m, key % m, summed, sensitive)
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: Counts,
+        *,
+        quasi: tuple[str, ...],
+        sensitive: str,
+        order: tuple[str, ...] | None = None,
+        hierarchy: Hierarchy | None = None,
+    ) -> tuple[Classes, Counts]:
+        """The classes over `quasi` in counts of `quasi` and `sensitive`, and the counts of the class tuples."""
+        grouped, member = counts.group(quasi)
+        column = counts.column(sensitive)
+        value = counts.codes[counts.names.index(sensitive)]
+        total = exact(np.bincount(value, weights=counts.n, minlength=len(column)))
+        attribute = Sensitive(column, total, column.rank(order), hierarchy)
+        # counts are lexicographic with the sensitive column last, so entries already stand in class and value order
+        if counts.names == (*quasi, sensitive):
+            return cls(grouped.n, member, value, counts.n, attribute), grouped
+        return cls.of(member, counts.n, count=len(grouped), value=value, sensitive=attribute), grouped
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+    @property
+    def rows(self) -> int:
+        """N, the rows in all classes."""
+        return int(self.size.sum())
+
+    @cached_property
+    def p(self) -> FloatArray:
+        """p(w|c) of each entry."""
+        return self.n / self.size[self.member]
+
+    @cached_property
+    def q(self) -> FloatArray:
+        """p(w) of each entry's value, over the whole table."""
+        assert self.sensitive is not None
+        return self.sensitive.prior[self.value]
+
+    @cached_property
+    def distinct(self) -> IntArray:
+        """Sensitive values that occur in each class."""
+        return np.bincount(self.member, minlength=len(self)).astype(np.int64)
+
+    def sum(self, term: FloatArray) -> FloatArray:
+        """Sum a term of each entry within its class."""
+        return np.bincount(self.member, weights=term, minlength=len(self)).astype(np.float64, copy=False)
+
+    @cached_property
+    def entropy(self) -> FloatArray:
+        """H(W|c) of each class in bits; a class of one value gives exactly 0."""
+        bits = np.log2(self.size) - self.sum((self.n * np.log2(self.n)).astype(np.float64)) / self.size
+        return np.where(self.distinct == 1, 0.0, np.maximum(bits, 0.0))

@@ -1,0 +1,95 @@
+"""How many rows share a tuple: what an engine hands over, and all that the kernels see of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from .arrow import numpy
+from .column import Column, IntArray, encode
+
+_ROOM = 2**62  # keys are packed into 64-bit integers; beyond this product the key is made dense first
+
+
+def pack(codes: Sequence[IntArray], sizes: Sequence[int], length: int) -> IntArray:
+    """One integer key per tuple, in the lexicographic order of its codes.
+
+    Where the product of the sizes does not fit 64 bits, the key so far is replaced by its rank, which keeps the order.
+    """
+    key = np.zeros(length, dtype=np.int64)
+    room = 1
+    for code, size in zip(codes, sizes, strict=True):
+        size = max(size, 1)
+        if room * size >= _ROOM:
+            distinct, key = np.unique(key, return_inverse=True)
+            room = len(distinct)
+        key = key * size + code
+        room *= size
+    return key
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Distinct tuples over `columns`, `codes[i]` the code of each in column i, and `n` rows of each.
+
+    Tuples are in lexicographic order, so the same table gives the same arrays whatever its row order.
+    """
+
+    columns: tuple[Column, ...]
+    codes: tuple[IntArray, ...]
+    n: IntArray
+
+    @classmethod
+    def from_arrow(cls, table: pa.Table, by: Sequence[str], n: str) -> Counts:
+        """From an engine's answer: one row per tuple. Tuples that the missing-value rule makes equal are merged."""
+        encoded = [encode(name, table.column(i)) for i, name in enumerate(by)]
+        counted = numpy(table.column(n)).astype(np.int64, copy=False)
+        return cls.of([column for column, _ in encoded], [codes for _, codes in encoded], counted)
+
+    @classmethod
+    def of(cls, columns: Sequence[Column], codes: Sequence[IntArray], n: IntArray) -> Counts:
+        """From tuples in any order, equal ones merged."""
+        key = pack(codes, [len(column) for column in columns], len(n))
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        first = np.flatnonzero(np.diff(key, prepend=key[:1] - 1)) if len(key) else np.zeros(0, dtype=np.int64)
+        merged = np.add.reduceat(n[order], first) if len(key) else n
+        return cls(tuple(columns), tuple(code[order[first]] for code in codes), merged)
+
+    def __len__(self) -> int:
+        return len(self.n)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The counted columns, in order."""
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def rows(self) -> int:
+        """The rows behind the tuples."""
+        return int(self.n.sum())
+
+    def column(self, name: str) -> Column:
+        """A counted column by name."""
+        return self.columns[self.names.index(name)]
+
+    def group(self, by: Sequence[str]) -> tuple[Counts, IntArray]:
+        """Roll up to fewer columns: the coarser counts, and for each of our tuples its group there. No scan."""
+        at = [self.names.index(name) for name in by]
+        columns = [self.columns[i] for i in at]
+        key = pack([self.codes[i] for i in at], [len(column) for column in columns], len(self))
+        _, first, member = np.unique(key, return_index=True, return_inverse=True)
+        n = np.bincount(member, weights=self.n, minlength=len(first)) if len(first) else np.zeros(0)
+        return Counts(tuple(columns), tuple(self.codes[i][first] for i in at), exact(n)), member
+
+
+def exact(sums: npt.NDArray[Any]) -> IntArray:
+    """Float sums of counts as integers: exact below 2^53 rows, which no table reaches."""
+    whole: IntArray = np.rint(sums).astype(np.int64)
+    return whole

@@ -1,0 +1,150 @@
+"""What a released value stands for: the values of the original domain that it covers.
+
+Notations read, ours and those of ARX, sdcMicro and the papers:
+
+    *  ****                  every value, missing included
+    Bachelors                itself, or every value under it if it is a label of the hierarchy
+    [20,30)  [20,30]  [20,30[  20-29  (20,30]    numbers between two edges
+    <30  <=30  >40  >=40  ≤30  ≥40               numbers on one side of an edge
+    476**  3*                codes that agree where there is no asterisk
+    2024-05  2024-Q2  2024  2020s                dates of a month, quarter, year, decade
+    [2024-05-01,2024-06-30]                      dates between two days
+    {a, b}                   any of these
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from .column import Column, IntArray
+from .hierarchy import TOP, Hierarchy
+
+BoolArray = npt.NDArray[np.bool_]
+_N = r"([+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"
+_INTERVAL = re.compile(rf"^([\[\](])\s*{_N}\s*[,;:]\s*{_N}\s*([\[\])])$")
+_DASH = re.compile(rf"^\[?\s*{_N}\s*(?:-|–|\.\.)\s*{_N}\s*\]?$")
+_SIDE = re.compile(rf"^(<=|>=|<|>|≤|≥)\s*{_N}$")
+_DAYS = re.compile(r"^\[(\d{4}-\d{2}-\d{2}),\s*(\d{4}-\d{2}-\d{2})\]$")
+_CALENDAR = re.compile(r"^\d{4}(-\d{2}|-Q[1-4]|s)?$")
+
+
+def spell_set(texts: list[str]) -> str:
+    """A set as `read_set` takes it back: {a, b}, values with a comma, brace or quote in double quotes."""
+    return "{" + ", ".join(f'"{t.replace(chr(34), chr(34) * 2)}"' if set(t) & set(',{}" ') else t for t in texts) + "}"
+
+
+def read_set(text: str) -> list[str]:
+    """The members of {a, b}."""
+    return [member.strip() for member in next(csv.reader([text[1:-1]], skipinitialspace=True), [])]
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """The values that a quasi-identifier may have had, and the hierarchy over them if there is one."""
+
+    column: Column
+    hierarchy: Hierarchy | None = None
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {text: i for i, text in enumerate(self.column.texts) if text is not None}
+
+    @cached_property
+    def _sorted(self) -> tuple[npt.NDArray[np.float64], IntArray] | None:
+        if self.column.numbers is None:
+            return None
+        order = np.argsort(self.column.numbers, kind="stable")[
+            : len(self.column.values)
+        ]  # missing sorts last: left out
+        return self.column.numbers[order], order.astype(np.int64)
+
+    def _between(self, text: str) -> IntArray | None:
+        """The codes inside an interval, or None if the text is none or the domain has no numbers."""
+        if self._sorted is None:
+            return None
+        numbers, order = self._sorted
+        low, high = 0, len(numbers)
+        if m := _INTERVAL.match(text):
+            low = int(np.searchsorted(numbers, float(m[2]), side="left" if m[1] == "[" else "right"))
+            high = int(np.searchsorted(numbers, float(m[3]), side="right" if m[4] == "]" else "left"))
+        elif m := _DASH.match(text):
+            low = int(np.searchsorted(numbers, float(m[1]), side="left"))
+            high = int(np.searchsorted(numbers, float(m[2]), side="right"))
+        elif m := _SIDE.match(text):
+            below = m[1] in ("<", "<=", "≤")
+            edge = int(np.searchsorted(numbers, float(m[2]), side="left" if m[1] in ("<", ">=", "≥") else "right"))
+            low, high = (0, edge) if below else (edge, len(numbers))
+        else:
+            return None
+        return order[low:high]
+
+    def covered(self, text: str | None) -> IntArray | None:
+        """The codes that a released value covers; None if it cannot be read."""
+        if text is None:
+            return np.array([len(self.column.values)]) if self.column.has_missing else np.zeros(0, dtype=np.int64)
+        if set(text) == {TOP}:
+            return np.arange(len(self.column))
+        if self.hierarchy is not None and text in self.hierarchy.leaves:
+            return np.array([self._index[v] for v in self._under(text) if v in self._index], dtype=np.int64)
+        if text in self._index:
+            return np.array([self._index[text]])
+        inside = self._between(text)
+        if inside is not None:
+            return inside
+        if text.startswith("{") and text.endswith("}"):
+            members = [self.covered(member or None) for member in read_set(text)]
+            if any(member is None for member in members):
+                return None
+            return np.unique(np.concatenate([m for m in members if m is not None]))
+        if TOP in text:
+            mask = re.compile("".join("." if c == TOP else re.escape(c) for c in text.replace("_", "")))
+            return np.array(
+                [i for v, i in self._index.items() if mask.fullmatch(v) or mask.fullmatch(v.ljust(len(text), TOP))],
+                dtype=np.int64,
+            )
+        if self.column.dates and (m := _DAYS.match(text)):
+            return np.array([i for v, i in self._index.items() if m[1] <= v[:10] <= m[2]], dtype=np.int64)
+        if self.column.dates and _CALENDAR.match(text):
+            return np.array([i for v, i in self._index.items() if _on(v, text)], dtype=np.int64)
+        return None
+
+    def _under(self, text: str) -> frozenset[str]:
+        assert self.hierarchy is not None
+        return self.hierarchy.under(text)
+
+    @property
+    def size(self) -> int:
+        """|D_A|, the leaves of the hierarchy if there is one, else the values of the column; missing counts as one."""
+        return len(self.hierarchy.levels[0]) + int(self.column.has_missing) if self.hierarchy else len(self.column)
+
+    def leaves(self, text: str | None) -> int | None:
+        """How many values of the domain a released value covers (at least 1: itself); None if it cannot be read."""
+        if text is not None and set(text) == {TOP}:
+            return self.size
+        if text is not None and self.hierarchy is not None and text in self.hierarchy.leaves:
+            return self.hierarchy.leaves[text]
+        covered = self.covered(text)
+        return None if covered is None else max(len(covered), 1)
+
+    def mask(self, text: str | None) -> BoolArray:
+        """Which codes a released value covers, as flags; a value that cannot be read covers nothing."""
+        flags = np.zeros(len(self.column), dtype=bool)
+        covered = self.covered(text)
+        if covered is not None:
+            flags[covered] = True
+        return flags
+
+
+def _on(day: str, label: str) -> bool:
+    """Whether a date falls in a calendar label."""
+    if label.endswith("s"):
+        return day[:3] == label[:3]
+    if "Q" in label:
+        return day[:4] == label[:4] and (int(day[5:7]) + 2) // 3 == int(label[-1])
+    return day.startswith(label)

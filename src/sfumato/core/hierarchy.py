@@ -1,0 +1,137 @@
+"""A generalization hierarchy: each value of a column, and what it becomes level by level up to `*`.
+
+The form is ARX's: one line a value, levels left to right, the last one `*`. Levels must nest: what shares a label at
+one level shares a label at every higher one. Otherwise a release at a higher level could tell apart what a lower one
+had merged, and no monotone pruning would hold.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from .column import IntArray
+from .errors import InputError
+
+TOP = "*"
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """`levels[0]` are the values themselves; `levels[h][i]` is what value i becomes at level h; the last is all `*`."""
+
+    column: str
+    levels: tuple[tuple[str, ...], ...]
+    source: str = "rule"
+
+    def __post_init__(self) -> None:
+        values = self.levels[0]
+        if not values:
+            raise InputError(
+                f"{self.source}: the hierarchy of column {self.column!r} is empty; give it a line per value."
+            )
+        if len(set(values)) < len(values):
+            seen: set[str] = set()
+            line = next(i for i, value in enumerate(values, 1) if value in seen or seen.add(value))  # type: ignore[func-returns-value]
+            raise InputError(
+                f"{self.source}, line {line}: this value of column {self.column!r} already has a line above."
+            )
+        for h in range(1, len(self.levels) - 1):
+            parent: dict[str, str] = {}
+            for i, (label, above) in enumerate(zip(self.levels[h], self.levels[h + 1], strict=True), 1):
+                if parent.setdefault(label, above) != above:
+                    raise InputError(
+                        f"{self.source}, line {i}: levels do not nest for column {self.column!r}; rows that share a label "
+                        f"at level {h} have different ones at level {h + 1}. Give them one label there."
+                    )
+
+    @classmethod
+    def of(cls, column: str, rows: Sequence[Sequence[str]], source: str = "rule") -> Hierarchy:
+        """From lines `value, level 1, ..., *`; a last level `*` is added where it is missing."""
+        rows = [row for row in rows if any(row)]
+        if not rows:
+            raise InputError(f"{source}: the hierarchy of column {column!r} is empty; give it a line per value.")
+        width = len(rows[0])
+        for i, row in enumerate(rows, 1):
+            if len(row) != width:
+                raise InputError(f"{source}, line {i}: {len(row)} fields where the first line has {width}.")
+        levels = [tuple(row[h] for row in rows) for h in range(width)]
+        if set(levels[-1]) != {TOP}:
+            levels.append((TOP,) * len(rows))
+        return cls(column, tuple(levels), source)
+
+    @classmethod
+    def read(cls, column: str, path: Path) -> Hierarchy:
+        """Read ARX's format: `value;level1;...;*`, no header, semicolons (or commas, or tabs, if no line has one)."""
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except FileNotFoundError:
+            raise InputError(f"{path}: no such hierarchy file; column {column!r} names it in the roles file.") from None
+        except (UnicodeDecodeError, OSError) as error:
+            raise InputError(
+                f"{path}: cannot be read as UTF-8 text ({type(error).__name__}); save it as UTF-8."
+            ) from None
+        delimiter = next((d for d in ";\t," if d in text), ";")
+        return cls.of(column, list(csv.reader(text.splitlines(), delimiter=delimiter)), source=str(path))
+
+    def write(self, path: Path) -> None:
+        """Write ARX's format, which `read` and ARX itself take back."""
+        with path.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, delimiter=";", lineterminator="\n").writerows(zip(*self.levels, strict=True))
+
+    @property
+    def height(self) -> int:
+        """The number of generalization steps from the values to `*`."""
+        return len(self.levels) - 1
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """The line of each value."""
+        return {value: i for i, value in enumerate(self.levels[0])}
+
+    @cached_property
+    def leaves(self) -> dict[str, int]:
+        """How many values stand under each label; the largest group where a label is used at several levels."""
+        found: dict[str, int] = {TOP: len(self.levels[0])}
+        for level in self.levels:
+            labels, sizes = np.unique(np.array(level, dtype=object), return_counts=True)
+            for label, size in zip(labels, sizes, strict=True):
+                found[label] = max(found.get(label, 0), int(size))
+        return found
+
+    def under(self, label: str) -> frozenset[str]:
+        """The values that a label stands for: those of its largest group, and a value for itself."""
+        best: list[str] = []
+        for level in self.levels:
+            here = [value for value, name in zip(self.levels[0], level, strict=True) if name == label]
+            best = here if len(here) > len(best) else best
+        return frozenset(best)
+
+    def codes(self) -> list[IntArray]:
+        """Each level as integer labels, numbered within the level: what a lattice search and Mondrian work on."""
+        return [
+            np.unique(np.array(level, dtype=object), return_inverse=True)[1].astype(np.int64) for level in self.levels
+        ]
+
+    def fit(self, texts: Sequence[str | None], *, unknown: str = "error") -> Hierarchy:
+        """The hierarchy over exactly these values, in this order (missing left out).
+
+        A value without a line is an error, or goes straight to `*` with `unknown="*"`.
+        """
+        lines: list[tuple[str, ...]] = []
+        rows = list(zip(*self.levels, strict=True))
+        absent = [text for text in texts if text is not None and text not in self.index]
+        if absent and unknown != TOP:
+            raise InputError(
+                f"{self.source}: {len(absent)} of the values in column {self.column!r} have no line in its hierarchy. "
+                f'Add them, or send them to * with {self.column} = {{ file = "...", unknown = "*" }}.'
+            )
+        for text in texts:
+            if text is not None:
+                lines.append(rows[self.index[text]] if text in self.index else (text, *[TOP] * self.height))
+        return Hierarchy(self.column, tuple(zip(*lines, strict=True)), self.source)

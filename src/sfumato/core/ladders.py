@@ -1,0 +1,180 @@
+"""Hierarchies that build themselves: intervals for numbers, calendars for dates, masks for codes.
+
+A rule is what stands in a roles file (`age = { widths = [5, 10, 20] }`); `build` turns it into a Hierarchy over the
+values a column really has. Nesting is checked by the Hierarchy itself.
+"""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .column import Column, FloatArray
+from .errors import InputError
+from .hierarchy import TOP, Hierarchy
+
+Level = Callable[[int], str]
+CALENDAR = ("day", "month", "quarter", "year", "decade")
+
+
+def number(x: float) -> str:
+    """A number as an interval's edge spells it: no trailing zeros."""
+    return str(int(x)) if float(x).is_integer() and abs(x) < 1e15 else repr(float(x))
+
+
+def interval(low: float, high: float) -> str:
+    """The half-open interval [low,high); an infinite end is left empty-handed as `<high` or `>=low`."""
+    if math.isinf(low) and math.isinf(high):
+        return TOP
+    if math.isinf(low):
+        return f"<{number(high)}"
+    if math.isinf(high):
+        return f">={number(low)}"
+    return f"[{number(low)},{number(high)})"
+
+
+def _numbers(column: Column, rule: str) -> FloatArray:
+    if column.numbers is None:
+        raise InputError(
+            f"Column {column.name!r} is not all numbers, so {rule} cannot build its hierarchy; use a taxonomy file or prefix."
+        )
+    return column.numbers[~np.isnan(column.numbers)]
+
+
+def _cut(x: FloatArray, edges: Sequence[float]) -> list[str]:
+    """Each number as the interval between the edges around it, the ends open."""
+    bounds = [-math.inf, *sorted(edges), math.inf]
+    return [interval(bounds[i], bounds[i + 1]) for i in np.searchsorted(bounds[1:-1], x, side="right")]
+
+
+def widths(column: Column, steps: Sequence[float], *, origin: float = 0.0) -> list[list[str]]:
+    """One level per width; each must be a multiple of the one before it, or levels would not nest."""
+    x = _numbers(column, "widths")
+    if any(step <= 0 for step in steps):
+        raise InputError(f"Column {column.name!r}: widths must be above 0.")
+    for low, high in itertools.pairwise(steps):
+        if not math.isclose(high / low, round(high / low), rel_tol=1e-9):
+            raise InputError(
+                f"Column {column.name!r}: width {number(high)} is no multiple of {number(low)}, so its levels do not nest."
+            )
+    return [[interval(a, a + s) for a in origin + np.floor((x - origin) / s) * s] for s in steps]
+
+
+def cuts(column: Column, edges: Sequence[float] | Sequence[Sequence[float]]) -> list[list[str]]:
+    """Given cut points: one list, or one list per level from fine to coarse, each a subset of the one before."""
+    x = _numbers(column, "cuts")
+    nested = bool(edges) and not isinstance(edges[0], int | float)
+    ladder: list[list[Any]] = [list(level) for level in edges] if nested else [list(edges)]  # type: ignore[arg-type]
+    for fine, coarse in itertools.pairwise(ladder):
+        if not set(coarse) <= set(fine):
+            raise InputError(
+                f"Column {column.name!r}: every cut of a higher level must also be one of the level below it."
+            )
+    return [_cut(x, level) for level in ladder]
+
+
+def quantiles(column: Column, parts: Sequence[int]) -> list[list[str]]:
+    """About equally many distinct values in each of `parts` intervals; each number of parts divides the one before it."""
+    x = _numbers(column, "quantiles")
+    for fine, coarse in itertools.pairwise(parts):
+        if coarse <= 0 or fine % coarse:
+            raise InputError(f"Column {column.name!r}: {coarse} parts do not divide {fine}, so its levels do not nest.")
+    ladder = []
+    for count in parts:
+        at = [np.quantile(x, i / count, method="higher") for i in range(1, count)]
+        ladder.append(_cut(x, sorted({float(a) for a in at})))
+    return ladder
+
+
+def dates(column: Column, units: Sequence[str]) -> list[list[str]]:
+    """Calendar levels from fine to coarse, out of day, month, quarter, year and decade."""
+    wrong = [unit for unit in units if unit not in CALENDAR]
+    if wrong or [CALENDAR.index(u) for u in units] != sorted(CALENDAR.index(u) for u in units):
+        raise InputError(f"Column {column.name!r}: dates takes, from fine to coarse, some of {', '.join(CALENDAR)}.")
+    if not column.dates:
+        raise InputError(
+            f"Column {column.name!r} is not all dates written YYYY-MM-DD, so dates cannot build its hierarchy."
+        )
+    try:
+        days = [datetime.date.fromisoformat(text[:10]) for text in column.texts if text is not None]
+    except ValueError:
+        raise InputError(f"Column {column.name!r} holds a day that no calendar has; correct it first.") from None
+    spell: dict[str, Callable[[datetime.date], str]] = {
+        "day": lambda d: d.isoformat(),
+        "month": lambda d: f"{d.year:04d}-{d.month:02d}",
+        "quarter": lambda d: f"{d.year:04d}-Q{(d.month + 2) // 3}",
+        "year": lambda d: f"{d.year:04d}",
+        "decade": lambda d: f"{d.year // 10 * 10:04d}s",
+    }
+    return [[spell[unit](day) for day in days] for unit in units]
+
+
+def prefix(column: Column, masked: Sequence[int] | bool) -> list[list[str]]:
+    """Mask characters from the right: 47678 -> 4767* -> 476**. Shorter codes are padded, so that lengths tell nothing."""
+    texts = [text for text in column.texts if text is not None]
+    longest = max((len(text) for text in texts), default=0)
+    steps = list(range(1, longest)) if isinstance(masked, bool) else sorted(masked)
+    if any(step <= 0 for step in steps):
+        raise InputError(f"Column {column.name!r}: prefix counts the characters masked at each level, each above 0.")
+    return [[text.ljust(longest, "_")[: max(longest - s, 0)] + "*" * min(s, longest) for text in texts] for s in steps]
+
+
+RULES: dict[str, Callable[..., list[list[str]]]] = {
+    "widths": widths,
+    "cuts": cuts,
+    "quantiles": quantiles,
+    "dates": dates,
+    "prefix": prefix,
+}
+
+
+def build(column: Column, rule: dict[str, Any]) -> Hierarchy:
+    """The hierarchy that an inline rule gives over a column's values: the values, the rule's levels, `*`."""
+    texts = [text for text in column.texts if text is not None]
+    named = [name for name in RULES if name in rule]
+    levels: list[list[str]] = []
+    if named:
+        given = rule[named[0]]
+        if named[0] != "prefix" and not isinstance(given, list | tuple):
+            given = [given]
+        try:
+            extra = {"origin": float(rule["origin"])} if named[0] == "widths" and "origin" in rule else {}
+            levels = RULES[named[0]](column, given, **extra)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"Column {column.name!r}: {named[0]} takes a list of numbers or names; see the guide."
+            ) from None
+    levels = [level for level in levels if set(level) != {TOP}]
+    return Hierarchy.of(
+        column.name, list(zip(texts, *levels, [TOP] * len(texts), strict=True)), source=f"[hierarchies] {column.name}"
+    )
+
+
+def suggest(column: Column, kind: str) -> dict[str, Any]:
+    """A rule that suits a column's kind: nice widths for numbers, a calendar for dates, masks for codes, else only `*`."""
+    if kind == "numeric" and column.numbers is not None:
+        x = column.numbers[~np.isnan(column.numbers)]
+        spread = float(x.max() - x.min()) if len(x) else 0.0
+        if spread <= 0:
+            return {"suppress": True}
+        step = 10.0 ** math.floor(math.log10(spread / 10))
+        nice = next(step * f for f in (1, 2, 5, 10, 20) if spread / (step * f) <= 20)
+        if column.numbers is not None and np.all(x == np.floor(x)):
+            nice = max(nice, 2.0) if spread > 4 else 1.0
+        ladder = [nice, nice * 2, nice * 4]
+        return (
+            {"widths": [int(w) if float(w).is_integer() else w for w in ladder if w < spread]}
+            if spread > nice
+            else {"suppress": True}
+        )
+    if kind == "date":
+        return {"dates": ["month", "quarter", "year", "decade"]}
+    if kind == "code":
+        longest = max((len(text) for text in column.texts if text is not None), default=0)
+        return {"prefix": list(range(1, max(longest, 2)))}
+    return {"suppress": True}

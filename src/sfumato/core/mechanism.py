@@ -1,0 +1,101 @@
+"""A sanitizer: parameters in the constructor, `(table, roles, rng) -> Release`, and a card that says what it promises."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .errors import InputError
+from .metric import Requirement
+from .release import Release
+from .roles import Roles
+from .table import Table
+
+Progress = Callable[[float], None]
+"""Told the share of the work that is done, from 0 to 1."""
+
+
+@dataclass(frozen=True)
+class MechanismCard:
+    """What a mechanism promises, against whom, at what cost, and where it was published."""
+
+    name: str
+    title: str
+    promise: str
+    against: str
+    cost: str
+    source: str
+    parameters: Mapping[str, str]
+
+
+class Mechanism(ABC):
+    """Subclasses are frozen dataclasses; what cannot be met raises Infeasible, never an empty table."""
+
+    card: ClassVar[MechanismCard]
+
+    @abstractmethod
+    def __call__(
+        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
+    ) -> Release:
+        """Sanitize; the input is untouched."""
+
+    def honours(self, requirement: Requirement) -> bool:
+        """Whether the mechanism can steer by a requirement; others are only checked on what it made."""
+        return False
+
+    @classmethod
+    def of(cls, settings: Mapping[str, str], require: tuple[Requirement, ...] = ()) -> Mechanism:
+        """From texts, as the command line and a study file give them; `require` only where the mechanism honours it."""
+        fields = {f.name: f for f in dataclasses.fields(cls) if f.name != "require"}  # type: ignore[arg-type]
+        hints = typing.get_type_hints(cls)
+        values: dict[str, Any] = {}
+        for key, text in settings.items():
+            if key not in fields:
+                known = ", ".join(fields) or "none"
+                raise InputError(f"{cls.card.name} has no parameter {key!r}; it takes {known}.")
+            values[key] = _read(text, hints[key], f"{cls.card.name}: {key}")
+        made = cls(**values)
+        return dataclasses.replace(made, require=tuple(r for r in require if made.honours(r)))  # type: ignore[type-var]
+
+    def settings(self) -> dict[str, Any]:
+        """The parameters that differ from their defaults, requirements as texts: what reproduces the release."""
+        found: dict[str, Any] = {}
+        for f in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, f.name)
+            if f.name == "require":
+                if value:
+                    found["require"] = [str(requirement) for requirement in value]
+            elif value != f.default:
+                found[f.name] = value
+        return found
+
+
+def _read(text: str, hint: Any, where: str) -> Any:
+    """A parameter's value from its text, by its type."""
+    options = (
+        typing.get_args(hint)
+        if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union
+        else (hint,)
+    )
+    for option in options:
+        if typing.get_origin(option) is typing.Literal:
+            if text in typing.get_args(option):
+                return text
+            raise InputError(f"{where} must be one of {', '.join(map(str, typing.get_args(option)))}.")
+        if option is bool and text.lower() in ("true", "false"):
+            return text.lower() == "true"
+        if option in (int, float):
+            try:
+                return option(text)
+            except ValueError:
+                raise InputError(f"{where} must be a {'whole ' if option is int else ''}number.") from None
+        if option is str:
+            return text
+    raise InputError(f"{where} cannot be set from a text.")

@@ -1,0 +1,292 @@
+"""A measure, its card, its score; and a privacy model, which is a measure and a bound."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from .classes import Classes
+from .column import FloatArray
+from .errors import RequirementError, Unavailable
+from .release import Evidence, Release
+from .roles import Roles
+
+Exactness = Literal["exact", "bound", "estimate"]
+TOLERANCE = 1e-12
+"""Rounding in floating point must not fail a release that meets its limit exactly."""
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """A measured number that says what it is: never a bare float."""
+
+    value: float
+    unit: str
+    exactness: Exactness = "exact"
+    per_class: FloatArray | None = None
+    ci: tuple[float, float] | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Card:
+    """Everything that help, report, page, docs, pruning and the conformance tests need to know of a metric."""
+
+    name: str
+    title: str
+    question: str
+    """What it asks, in the owner's words."""
+    about: Literal["privacy", "utility"]
+    better: Literal["higher", "lower"]
+    unit: str
+    bounds: tuple[float, float]
+    monotone: bool
+    """Whether merging classes can never make it worse: then a lattice search may prune by it."""
+    source: str
+    sentence: Callable[[float], str]
+    """What a value means, true for every value within the bounds."""
+    misleads: str
+    needs: frozenset[Literal["sensitive", "original", "pairs", "population"]] = frozenset()
+    scope: Literal["class", "table"] = "class"
+    parameters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """A parameter's name and the choices it has."""
+    definition: str = ""
+    """The formula, from the docstring of the kernel."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """`metric(release, roles)` is a Score; `metric(ground="equal")` sets a parameter; `metric.on("salary")` a column.
+
+    A class metric's kernel takes `Classes` (and its parameters) and returns one number per class; the value is the worst
+    class. A table metric's takes `Evidence` and the sensitive column, and returns the value.
+    """
+
+    card: Card
+    kernel: Callable[..., Any] = field(compare=False)
+    parameters: tuple[tuple[str, str], ...] = ()
+    column: str | None = None
+
+    def __call__(self, release: Release | None = None, roles: Roles | None = None, /, **parameters: str) -> Any:
+        """Measure, or set parameters."""
+        if release is None:
+            return self.set(**parameters)
+        if roles is None or parameters:
+            raise TypeError(f"{self.card.name} takes (release, roles) to measure, or parameters to be set; not both")
+        return self.score(release.evidence(roles))
+
+    def set(self, **parameters: str) -> Metric:
+        """The same metric with these parameters."""
+        for name, choice in parameters.items():
+            choices = self.card.parameters.get(name)
+            if choices is None or choice not in choices:
+                raise RequirementError(f"{self.card.name} {_takes(self.card)}.")
+        return replace(self, parameters=tuple({**dict(self.parameters), **parameters}.items()))
+
+    def on(self, column: str) -> Metric:
+        """The same metric for one sensitive column."""
+        if "sensitive" not in self.card.needs:
+            raise RequirementError(f"{self.card.name} asks nothing of a sensitive column; write it without ({column}).")
+        return replace(self, column=column)
+
+    def variants(self) -> list[Metric]:
+        """The metric for every choice of the parameters that are not set."""
+        found = [self]
+        for name, choices in self.card.parameters.items():
+            if name not in dict(self.parameters):
+                found = [metric.set(**{name: choice}) for metric in found for choice in choices]
+        return found
+
+    def __str__(self) -> str:
+        text = self.card.name
+        if self.parameters:
+            text += f"[{','.join(value for _, value in self.parameters)}]"
+        return text + f"({_spell(self.column)})" if self.column else text
+
+    def at_least(self, bound: float) -> Requirement:
+        """Require a value of at least this."""
+        return Requirement(self, ">=", float(bound))
+
+    def at_most(self, bound: float) -> Requirement:
+        """Require a value of at most this."""
+        return Requirement(self, "<=", float(bound))
+
+    def per_class(self, classes: Classes) -> FloatArray:
+        """One number per class: what a sanitizer checks before it makes a cut."""
+        if self.card.scope != "class":
+            raise Unavailable(f"{self} is about the whole table, not about a class.")
+        self._complete()
+        values: FloatArray = self.kernel(classes, **dict(self.parameters))
+        return values
+
+    def score(self, evidence: Evidence) -> Score:
+        """Measure; over several sensitive columns, the worst of them."""
+        self._complete()
+        if "sensitive" not in self.card.needs:
+            return self._score(evidence, None)
+        columns = [self.column] if self.column else list(evidence.roles.sensitive)
+        if not columns:
+            raise Unavailable(
+                f"{self} needs a sensitive column; name one in {evidence.roles.source} or as {self}(COLUMN)."
+            )
+        scores = {column: self._score(evidence, column) for column in columns}
+        worst = min if self.card.better == "higher" else max
+        column = worst(scores, key=lambda name: scores[name].value)
+        return replace(scores[column], details={**scores[column].details, "column": column})
+
+    def _score(self, evidence: Evidence, column: str | None) -> Score:
+        if self.card.scope == "class":
+            classes = evidence.classes(column)
+            if not len(classes):
+                raise Unavailable(f"{evidence.release.table.name} has no rows, so {self} has nothing to measure.")
+            values = self.per_class(classes)
+            worst = values.min() if self.card.better == "higher" else values.max()
+            hit = values == worst
+            details = {"worst_classes": int(hit.sum()), "worst_rows": int(classes.size[hit].sum())}
+            return Score(float(worst), self.card.unit, "exact", values, details=details)
+        found = self.kernel(evidence, column, **dict(self.parameters))
+        return found if isinstance(found, Score) else Score(float(found), self.card.unit)
+
+    def sentence(self, value: float) -> str:
+        """The card's sentence for a value."""
+        return self.card.sentence(value)
+
+    def _complete(self) -> None:
+        if len(self.parameters) < len(self.card.parameters):
+            raise RequirementError(f"{self.card.name} {_takes(self.card)}.")
+
+
+def measure(**card: Any) -> Callable[[Callable[..., Any]], Metric]:
+    """Make a kernel a Metric: its name is the function's, its definition the docstring's, the rest of the card is given."""
+
+    def make(kernel: Callable[..., Any]) -> Metric:
+        return Metric(Card(name=kernel.__name__, definition=inspect.getdoc(kernel) or "", **card), kernel)
+
+    return make
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A requirement and what was measured."""
+
+    requirement: Requirement
+    score: Score
+
+    @property
+    def met(self) -> bool:
+        """Whether the release meets the requirement."""
+        return self.requirement.holds(self.score.value)
+
+    def __str__(self) -> str:
+        word = "met" if self.met else "not met"
+        return f"{self.requirement}: {word}, measured {spell_number(self.score.value)} ({self.score.exactness})"
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A metric and a bound: what k-anonymity, l-diversity, t-closeness and all the others are."""
+
+    metric: Metric
+    sign: Literal[">=", "<="]
+    bound: float
+
+    def __post_init__(self) -> None:
+        right = ">=" if self.metric.card.better == "higher" else "<="
+        if self.sign != right:
+            raise RequirementError(
+                f"{self.metric} is better {self.metric.card.better}, so a limit reads: {self.metric} {right} {spell_number(self.bound)}."
+            )
+        if math.isnan(self.bound):
+            raise RequirementError(f"The limit of {self.metric} is not a number.")
+
+    def __str__(self) -> str:
+        return f"{self.metric} {self.sign} {spell_number(self.bound)}"
+
+    def holds(self, value: float) -> bool:
+        """Whether a value meets the bound, rounding aside."""
+        return bool(self.passes(value))
+
+    def passes(self, values: Any) -> Any:
+        """The same for an array of values."""
+        slack = TOLERANCE * max(1.0, abs(self.bound))
+        return values >= self.bound - slack if self.sign == ">=" else values <= self.bound + slack
+
+    def check(self, release: Release, roles: Roles) -> Verdict:
+        """Measure and compare."""
+        return Verdict(self, self.metric.score(release.evidence(roles)))
+
+
+def spell_number(x: float) -> str:
+    """A number that reads back as itself, whole numbers without a point."""
+    return str(int(x)) if math.isfinite(x) and float(x).is_integer() and abs(x) < 1e15 else repr(float(x))
+
+
+def _takes(card: Card) -> str:
+    ways = [f"{card.name}[{choice}]" for choices in card.parameters.values() for choice in choices]
+    return f"is written {' or '.join(ways)}" if ways else "takes no parameter"
+
+
+def _spell(column: str) -> str:
+    return (
+        column
+        if not set(column) & set('()[]"<>=') and column == column.strip()
+        else '"' + column.replace('"', '""') + '"'
+    )
+
+
+_TEXT = re.compile(
+    r"""^\s*(?P<name>[A-Za-z_]\w*)\s*
+        (?:\[(?P<parameters>[^\]]*)\])?\s*
+        (?:\(\s*(?P<column>"(?:[^"]|"")*"|[^()"]*?)\s*\))?\s*
+        (?:(?P<sign>>=|<=|≥|≤|==?|<|>)\s*(?P<bound>\S.*?))?\s*$""",
+    re.VERBOSE,
+)
+
+
+def parse(text: str, registry: Mapping[str, Metric]) -> tuple[Metric, str | None, str | None]:
+    """Read `name[parameters](column) >= bound`; the sign and the bound may be absent."""
+    match = _TEXT.match(text)
+    if not match:
+        raise RequirementError(
+            f"Cannot read {text!r}; write it like k_anonymity >= 5 or t_closeness[ordered](salary) <= 0.2."
+        )
+    name = match["name"]
+    if name not in registry:
+        near = difflib.get_close_matches(name, registry, n=1)
+        raise RequirementError(
+            f"No metric {name!r}; " + (f"did you mean {near[0]!r}?" if near else f"known: {', '.join(registry)}.")
+        )
+    metric = registry[name]
+    if match["parameters"] is not None:
+        choices = [part.strip() for part in match["parameters"].split(",")]
+        names: Sequence[str] = list(metric.card.parameters)
+        if len(choices) != len(names):
+            raise RequirementError(f"{name} {_takes(metric.card)}.")
+        metric = metric.set(**dict(zip(names, choices, strict=True)))
+    if match["column"]:
+        column = match["column"]
+        metric = metric.on(column[1:-1].replace('""', '"') if column.startswith('"') else column)
+    return metric, match["sign"], match["bound"]
+
+
+def parse_requirement(text: str, registry: Mapping[str, Metric]) -> Requirement:
+    """Read a requirement; `str` of it gives the same text back."""
+    metric, sign, bound = parse(text, registry)
+    if sign is None or bound is None:
+        raise RequirementError(
+            f"{text!r} has no limit; write for example {metric} {'>=' if metric.card.better == 'higher' else '<='} 5."
+        )
+    signs: dict[str, Literal[">=", "<="]] = {">=": ">=", "≥": ">=", "<=": "<=", "≤": "<="}
+    if sign not in signs:
+        raise RequirementError(f"{text!r}: a limit is written with >= or <=.")
+    try:
+        number = float(bound)
+    except ValueError:
+        raise RequirementError(f"{text!r}: the limit is not a number.") from None
+    metric._complete()
+    return Requirement(metric, signs[sign], number)

@@ -1,0 +1,199 @@
+"""What each column is: the owner's word, in a small TOML file or in Python."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from . import ladders
+from .column import Column
+from .errors import InputError
+from .hierarchy import Hierarchy
+
+KINDS = ("identifiers", "quasi", "sensitive", "insensitive")
+_SECTIONS = ("roles", "hierarchies", "orders", "weights")
+_RULE_KEYS = (*ladders.RULES, "origin", "suppress", "file", "unknown")
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The survey's four kinds of attribute (Manta 2.3), the person behind the rows, and how columns generalize.
+
+    identifiers  never leave the house
+    quasi        what an adversary may know of a person; their released tuples form the classes
+    sensitive    what must not be learned
+    insensitive  the rest that may be published
+    person       id of the individual where one person has several rows; never released
+    hierarchies  a column's taxonomy file, inline rule or Hierarchy
+    orders       the order of a column's values, where neither numbers nor dates give one
+    weights      how much a column counts in a loss (1 unless said)
+    """
+
+    quasi: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    insensitive: tuple[str, ...] = ()
+    person: str | None = None
+    hierarchies: Mapping[str, Any] = field(default_factory=dict)
+    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    weights: Mapping[str, float] = field(default_factory=dict)
+    source: str = "roles"
+    folder: Path = field(default_factory=Path)
+
+    def __post_init__(self) -> None:
+        for kind in KINDS:
+            object.__setattr__(self, kind, tuple(getattr(self, kind)))
+        seen: dict[str, str] = {}
+        for kind in KINDS:
+            for name in getattr(self, kind):
+                if name in seen:
+                    where = f"{seen[name]} and {kind}" if seen[name] != kind else f"{kind} twice"
+                    raise InputError(f"{self.source}: column {name!r} stands in {where}; give it one role.")
+                seen[name] = kind
+        for name, weight in self.weights.items():
+            if not isinstance(weight, int | float) or isinstance(weight, bool) or not weight >= 0:
+                raise InputError(f"{self.source}: [weights] {name} must be a number of at least 0.")
+
+    @classmethod
+    def read(cls, path: Path | str) -> Roles:
+        """Read a roles file; hierarchies in it are found relative to it."""
+        path = Path(path)
+        try:
+            with path.open("rb") as file:
+                content = tomllib.load(file)
+        except FileNotFoundError:
+            raise InputError(
+                f"{path}: no such roles file; `sfumato profile INPUT --write-roles {path}` writes one."
+            ) from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise InputError(f"{path}: not a TOML file ({error}).") from None
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read ({type(error).__name__}).") from None
+        return cls.of(content, source=str(path), folder=path.parent)
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any], *, source: str = "roles", folder: Path | None = None) -> Roles:
+        """From the parsed content of a roles file."""
+        _known(content, _SECTIONS, source, "section")
+        roles = content.get("roles")
+        if not isinstance(roles, dict):
+            raise InputError(f"{source}: no [roles] section; name at least quasi = [...] there.")
+        _known(roles, (*KINDS, "person"), f"{source}, [roles]", "key")
+        lists = {}
+        for kind in KINDS:
+            names = roles.get(kind, [])
+            if isinstance(names, str):
+                names = [names]
+            if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+                raise InputError(f"{source}, [roles]: {kind} must be a list of column names.")
+            lists[kind] = tuple(names)
+        person = roles.get("person") or None
+        if person is not None and not isinstance(person, str):
+            raise InputError(f"{source}, [roles]: person must be one column name.")
+        hierarchies = content.get("hierarchies", {})
+        for name, rule in hierarchies.items():
+            if isinstance(rule, dict):
+                _known(rule, _RULE_KEYS, f"{source}, [hierarchies] {name}", "rule")
+            elif not isinstance(rule, str):
+                raise InputError(
+                    f"{source}, [hierarchies] {name}: give a file name or a rule such as {{ widths = [5, 10] }}."
+                )
+        orders = {name: tuple(str(v) for v in values) for name, values in content.get("orders", {}).items()}
+        return cls(
+            **lists,
+            person=person,
+            hierarchies=hierarchies,
+            orders=orders,
+            weights=content.get("weights", {}),
+            source=source,
+            folder=folder or Path(),
+        )
+
+    def toml(self, comments: Mapping[str, str] | None = None) -> str:
+        """The roles file as text, with a comment behind a column's name where one is given."""
+        said = comments or {}
+        lines = ["[roles]"]
+        for kind in KINDS:
+            names = getattr(self, kind)
+            if not any(name in said for name in names):
+                lines.append(f"{kind} = [{', '.join(map(_quote, names))}]")
+                continue
+            width = max(len(_quote(name)) for name in names) + 1
+            lines.append(f"{kind} = [")
+            lines += [
+                f"  {_quote(name) + ',':<{width}}  # {said[name]}" if name in said else f"  {_quote(name)},"
+                for name in names
+            ]
+            lines.append("]")
+        if self.person:
+            lines.append(f"person = {_quote(self.person)}")
+        for title, entries in (("hierarchies", self.hierarchies), ("orders", self.orders), ("weights", self.weights)):
+            if entries:
+                lines += ["", f"[{title}]", *(f"{_key(name)} = {_toml(value)}" for name, value in entries.items())]
+        return "\n".join(lines) + "\n"
+
+    def check(self, columns: Sequence[str], *, where: str, need: Iterable[str] = ("quasi", "sensitive")) -> None:
+        """Raise unless the table has the columns of these roles."""
+        for kind in need:
+            for name in getattr(self, kind):
+                if name not in columns:
+                    near = difflib.get_close_matches(name, columns, n=1)
+                    hint = f"; did you mean {near[0]!r}?" if near else f"; correct {kind} in {self.source}."
+                    raise InputError(f"{where}: no column {name!r}, which {self.source} names in {kind}{hint}")
+
+    def hierarchy(self, column: Column) -> Hierarchy | None:
+        """The hierarchy of a column over the values it has, or None if none is given."""
+        rule = self.hierarchies.get(column.name)
+        if rule is None:
+            return None
+        if isinstance(rule, Hierarchy):
+            return rule.fit(column.texts)
+        if isinstance(rule, dict) and "file" not in rule:
+            return ladders.build(column, rule)
+        taxonomy = self.taxonomy(column.name)
+        assert taxonomy is not None
+        return taxonomy.fit(column.texts, unknown=rule.get("unknown", "error") if isinstance(rule, dict) else "error")
+
+    def taxonomy(self, name: str) -> Hierarchy | None:
+        """The taxonomy that the owner supplied for a column (a file or an object), whole; None for rules and no hierarchy."""
+        rule = self.hierarchies.get(name)
+        if isinstance(rule, Hierarchy):
+            return rule
+        file = rule.get("file") if isinstance(rule, dict) else rule
+        return Hierarchy.read(name, self.folder / file) if isinstance(file, str) else None
+
+
+def _known(content: Mapping[str, Any], names: Sequence[str], where: str, what: str) -> None:
+    for name in content:
+        if name not in names:
+            near = difflib.get_close_matches(name, names, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names)}."
+            raise InputError(f"{where}: unknown {what} {name!r}; {hint}")
+
+
+def _quote(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _key(name: str) -> str:
+    bare = name.isascii() and name.replace("-", "").replace("_", "").isalnum()
+    return name if bare else _quote(name)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str | Path):
+        return _quote(str(value))
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_key(k)} = {_toml(v)}" for k, v in value.items()) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    if isinstance(value, Hierarchy):
+        return _quote(value.source)
+    return repr(value)

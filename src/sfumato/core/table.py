@@ -1,0 +1,93 @@
+"""A table of rows that stays where it is: in a file, in memory or in a database. Only counts come back."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from .counts import Counts
+from .errors import Unavailable
+
+
+@dataclass(frozen=True, eq=False)
+class Recoding:
+    """What replaces what: for each distinct tuple over `by`, the values that the columns named in `to` take.
+
+    `table` has one row per replacement: first the tuple (as texts), then the new texts, last `n`, the rows it concerns.
+    Where it `divides`, a tuple may stand in several rows, and that many of its rows go to each (a relaxed split).
+    Missing is NULL on both sides.
+    """
+
+    by: tuple[str, ...]
+    to: tuple[str, ...]
+    table: pa.Table
+    divides: bool = False
+
+
+class Table(ABC):
+    """What an engine must do: `count`, `recode`, `keep` and `write`. Everything else follows from these four."""
+
+    name: str
+    columns: tuple[str, ...]
+    notes: tuple[str, ...]
+    """What was found out while opening, such as a delimiter or encoding; for the user, never with a value of the table."""
+
+    @abstractmethod
+    def count(self, by: Sequence[str]) -> Counts:
+        """The distinct tuples over `by` with the rows of each, in one scan."""
+
+    @abstractmethod
+    def recode(self, recoding: Recoding) -> Table:
+        """The same rows, with some columns replaced."""
+
+    @abstractmethod
+    def keep(self, columns: Sequence[str]) -> Table:
+        """The same rows, with these columns only."""
+
+    @abstractmethod
+    def write(self, path: Path) -> None:
+        """Write all rows to a CSV or Parquet file, sorted by all columns so that no input order shows.
+
+        The file is complete or absent: rows go to a temporary name beside it that is renamed at the end.
+        """
+
+    def beside(self, original: Table, key: str | None) -> Table:
+        """The columns of both tables, `released.x` and `original.x`, rows paired by position or by a key column."""
+        raise Unavailable(f"{self.name}: this engine cannot pair rows; measure with the DuckDB engine.")
+
+    # --- what follows from counting; an engine may do better
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return self.count(()).rows
+
+    def value_counts(self, columns: Sequence[str], limit: int) -> Mapping[str, Counts | None]:
+        """The counts of each column alone; None for a column of more than `limit` distinct values."""
+        counted = {name: self.count((name,)) for name in columns}
+        return {name: counts if len(counts) <= limit else None for name, counts in counted.items()}
+
+    def distinct(self) -> Mapping[str, tuple[int, int]]:
+        """For each column, about how many distinct values it has and exactly how many rows miss one."""
+        found = {}
+        for name in self.columns:
+            counts = self.count((name,))
+            missing = int(counts.n[-1]) if counts.columns[0].has_missing else 0
+            found[name] = (len(counts), missing)
+        return found
+
+    def head(self, rows: int) -> Mapping[str, list[str]]:
+        """Some values of each column, missing ones left out, for looking at their shape."""
+        return {
+            name: [text for text in self.count((name,)).columns[0].texts if text is not None][:rows]
+            for name in self.columns
+        }
+
+    def unique_rows(self, by: Sequence[str]) -> tuple[int, int]:
+        """The rows that are alone on `by`, and the distinct tuples over it."""
+        n = self.count(by).n
+        return int((n == 1).sum()), len(n)

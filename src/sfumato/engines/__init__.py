@@ -1,0 +1,18 @@
+"""Where counting happens: one file per engine, each with the same few primitives (core/table.py)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..core.table import Table
+
+
+def read(source: Any, **options: Any) -> Table:
+    """Open a table with the default engine: a CSV, Parquet or Excel file, a database, or an Arrow, pandas or polars table.
+
+    Options: delimiter, quote, encoding, header, names, missing (texts that mean missing), sheet, query.
+    """
+    from . import duckdb
+
+    return duckdb.read(Path(source) if isinstance(source, str) else source, **options)

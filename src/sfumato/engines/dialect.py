@@ -1,0 +1,179 @@
+"""How a CSV file is written: encoding, delimiter, quote, header. Looked at once, said aloud, overridable."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import re
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..core.errors import InputError
+
+_SAMPLE = 1 << 18
+_DELIMITERS = ",;\t|"
+_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
+_VALUE = re.compile(r"^\s*[+-]?(\d[\d.,:/ -]*)?$")  # an empty field, a number, a date: no one names a column so
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """Everything the engine needs, so that it guesses nothing itself."""
+
+    delimiter: str
+    quote: str
+    encoding: str
+    header: bool
+    names: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def sample(path: Path) -> tuple[bytes, bool]:
+    """The first part of a file, unpacked if it is gzipped, and whether that is all of it."""
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            raw = file.read(_SAMPLE)
+            return raw, not file.read(1)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file.") from None
+    except (OSError, EOFError) as error:
+        raise InputError(f"{path}: cannot be read ({type(error).__name__}).") from None
+
+
+def detect(
+    path: Path,
+    *,
+    delimiter: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    names: tuple[str, ...] | None = None,
+) -> Dialect:
+    """Detect what is not given."""
+    raw, whole = sample(path)
+    if not raw.strip():
+        raise InputError(f"{path}: the file is empty; a table needs a header line and rows.")
+    notes: list[str] = []
+    if encoding is None:
+        encoding = _encoding(raw, path)
+        if encoding not in ("utf-8", "utf-8-sig"):
+            notes.append(f"read as {encoding}, since it is not UTF-8; another encoding: --encoding")
+    text = _decode(raw, encoding, path)
+    if not whole:  # the last line may be cut
+        text = text[: text.rfind("\n") + 1] or text
+    if quote is None:
+        quote = "'" if '"' not in text and len(re.findall(r"(?:^|[,;\t|])'[^'\n]*'(?=[,;\t|\n]|$)", text)) > 3 else '"'
+    if delimiter is None:
+        delimiter = _delimiter(text, quote)
+        if delimiter != ",":
+            notes.append(f"fields separated by {_NAMES.get(delimiter, delimiter)}; another: --delimiter")
+    records = _records(text, delimiter, quote, 50)
+    first = records[0]
+    if header is None:
+        header = names is None and not _is_data(first, records[1:])
+        if not header and names is None:
+            notes.append(
+                "the first line looks like data, so columns are named column1, column2, ...; a header: --header"
+            )
+    if names is None:
+        names = tuple(first) if header else tuple(f"column{i}" for i in range(1, len(first) + 1))
+    _check_names(names, path)
+    if len(records) < 2 and header:
+        raise InputError(f"{path}: there is a header but no row below it.")
+    return Dialect(delimiter, quote, encoding, header, names, tuple(notes))
+
+
+def transcode(path: Path, encoding: str, to: Path) -> None:
+    """Write a UTF-8 copy, streaming."""
+    try:
+        with (
+            (
+                io.TextIOWrapper(gzip.open(path), encoding=encoding, newline="")
+                if path.suffix == ".gz"
+                else path.open(encoding=encoding, newline="")
+            ) as source,
+            to.open("w", encoding="utf-8", newline="") as target,
+        ):
+            while block := source.read(1 << 20):
+                target.write(block)
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not {encoding} text all through; give the right one with --encoding.") from None
+
+
+def _encoding(raw: bytes, path: Path) -> str:
+    for mark, name in (
+        (codecs.BOM_UTF8, "utf-8-sig"),
+        (codecs.BOM_UTF16_LE, "utf-16"),
+        (codecs.BOM_UTF16_BE, "utf-16"),
+    ):
+        if raw.startswith(mark):
+            return name
+    if b"\x00" in raw:
+        raise InputError(f"{path}: not a text table (it holds zero bytes); bring CSV, Parquet, Excel or a database.")
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(raw)
+        return "utf-8"
+    except UnicodeDecodeError:
+        # every byte is a Latin-1 character; the control range 0x80-0x9f tells Windows text apart
+        return "cp1252" if any(0x80 <= b <= 0x9F for b in raw) else "latin-1"
+
+
+def _decode(raw: bytes, encoding: str, path: Path) -> str:
+    try:
+        return codecs.getincrementaldecoder(encoding)().decode(raw)
+    except LookupError:
+        raise InputError(
+            f"{encoding!r} is no encoding that Python knows; try utf-8, latin-1, cp1252 or utf-16."
+        ) from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not {encoding} text; give the right one with --encoding.") from None
+
+
+def _records(text: str, delimiter: str, quote: str, most: int) -> list[list[str]]:
+    found = []
+    try:
+        for record in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quotechar=quote):
+            if record:
+                found.append(record)
+            if len(found) >= most:
+                break
+    except csv.Error:
+        pass
+    return found or [[""]]
+
+
+def _delimiter(text: str, quote: str) -> str:
+    """The one that cuts every line into the same number of fields, the most fields first; else the most regular one."""
+    best, score = ",", (0.0, 0)
+    for candidate in _DELIMITERS:
+        widths = Counter(len(record) for record in _records(text, candidate, quote, 200))
+        width, times = widths.most_common(1)[0]
+        if width > 1 and (times / widths.total(), width) > score:
+            best, score = candidate, (times / widths.total(), width)
+    return best
+
+
+def _is_data(first: list[str], rest: list[list[str]]) -> bool:
+    """Whether the first line is a row: it holds a number where the lines below do, too."""
+    if not rest:
+        return False
+    return any(
+        value.strip() and _VALUE.match(value) and all(i < len(row) and _VALUE.match(row[i]) for row in rest)
+        for i, value in enumerate(first)
+    )
+
+
+def _check_names(names: tuple[str, ...], path: Path) -> None:
+    seen: dict[str, int] = {}
+    for i, name in enumerate(names, 1):
+        if not name.strip():
+            raise InputError(
+                f"{path}: column {i} has no name; name it in the header, or pass --no-header if there is none."
+            )
+        other = seen.setdefault(name.casefold(), i)
+        if other != i:
+            alike = "twice" if names[other - 1] == name else "twice but for upper and lower case"
+            raise InputError(f"{path}: the column name {name!r} appears {alike} (columns {other} and {i}); rename one.")

@@ -1,0 +1,75 @@
+"""Every published measure, one small file each in privacy/ and utility/, and the registry of their cards.
+
+A file that defines a Metric under its own name is registered: nothing else needs to be told about it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from functools import cache
+
+from ..core.errors import Unavailable
+from ..core.metric import Metric, Requirement, Score, parse, parse_requirement
+from ..core.release import Release
+from ..core.roles import Roles
+from . import privacy, utility
+
+
+@cache
+def registry() -> Mapping[str, Metric]:
+    """Every metric by name, privacy first, in alphabetical order."""
+    found: dict[str, Metric] = {}
+    for room in (privacy, utility):
+        for module in sorted(info.name for info in pkgutil.iter_modules(room.__path__)):
+            metric = getattr(importlib.import_module(f"{room.__name__}.{module}"), module)
+            assert isinstance(metric, Metric), f"{room.__name__}.{module} must define a Metric {module}"
+            found[module] = metric
+    return found
+
+
+def metric(text: str) -> Metric:
+    """A metric from its text, such as `t_closeness[ordered](salary)`."""
+    found, sign, _ = parse(text, registry())
+    if sign is not None:
+        from ..core.errors import RequirementError
+
+        raise RequirementError(f"{text!r} is a requirement; a metric is written without a limit: {found}.")
+    return found
+
+
+def require(text: str) -> Requirement:
+    """A requirement from its text, such as `k_anonymity >= 5`."""
+    return parse_requirement(text, registry())
+
+
+def everything(roles: Roles) -> list[Metric]:
+    """Every metric in every variant; over several sensitive columns also one for each of them."""
+    found = []
+    for base in registry().values():
+        for variant in base.variants():
+            found.append(variant)
+            if "sensitive" in base.card.needs and len(roles.sensitive) > 1:
+                found += [variant.on(column) for column in roles.sensitive]
+    return found
+
+
+def measure(
+    release: Release, roles: Roles, metrics: list[Metric] | None = None
+) -> tuple[dict[str, tuple[Metric, Score]], dict[str, str]]:
+    """Score a release, one scan for all; also the metrics that could not be asked, with the reason.
+
+    A metric that was named is never skipped: what stands in its way is raised.
+    """
+    scores: dict[str, tuple[Metric, Score]] = {}
+    skipped: dict[str, str] = {}
+    asked = metrics if metrics is not None else everything(roles)
+    for each in (v for m in asked for v in m.variants()):
+        try:
+            scores[str(each)] = (each, each.score(release.evidence(roles)))
+        except Unavailable as reason:
+            if metrics is not None:
+                raise
+            skipped[str(each)] = str(reason)
+    return scores, skipped

@@ -1,0 +1,1 @@
+"""What a release gives away: one file per measure."""

@@ -1,0 +1,44 @@
+"""Distribution leakage (Afifi, Zhou, Ren 2018)."""
+
+import numpy as np
+
+from ...core.classes import Classes
+from ...core.column import FloatArray
+from ...core.metric import measure
+
+
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return (
+            "No class changes what an adversary who knows the overall distribution believes of the sensitive attribute."
+        )
+    return (
+        f"In the class that changes it most, the adversary's belief about the sensitive attribute moves by {value:.3g} "
+        "(0: not at all, 1.41: from certainty of one value to certainty of another)."
+    )
+
+
+@measure(
+    title="distribution leakage",
+    question="How far does the adversary's belief about the sensitive attribute move, at the very most?",
+    about="privacy",
+    better="lower",
+    unit="Euclidean distance",
+    bounds=(0, float(np.sqrt(2))),
+    monotone=True,
+    source="Afifi, Zhou, Ren 2018, Def. 6-7",
+    sentence=_sentence,
+    misleads="It shrinks with the number of values: over many values a large relative change is a small distance.",
+    needs=frozenset({"sensitive"}),
+)
+def distribution_leakage(classes: Classes) -> FloatArray:
+    """`L_D(W,c) = ||a - x||_2`, a the overall distribution and x the class's (Def. 6); the worst class counts (Def. 7).
+
+    Extremes: 0 for a class like the table; below sqrt 2, approached by a class of one value that the table hardly has.
+    """
+    assert classes.sensitive is not None
+    prior = classes.sensitive.prior
+    # values absent from the class contribute a^2 each; where none is absent that part is exactly 0, not a rounding rest
+    absent = (prior**2).sum() - classes.sum(classes.q**2)
+    absent = np.where(classes.distinct == np.count_nonzero(prior), 0.0, np.maximum(absent, 0.0))
+    return np.sqrt(classes.sum((classes.p - classes.q) ** 2) + absent)

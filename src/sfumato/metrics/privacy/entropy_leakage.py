@@ -1,0 +1,38 @@
+"""Entropy leakage (Afifi, Zhou, Ren 2018)."""
+
+import numpy as np
+
+from ...core.classes import Classes
+from ...core.column import FloatArray
+from ...core.metric import measure
+
+
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return "In every class the sensitive value is as uncertain as in the whole table."
+    return f"In the class that differs most, the uncertainty about the sensitive value changes by {value:.3g} bits, up or down."
+
+
+@measure(
+    title="entropy leakage",
+    question="How much does the adversary's certainty about the sensitive attribute change, at the very most?",
+    about="privacy",
+    better="lower",
+    unit="bits",
+    bounds=(0, float("inf")),
+    monotone=False,
+    source="Afifi, Zhou, Ren 2018, Def. 9-10",
+    sentence=_sentence,
+    misleads="A class with the same frequencies on other values scores 0 (the paper's Thm. 3(2) overlooks this); "
+    "read it beside distribution_leakage.",
+    needs=frozenset({"sensitive"}),
+)
+def entropy_leakage(classes: Classes) -> FloatArray:
+    """`L_E(W,c) = |H(a) - H(x)|` (Def. 9); the worst class counts (Def. 10).
+
+    A pseudo-metric: any permutation of a gives 0, so Thm. 3(2) does not hold. Not monotone: merging two classes can move
+    their entropy past the table's. Extremes: 0 for a class as uncertain as the table; log2 m for one value against m
+    equally frequent ones.
+    """
+    assert classes.sensitive is not None
+    return np.abs(classes.sensitive.entropy - classes.entropy)

@@ -1,0 +1,33 @@
+"""Marketer risk: the share of rows that one who tries them all gets right (El Emam and Dankar 2008)."""
+
+from ...core.metric import measure
+from ...core.release import Evidence
+
+
+def _sentence(value: float) -> str:
+    return (
+        f"An adversary who guesses every row, knowing the quasi-identifiers of everyone in the release, "
+        f"is expected to get {100 * value:.3g}% of the rows right."
+    )
+
+
+@measure(
+    title="marketer risk",
+    question="What share of all rows would one who tries to identify everybody get right?",
+    about="privacy",
+    better="lower",
+    unit="probability",
+    bounds=(0, 1),
+    monotone=True,
+    source="El Emam and Dankar 2008; El Emam 2013",
+    sentence=_sentence,
+    misleads="An average over rows: a few people can be fully exposed while it is low. See prosecutor_risk for the worst.",
+    scope="table",
+)
+def marketer_risk(evidence: Evidence, column: None) -> float:
+    """The mean over rows of `1/N_c`, which is the number of classes by the number of rows.
+
+    A mean over rows, not over classes (pyCANON takes the latter). Extremes: 1 if every row is unique; 1/N for one class.
+    """
+    classes = evidence.classes()
+    return len(classes) / max(classes.rows, 1)

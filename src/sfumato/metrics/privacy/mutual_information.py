@@ -1,0 +1,42 @@
+"""Mutual information between class and sensitive attribute (Bezzi 2010, eq. 4 and 13)."""
+
+import numpy as np
+
+from ...core.classes import Classes
+from ...core.metric import measure
+from ...core.release import Evidence
+
+
+def information(classes: Classes) -> float:
+    """I(W;C) in bits: the mean of I1 over the classes, weighted by their rows."""
+    if not classes.rows:
+        return 0.0
+    return max(float((classes.n * np.log2(classes.p / classes.q)).sum()) / classes.rows, 0.0)
+
+
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return "On average a class says nothing about the sensitive value."
+    return f"On average, knowing a person's class tells {value:.3g} bits about the sensitive value."
+
+
+@measure(
+    title="mutual information",
+    question="How much does a class tell about the sensitive attribute on average?",
+    about="privacy",
+    better="lower",
+    unit="bits",
+    bounds=(0, float("inf")),
+    monotone=True,
+    source="Bezzi 2010, eq. 4 and 13; Manta 2013, sec. 5.1.2",
+    sentence=_sentence,
+    misleads="An average: single classes can tell far more (Bezzi, sec. 3.1). It is also what a user of the data comes for.",
+    needs=frozenset({"sensitive"}),
+    scope="table",
+)
+def mutual_information(evidence: Evidence, column: str) -> float:
+    """`I(W;C) = sum_c p(c) sum_w p(w|c) log2 p(w|c)/p(w)`.
+
+    Extremes: 0 if the attribute is independent of the classes; H(W) if every class has one value.
+    """
+    return information(evidence.classes(column))

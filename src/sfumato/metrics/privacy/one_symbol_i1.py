@@ -1,0 +1,34 @@
+"""One-symbol information I1, the surprise (Bezzi 2010)."""
+
+import numpy as np
+
+from ...core.classes import Classes
+from ...core.column import FloatArray
+from ...core.metric import measure
+
+
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return "No class surprises: each has the sensitive values of the whole table."
+    return f"The most telling class changes what is believed about its members' sensitive value by {value:.3g} bits."
+
+
+@measure(
+    title="one-symbol information I1 (surprise)",
+    question="How surprising is the sensitive attribute of the most telling class?",
+    about="privacy",
+    better="lower",
+    unit="bits",
+    bounds=(0, float("inf")),
+    monotone=True,
+    source="Bezzi 2010, eq. 7-8 and Table 1",
+    sentence=_sentence,
+    misleads="A small class of a rare value is very surprising however uncertain it leaves the adversary; see one_symbol_i2.",
+    needs=frozenset({"sensitive"}),
+)
+def one_symbol_i1(classes: Classes) -> FloatArray:
+    """`I1(W,c) = sum_w p(w|c) log2 p(w|c)/p(w)` (eq. 7), t-closeness in Kullback-Leibler form; the worst class counts.
+
+    Weighted by p(c) its mean is I(W;C). Extremes: 0 for a class like the table; -log2 p(w) for a class of the one value w.
+    """
+    return np.maximum(classes.sum(classes.p * np.log2(classes.p / classes.q)), 0.0)

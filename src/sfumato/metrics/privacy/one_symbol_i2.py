@@ -1,0 +1,35 @@
+"""One-symbol information I2, the specific information (Bezzi 2010)."""
+
+from ...core.classes import Classes
+from ...core.column import FloatArray
+from ...core.metric import measure
+
+
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return "No class makes the sensitive value easier to guess, in bits, than the whole table does."
+    return f"In the worst class {value:.3g} bits of the uncertainty about the sensitive value are gone."
+
+
+@measure(
+    title="one-symbol information I2 (specific information)",
+    question="How much uncertainty about the sensitive attribute does the worst class take away?",
+    about="privacy",
+    better="lower",
+    unit="bits",
+    bounds=(float("-inf"), float("inf")),
+    monotone=True,
+    source="Bezzi 2010, eq. 9-10 and Table 1",
+    sentence=_sentence,
+    misleads="It is negative for a class that is more uncertain than the table, even if what it says is very surprising; "
+    "see one_symbol_i1.",
+    needs=frozenset({"sensitive"}),
+)
+def one_symbol_i2(classes: Classes) -> FloatArray:
+    """`I2(W,c) = H(W) - H(W|c)`, entropy l-diversity as `I2 <= H(W) - log2 l` (eq. 10); the worst class counts.
+
+    Weighted by p(c) its mean is I(W;C). Extremes: H(W) for a class of one value; H(W) - log2 m, which is at most 0, for a
+    class of all m values equally often.
+    """
+    assert classes.sensitive is not None
+    return classes.sensitive.entropy - classes.entropy

@@ -1,0 +1,34 @@
+"""Prosecutor risk: re-identification by one who knows that the person is in the release (El Emam and Dankar 2008)."""
+
+from ...core.classes import Classes
+from ...core.column import FloatArray
+from ...core.metric import measure
+
+
+def _sentence(value: float) -> str:
+    if value >= 1:
+        return "At least one person can be found for certain by an adversary who knows these columns and that the person is in the release."
+    return (
+        f"An adversary who knows that a person is in the release, and all the quasi-identifiers of that person, "
+        f"picks the right row with probability at most {value:.3g}."
+    )
+
+
+@measure(
+    title="prosecutor risk",
+    question="How likely is the most exposed person found by one who knows that they are in the release?",
+    about="privacy",
+    better="lower",
+    unit="probability",
+    bounds=(0, 1),
+    monotone=True,
+    source="El Emam and Dankar 2008; Manta 2013, sec. 3.2.1 (linking probability 1/k)",
+    sentence=_sentence,
+    misleads="The worst row only; one small class sets it however well all others are hidden. See marketer_risk for the mean.",
+)
+def prosecutor_risk(classes: Classes) -> FloatArray:
+    """`1/N_c`; the smallest class counts, so the value is 1/k.
+
+    Extremes: 1 if some row is unique; 1/N if all rows look alike.
+    """
+    return 1.0 / classes.size

@@ -1,0 +1,1 @@
+"""What a release is still worth: one file per measure."""

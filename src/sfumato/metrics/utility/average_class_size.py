@@ -1,0 +1,27 @@
+"""Average class size (LeFevre, DeWitt, Ramakrishnan 2006; Manta 5.2)."""
+
+from ...core.metric import measure
+from ...core.release import Evidence
+
+
+def _sentence(value: float) -> str:
+    return f"On average {value:,.4g} rows share one released combination of quasi-identifiers."
+
+
+@measure(
+    title="average class size",
+    question="How many rows share a combination of quasi-identifiers on average?",
+    about="utility",
+    better="lower",
+    unit="rows",
+    bounds=(1, float("inf")),
+    monotone=False,
+    source="LeFevre, DeWitt, Ramakrishnan 2006, there divided by k; Manta 2013, sec. 5.2",
+    sentence=_sentence,
+    misleads="It sees class sizes only, not how much the values were coarsened.",
+    scope="table",
+)
+def average_class_size(evidence: Evidence, column: None) -> float:
+    """`N / number of classes`. Extremes: 1 if every row is unique; N if all look alike."""
+    sizes = evidence.tuples.n
+    return int(sizes.sum()) / max(len(sizes), 1)

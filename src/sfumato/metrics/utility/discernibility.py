@@ -1,0 +1,36 @@
+"""The discernibility metric (Bayardo and Agrawal 2005; Manta 5.2)."""
+
+import numpy as np
+
+from ...core.metric import measure
+from ...core.release import Evidence
+
+
+def _sentence(value: float) -> str:
+    return f"Counting for every row how many rows look like it, itself included, gives {value:,.0f} in all; the fewer, the more the data can tell apart."
+
+
+@measure(
+    title="discernibility",
+    question="How many pairs of rows can no longer be told apart?",
+    about="utility",
+    better="lower",
+    unit="pairs of rows",
+    bounds=(0, float("inf")),
+    monotone=False,
+    source="Bayardo and Agrawal 2005; Manta 2013, sec. 5.2",
+    sentence=_sentence,
+    misleads="It sees class sizes only, not how much the values were coarsened.",
+    scope="table",
+)
+def discernibility(evidence: Evidence, column: None) -> float:
+    """`sum_c N_c^2`, plus N for each row of the original that is missing from the release.
+
+    Extremes: N if every row is unique; N^2 if all look alike.
+    """
+    size = evidence.tuples.n.astype(np.float64)
+    removed = 0
+    if evidence.release.original is not None:
+        before = evidence.release.original.rows
+        removed = max(before - int(size.sum()), 0) * before
+    return float((size**2).sum()) + removed
