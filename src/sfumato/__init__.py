@@ -31,8 +31,8 @@ _HOME = {
     "profile": "profile.table",
     "Mondrian": "mechanisms.mondrian",
     "Study": "study.study",
-    "publish": "study.publish",
-    "verify": "study.publish",
+    "publish": "publish",
+    "verify": "publish",
 }
 __all__ = sorted([*_HOME, "__version__"])
 

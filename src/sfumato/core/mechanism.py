@@ -50,6 +50,11 @@ class Mechanism(ABC):
         """Whether the mechanism can steer by a requirement; others are only checked on what it made."""
         return False
 
+    @property
+    def promises(self) -> tuple[Requirement, ...]:
+        """What a release of it meets, to be measured again on the file."""
+        return ()
+
     @classmethod
     def of(cls, settings: Mapping[str, str], require: tuple[Requirement, ...] = ()) -> Mechanism:
         """From texts, as the command line and a study file give them; `require` only where the mechanism honours it."""

@@ -67,11 +67,16 @@ class Mondrian(Mechanism):
         """Any requirement on classes."""
         return requirement.metric.card.scope == "class"
 
+    @property
+    def promises(self) -> tuple[Requirement, ...]:
+        """k and the requirements."""
+        return (*((k_anonymity.at_least(self.k),) if self.k is not None else ()), *self.require)
+
     def __call__(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
     ) -> Release:
         """Sanitize; `rng` only decides how equal rows are divided in relaxed mode."""
-        require = (*((k_anonymity.at_least(self.k),) if self.k is not None else ()), *self.require)
+        require = self.promises
         if not require:
             raise InputError("mondrian needs something to meet: set k, or require for example k_anonymity >= 5.")
         if not roles.quasi:

@@ -1,0 +1,96 @@
+"""The command line: one file per verb.
+
+Exit codes: 0 done and met; 1 a requirement is not met, or cannot be; 2 the input or the call cannot be used; 3 a mistake of
+ours; 130 interrupted. Results go to standard output, everything else (progress, notes, errors) to standard error.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import traceback
+from types import FrameType
+
+import typer
+
+from .. import __version__
+from . import compare, demo, explain, measure, mechanisms, profile, sanitize, verify
+
+app = typer.Typer(
+    name="sfumato",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    help="The decision desk for publishing personal data: find what is risky in a table, sanitize it, measure what a "
+    "release gives away and what it is worth, compare candidates, and verify what is published.",
+    epilog="Exit codes: 0 done and met · 1 a requirement is not met, or cannot be · 2 the input or the call cannot be used · "
+    "3 a mistake of ours · 130 interrupted. Every verb takes --json.",
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"sfumato {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+) -> None:
+    pass
+
+
+for verb in (profile, measure, sanitize, verify, compare, demo, explain, mechanisms):
+    app.command(name=verb.__name__.rsplit(".", 1)[1])(verb.run)
+
+
+def main() -> None:
+    """Run a verb; whatever goes wrong becomes one sentence and an exit code."""
+    signal.signal(signal.SIGTERM, _stop)  # so that a stopped run cleans up like an interrupted one
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    try:
+        code = app(standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
+    except typer.Exit as stop:
+        sys.exit(stop.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
+        _fail("interrupted; nothing was left behind.", 130)
+    except Exception as error:
+        if hasattr(error, "format_message"):  # the call itself is wrong: an unknown option, a missing argument
+            _fail(_usage(error.format_message()), 2)
+        from ..core.errors import SfumatoError
+
+        if isinstance(error, SfumatoError):
+            _fail(str(error), error.exit_code)
+        if os.environ.get("SFUMATO_DEBUG"):
+            raise
+        # The text of a foreign error may quote the table, so only its kind and place are told.
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{os.path.basename(place.filename)}:{place.lineno}"
+        _fail(
+            f"a mistake of ours ({type(error).__name__} at {where}); please report it. SFUMATO_DEBUG=1 shows more.", 3
+        )
+
+
+def _usage(message: str) -> str:
+    sentence = " ".join(message.split()).rstrip(".")
+    verb = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
+    known = verb if verb in {command.name for command in app.registered_commands} else ""
+    return f"{sentence}; see `sfumato {known + ' ' if known else ''}--help`."
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _fail(sentence: str, code: int) -> None:
+    if "--json" in sys.argv:
+        print(json.dumps({"error": sentence, "exit_code": code}))
+    print(f"sfumato: {sentence}", file=sys.stderr)
+    sys.stdout.flush()
+    sys.exit(code)

@@ -1,0 +1,102 @@
+"""`sfumato demo`: the whole path on a made-up town."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from . import _options as o
+
+CANDIDATES = (
+    "mondrian k=5",
+    "mondrian k=10 require='distinct_l_diversity(diagnosis) >= 4'",
+    "mondrian k=10 require='t_closeness[equal](diagnosis) <= 0.3'",
+)
+REQUIRE = ("k_anonymity >= 10", "distinct_l_diversity(diagnosis) >= 3")
+
+
+def run(
+    out: Annotated[Path, typer.Option(help="Folder for the data, the report and the release.")] = Path("sfumato-demo"),
+    rows: Annotated[int, typer.Option(min=100, help="How many people.")] = 30_000,
+    seed: Annotated[int, typer.Option(help="Which town.")] = 2026,
+    json: o.Json = False,
+) -> None:
+    """Generate a census-like table of made-up people, then profile, compare three candidates, publish one and verify it.
+
+    Everything is written to a folder, and each step prints the command that does the same on your own table.
+    """
+    from ..core.errors import InputError
+    from ..core.roles import Roles
+    from ..demo import write
+    from ..engines import read
+    from ..metrics import require
+    from ..profile.table import profile
+    from ..publish import publish, verify
+    from ..study.study import Study, grid
+    from . import compare
+    from .profile import show as show_profile
+
+    started = time.perf_counter()
+
+    def step(text: str, command: str = "") -> None:
+        if not json:
+            typer.secho(f"\n{text}", bold=True)
+            if command:
+                typer.echo(f"  $ {command}\n")
+
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{out}: cannot be made or is no folder ({type(error).__name__}).") from None
+    step(f"1. A town of {rows:,} made-up people")
+    paths = write(out, rows=rows, seed=seed)
+    people, roles_file, release_file = out / "people.csv", out / "roles.toml", out / "release.csv"
+    if not json:
+        typer.echo(f"  {people}, with roles and hierarchies beside it ({len(paths)} files)")
+    table = read(people)
+
+    step("2. What is risky in it?", f"sfumato profile {people} --write-roles my-roles.toml")
+    found = profile(table)
+    if not json:
+        show_profile(found, most=6)
+
+    asked = " ".join(f"--require '{text}'" for text in REQUIRE)
+    step("3. Which release?", f"sfumato compare {people} --roles {roles_file} {asked} --out {out}")
+    roles = Roles.read(roles_file)
+    requirements = tuple(require(text) for text in REQUIRE)
+    study = Study(table=table, roles=roles, candidates=grid(CANDIDATES), require=requirements)
+    with o.progress("comparing") as bar:
+        result = study.run(seed=seed, progress=lambda done, name: bar(done / (len(study.candidates) + 1), name))
+        compare.report(result, out)
+    if not json:
+        compare.show(result)
+
+    chosen = result.recommended[0]
+    if chosen is None:
+        raise InputError(f"None of the demo's candidates fits a town of {rows} people; take more with --rows.")
+    point = result.points[chosen]
+    assert point.release is not None
+    step(
+        "4. Publish it", f"sfumato sanitize {people} --roles {roles_file} --mechanism mondrian ... --out {release_file}"
+    )
+    publish(point.release, roles, requirements, release_file)
+    if not json:
+        typer.echo(f"  {release_file}: written, measured again from the file, then given its name")
+
+    step("5. Verify it, from the published file alone", f"sfumato verify {release_file} --roles {roles_file} {asked}")
+    verification = verify(read(release_file), roles, requirements)
+    if not json:
+        for verdict in verification.verdicts:
+            typer.echo(f"  {'✓' if verdict.met else '✗'} {verdict}")
+    seconds = time.perf_counter() - started
+    if json:
+        content: dict[str, Any] = {"people": str(people), "roles": str(roles_file), "release": str(release_file)}
+        content.update(report=str(out / "report.html"), met=verification.met, seconds=round(seconds, 1))
+        o.dump({**content, "recommended": point.candidate.name})
+    else:
+        typer.secho(f"\nThe report: {out / 'report.html'}  ({seconds:.0f} s in all)", bold=True)
+    if not verification.met:
+        raise typer.Exit(1)

@@ -1,0 +1,65 @@
+"""`sfumato explain`: a metric's card."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from . import _options as o
+
+if TYPE_CHECKING:
+    from ..core.metric import Card
+
+
+def run(
+    metric: Annotated[str | None, typer.Argument(help="A metric's name; without one, all are listed.")] = None,
+    json: o.Json = False,
+) -> None:
+    """Explain a metric: what it asks, how to read it, when it misleads, where it was published."""
+    from .. import metrics
+
+    if metric is None:
+        cards = [found.card for found in metrics.registry().values()]
+        if json:
+            o.dump({"metrics": [as_dict(card) for card in cards]})
+            return
+        from rich.table import Table as Grid
+
+        grid = Grid(box=None, padding=(0, 2, 0, 0))
+        for heading in ("metric", "about", "better", "asks"):
+            grid.add_column(heading, no_wrap=heading == "metric")
+        for card in cards:
+            grid.add_row(card.name, card.about, card.better, card.question)
+        o.console().print(grid)
+        return
+    card = metrics.metric(metric).card
+    if json:
+        o.dump(as_dict(card))
+        return
+    for key, value in as_dict(card).items():
+        typer.echo(f"{key + ':':<12}{value}")
+
+
+def as_dict(card: Card) -> dict[str, object]:
+    """A card as plain data."""
+    from ..core.metric import spell_number
+
+    low, high = card.bounds
+    return {
+        "name": card.name,
+        "written": ", ".join(f"{card.name}[{choice}]" for choices in card.parameters.values() for choice in choices)
+        or card.name,
+        "title": card.title,
+        "asks": card.question,
+        "about": card.about,
+        "better": card.better,
+        "unit": card.unit,
+        "from": spell_number(low),
+        "to": spell_number(high),
+        "monotone": "yes: merging classes never makes it worse" if card.monotone else "no",
+        "needs": ", ".join(sorted(card.needs)) or "the release and the roles only",
+        "definition": " ".join(card.definition.split()),
+        "misleads": card.misleads,
+        "source": card.source,
+    }

@@ -1,0 +1,95 @@
+"""`sfumato measure`: what a release gives away and what it is worth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import _options as o
+
+if TYPE_CHECKING:
+    from ..core.metric import Metric, Score
+
+
+def run(
+    release: o.ReleaseFile,
+    roles: o.RolesFile,
+    original: Annotated[Path | None, typer.Option(help="The original table, for measures that compare.")] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(help="A metric, such as 't_closeness[ordered](salary)'; all if none is named. Repeatable."),
+    ] = None,
+    pair: Annotated[str, typer.Option(help="How rows belong together: position, key:COLUMN or none.")] = "none",
+    population: Annotated[Path | None, typer.Option(help="A table of the population, for journalist_risk.")] = None,
+    json: o.Json = False,
+    delimiter: o.Delimiter = None,
+    quote: o.Quote = None,
+    encoding: o.Encoding = None,
+    header: o.Header = None,
+    missing: o.Missing = None,
+    sheet: o.Sheet = None,
+    query: o.Query = None,
+    memory: o.Memory = None,
+) -> None:
+    """Measure a release, ours or anyone's: every metric that can be asked of it, with a sentence each.
+
+    Without --original the measures that compare with it are left out and listed as such.
+    """
+    from .. import metrics
+    from ..core.release import Release
+    from ..core.roles import Roles
+
+    asked = [metrics.metric(text) for text in metric] if metric else None
+    named = Roles.read(roles)
+    options: dict[str, Any] = {
+        "delimiter": delimiter,
+        "quote": quote,
+        "encoding": encoding,
+        "header": header,
+        "missing": missing,
+    }
+    options.update(sheet=sheet, query=query, memory=memory, quiet=json)
+    made = Release(
+        table=o.open_table(release, **options),
+        original=o.open_table(original, **options) if original else None,
+        population=o.open_table(population, **options) if population else None,
+        pairing=pair,
+    )
+    scores, skipped = metrics.measure(made, named, asked)
+    if json:
+        from ..study.study import scores_dict
+
+        o.dump({"release": str(release), "rows": made.table.rows, "scores": scores_dict(scores), "skipped": skipped})
+        return
+    show(scores, skipped, title=f"{release}, {made.table.rows:,} rows")
+
+
+def show(scores: dict[str, tuple[Metric, Score]], skipped: dict[str, str], title: str) -> None:
+    """Scores as two tables, privacy and utility, each value with its sentence."""
+    from rich.table import Table as Grid
+
+    out = o.console()
+    out.print(title, style="bold")
+    for about, heading in (("privacy", "What it gives away"), ("utility", "What it is worth")):
+        rows = [(name, metric, score) for name, (metric, score) in scores.items() if metric.card.about == about]
+        if not rows:
+            continue
+        grid = Grid(
+            title=heading, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0), expand=False
+        )
+        grid.add_column("metric", no_wrap=True)
+        grid.add_column("value", justify="right", no_wrap=True)
+        grid.add_column("unit")
+        grid.add_column("in words", ratio=1)
+        for name, metric, score in rows:
+            value = f"{score.value:,.0f}" if float(score.value).is_integer() else f"{score.value:.4g}"
+            value = value if score.exactness == "exact" else f"{'≤' if score.exactness == 'bound' else '≈'} {value}"
+            grid.add_row(name, value, score.unit, metric.sentence(score.value))
+        out.print()
+        out.print(grid)
+    if skipped:
+        out.print("\nNot measured", style="bold")
+        for name, reason in skipped.items():
+            out.print(f"{name}: {reason}", style="dim")

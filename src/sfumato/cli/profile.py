@@ -1,0 +1,123 @@
+"""`sfumato profile`: what in a table is risky, and a roles file to start from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import _options as o
+
+if TYPE_CHECKING:
+    from ..profile.table import Profile
+
+
+def run(
+    input: o.Input,
+    write_roles: Annotated[
+        Path | None, typer.Option(help="Write the suggested roles to this TOML file, to edit.")
+    ] = None,
+    most: Annotated[int, typer.Option(min=1, max=6, help="Look at combinations of up to this many columns.")] = 3,
+    quasi: Annotated[
+        list[str] | None,
+        typer.Option(help="Look at these columns instead of the suggested quasi-identifiers. Repeatable."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the roles file.")] = False,
+    json: o.Json = False,
+    delimiter: o.Delimiter = None,
+    quote: o.Quote = None,
+    encoding: o.Encoding = None,
+    header: o.Header = None,
+    missing: o.Missing = None,
+    sheet: o.Sheet = None,
+    query: o.Query = None,
+    memory: o.Memory = None,
+) -> None:
+    """Look at a raw table: what each column is, which role suits it and why, and which combinations single people out.
+
+    No value of the table is printed. The suggestions are a start: you know better than any program what an adversary may know.
+    """
+    from ..core.errors import InputError
+    from ..profile.table import profile
+
+    if write_roles is not None and write_roles.exists() and not force:
+        raise InputError(f"{write_roles}: already there; remove it, name another file, or pass --force.")
+    options: dict[str, Any] = {
+        "delimiter": delimiter,
+        "quote": quote,
+        "encoding": encoding,
+        "header": header,
+        "missing": missing,
+    }
+    options.update(sheet=sheet, query=query, memory=memory, quiet=json)
+    table = o.open_table(input, **options)
+    with o.progress(f"profile {input}"):
+        found = profile(table, most=most, quasi=quasi or None)
+    if write_roles is not None:
+        write(found, write_roles)
+    if json:
+        o.dump({**found.to_dict(), "roles_file": None if write_roles is None else str(write_roles)})
+        return
+    show(found)
+    if write_roles is not None:
+        typer.echo(f"\nSuggested roles: {write_roles}. Read and correct them before you go on.")
+
+
+def write(found: Profile, path: Path) -> None:
+    """Write the suggested roles file, complete or not at all."""
+    from ..core.errors import InputError
+
+    hidden = path.with_name(f".{path.name}.partial")
+    try:
+        hidden.write_text(found.toml(), encoding="utf-8")
+        hidden.replace(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({type(error).__name__}).") from None
+    finally:
+        hidden.unlink(missing_ok=True)
+
+
+def show(found: Profile, most: int = 12) -> None:
+    """The profile as three tables."""
+    from rich.table import Table as Grid
+
+    content = found.to_dict()
+    out = o.console()
+    out.print(f"{content['table']}: {content['rows']:,} rows, {len(content['columns'])} columns", style="bold")
+
+    def grid(title: str, *headings: str) -> Grid:
+        cells = Grid(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
+        for heading in headings:
+            cells.add_column(heading, justify="right" if heading in NUMBERS else "left", overflow="fold")
+        return cells
+
+    cells = grid("\nColumns", "column", "kind", "distinct", "missing", "suggested role", "because")
+    for column in content["columns"]:
+        about = "" if column.get("exactness", "exact") == "exact" else "about "
+        distinct, gaps = f"{about}{column['distinct']:,}", f"{column['missing']:,}"
+        cells.add_row(column["name"], column["kind"], distinct, gaps, column["role"], column["reason"])
+    out.print(cells)
+    if content["combinations"]:
+        cells = grid(
+            "\nRows that are alone on a combination of columns, worst first", "columns", "unique rows", "share"
+        )
+        for combination in content["combinations"][:most]:
+            cells.add_row(
+                ", ".join(combination["columns"]),
+                f"{combination['unique_rows']:,}",
+                f"{100 * combination['share']:.1f}%",
+            )
+        out.print(cells)
+    if content["adds"]:
+        cells = grid("\nWhat each column adds", "column", "bits alone", "unique rows with it", "without it")
+        for row in content["adds"]:
+            cells.add_row(
+                row["column"], f"{row['entropy']:.2f}", f"{row['unique_with']:,}", f"{row['unique_without']:,}"
+            )
+        out.print(cells)
+    for note in content["notes"]:
+        out.print(f"Note: {note}")
+
+
+NUMBERS = ("distinct", "missing", "unique rows", "share", "bits alone", "unique rows with it", "without it")

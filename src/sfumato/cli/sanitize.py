@@ -1,0 +1,104 @@
+"""`sfumato sanitize`: make a release, and write it only if the written file meets what is asked."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from . import _options as o
+
+
+def run(
+    input: o.Input,
+    roles: o.RolesFile,
+    mechanism: Annotated[str, typer.Option(help="The sanitizer; `sfumato mechanisms` lists them.")],
+    out: Annotated[Path, typer.Option(help="Where the release goes: a .csv or .parquet file.")],
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="A parameter of the mechanism. May be repeated."),
+    ] = None,
+    require: o.Require = None,
+    seed: Annotated[int | None, typer.Option(help="Repeat the same random choices; the result then says so.")] = None,
+    json: o.Json = False,
+    delimiter: o.Delimiter = None,
+    quote: o.Quote = None,
+    encoding: o.Encoding = None,
+    header: o.Header = None,
+    missing: o.Missing = None,
+    sheet: o.Sheet = None,
+    query: o.Query = None,
+    memory: o.Memory = None,
+) -> None:
+    """Sanitize a table and publish it, verified.
+
+    Only columns that the roles file names as quasi, sensitive or insensitive are released, rows in an order that says nothing
+    about the input's. The file is written under a hidden name, measured again, and renamed only if every requirement (those
+    given and those the mechanism promises) is met; otherwise nothing is left and the exit code is 1.
+    """
+    import numpy as np
+
+    from ..core.errors import InputError
+    from ..core.roles import Roles
+    from ..mechanisms import mechanism as find
+    from ..publish import publish
+    from ..study.study import number
+
+    values: dict[str, str] = {}
+    for setting in settings or []:
+        key, sign, value = setting.partition("=")
+        if not sign:
+            raise InputError(f"--set {setting}: write key=value.")
+        values[key.strip()] = value.strip()
+    wanted = o.requirements(require)
+    made_by = find(mechanism).of(values, tuple(wanted))
+    named = Roles.read(roles)
+    options: dict[str, Any] = {
+        "delimiter": delimiter,
+        "quote": quote,
+        "encoding": encoding,
+        "header": header,
+        "missing": missing,
+    }
+    options.update(sheet=sheet, query=query, memory=memory, quiet=json)
+    table = o.open_table(input, **options)
+    if out.suffix.lower() not in (".csv", ".parquet"):
+        raise InputError(f"{out}: a release is written as .csv or .parquet.")
+    if not out.parent.is_dir():
+        raise InputError(f"{out}: the folder does not exist; make it first.")
+    rng = None if seed is None else np.random.default_rng(seed)
+    with o.progress(f"{mechanism} {input}") as bar:
+        release = made_by(table, named, rng, progress=lambda share: bar(0.9 * share, ""))
+        promised = [requirement for requirement in made_by.promises if requirement not in wanted]
+        found = publish(release, named, [*wanted, *promised], out)
+        bar(1.0, "")
+    released = release.table.columns
+    dropped = [column for column in table.columns if column not in released]
+    if json:
+        verdicts = {
+            str(v.requirement): {"met": v.met, "value": number(v.score.value), "exactness": v.score.exactness}
+            for v in found.verdicts
+        }
+        o.dump(
+            {
+                "release": str(out),
+                "sha256": hashlib.file_digest(out.open("rb"), "sha256").hexdigest(),
+                "rows": table.rows,
+                "columns": list(released),
+                "dropped": dropped,
+                "mechanism": mechanism,
+                "parameters": release.parameters,
+                "seed": seed,
+                "requirements": verdicts,
+            }
+        )
+        return
+    for verdict in found.verdicts:
+        typer.echo(f"✓ {verdict}")
+    if dropped:
+        typer.echo(f"Not released: {', '.join(dropped)}.")
+    if seed is not None:
+        typer.echo(f"Random choices were seeded with {seed}: whoever knows the seed can repeat them.")
+    typer.echo(f"{out}: {table.rows:,} rows, {len(released)} columns, written and verified.")

@@ -1,0 +1,70 @@
+"""`sfumato verify`: does a published file meet its requirements? From the file alone; exit 0 or 1."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from . import _options as o
+
+
+def run(
+    release: o.ReleaseFile,
+    roles: o.RolesFile,
+    require: o.Require = None,
+    original: Annotated[
+        Path | None, typer.Option(help="The original, only for requirements that compare with it.")
+    ] = None,
+    json: o.Json = False,
+    delimiter: o.Delimiter = None,
+    quote: o.Quote = None,
+    encoding: o.Encoding = None,
+    header: o.Header = None,
+    missing: o.Missing = None,
+    sheet: o.Sheet = None,
+    query: o.Query = None,
+    memory: o.Memory = None,
+) -> None:
+    """Measure a published file again and compare with what is required of it.
+
+    Exits 0 if every requirement is met and no identifier is left in the file, 1 with the reason if not.
+    """
+    from ..core.errors import RequirementError
+    from ..core.roles import Roles
+    from ..publish import verify
+    from ..study.study import number
+
+    wanted = o.requirements(require)
+    if not wanted:
+        raise RequirementError(
+            "Nothing to verify; give at least one --require, for example --require 'k_anonymity >= 5'."
+        )
+    options: dict[str, Any] = {
+        "delimiter": delimiter,
+        "quote": quote,
+        "encoding": encoding,
+        "header": header,
+        "missing": missing,
+    }
+    options.update(sheet=sheet, query=query, memory=memory, quiet=json)
+    named = Roles.read(roles)
+    before = o.open_table(original, **options) if original else None
+    found = verify(o.open_table(release, **options), named, wanted, original=before)
+    if json:
+        verdicts = {
+            str(v.requirement): {"met": v.met, "value": number(v.score.value), "exactness": v.score.exactness}
+            for v in found.verdicts
+        }
+        o.dump({"release": str(release), "met": found.met, "requirements": verdicts, "problems": list(found.problems)})
+    else:
+        for verdict in found.verdicts:
+            typer.echo(f"{'✓' if verdict.met else '✗'} {verdict}")
+        for problem in found.problems:
+            typer.echo(f"✗ {problem}")
+        typer.echo(f"{release}: {'every requirement is met.' if found.met else 'not met.'}")
+    if not found.met:
+        if json:
+            o.tell(" ".join(found.reasons))
+        raise typer.Exit(1)

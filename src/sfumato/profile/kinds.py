@@ -1,0 +1,183 @@
+"""What kind of values a column holds, judged from its distinct values (or a sample of them) and their number.
+
+The shape of the values decides; the column's name only tips what the shape leaves open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..core.arrow import numpy, strings
+from ..core.column import Column, encode
+from ..core.counts import Counts
+from . import words
+from .orders import order
+
+Kind = Literal["numeric", "ordinal", "date", "code", "category", "text", "identifier", "constant"]
+Mask = npt.NDArray[np.bool_]
+
+MISSING_MARKS = (
+    r"(?i)^\s*(\?|-+|\.+|na|n/a|n\.a\.|nan|null|none|nil|unknown|missing|unbekannt|inconnu|desconocido|sconosciuto)\s*$"
+)
+_MOST = 0.95  # of the rows must have a shape for the column to have it
+_SINGLED_OUT = 0.9  # distinct values over rows: about one row a value
+_FEW_LEVELS = 20
+_DATES = (
+    r"^([0-9]{4})-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?([T ][0-9]{2}:[0-9]{2}(:[0-9.]+)?( ?Z|[+-][0-9:]{2,5})?)?$"
+    r"|^(0?[1-9]|[12][0-9]|3[01])([./-])(0?[1-9]|[12][0-9]|3[01])([./-])(19|20)?[0-9]{2}( [0-9]{1,2}:[0-9]{2}(:[0-9]{2})?)?$"
+    r"|^(19|20)[0-9]{2}[./](0[1-9]|1[0-2])[./](0[1-9]|[12][0-9]|3[01])$"
+)
+_EIGHT_DIGIT_DATES = r"^(19|20)[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])$"
+_DIRECT = {
+    "e-mail addresses": r"^[^@\s]+@[^@\s]+\.[A-Za-z]{2,}$",
+    "web addresses": r"(?i)^(https?://|www\.)\S+$",
+    "UUIDs": r"(?i)^\{?[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}\}?$",
+    "IBANs": r"^[A-Z]{2}[0-9]{2} ?[A-Z0-9]{4}( ?[A-Z0-9]{2,4}){2,7}$",
+    "IP addresses": r"^([0-9]{1,3}\.){3}[0-9]{1,3}$",
+    "social security numbers": r"^[0-9]{3}-[0-9]{2}-[0-9]{4}$",
+    "phone numbers": r"^(\+|00)[0-9][0-9 ()./-]{6,18}[0-9]$|^\(?0?[0-9]{2,4}\)?[ ./-][0-9]{3,4}[ ./-][0-9]{3,4}([ .-][0-9]{2,4})?$",
+}
+_DIGITS = r"^[0-9]+$"
+_LEADING_ZERO = r"^0[0-9]+$"
+# Letters and digits without words: E11.9, AB12 3CD, 12345-6789. A digit and no run of four letters.
+_CODE = r"^[A-Z]{0,3}[0-9][A-Z0-9]{0,7}([ ./-]?[0-9A-Z]{1,4}){0,2}$"
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A kind, what in the values speaks for it (never a value itself), and the order of the values where recognised."""
+
+    kind: Kind
+    reason: str
+    order: tuple[str, ...] | None = None
+    marks: bool = False
+    """Whether some values are texts that usually mean missing."""
+
+
+def sample_counts(name: str, texts: Sequence[str]) -> Counts:
+    """A sample as counts, to be looked at like counted values."""
+    column, codes = encode(name, strings(list(texts)))
+    return Counts.of([column], [codes], np.ones(len(codes), dtype=np.int64))
+
+
+def kind(name: str, counts: Counts | None, sample: Sequence[str], distinct: int, missing: int, rows: int) -> Guess:
+    """The kind of a column: `counts` of its distinct values, or None if there are too many and a `sample` must do."""
+    filled = rows - missing
+    if filled <= 0:
+        return Guess("constant", "no row has a value")
+    seen = counts if counts is not None else sample_counts(name, sample)
+    column, n = seen.columns[0], seen.n
+    values, n = column.values, n[: len(column.values)]  # the missing value stands last
+    if counts is not None and len(counts) == 1:
+        return Guess("constant", "every row has the same value")
+    if not len(values):
+        return Guess("category", "no value among the first rows")
+    if counts is not None:
+        distinct = len(values)
+    about = min(distinct / filled, 1.0)
+    if pa.types.is_boolean(values.type):
+        return Guess("category", "true or false")
+    if column.dates:
+        return Guess("date", "dates")
+    if not pa.types.is_string(values.type):
+        return _numbers(name, column, distinct, filled, about)
+    marked = _matches(values, MISSING_MARKS)
+    marks = bool(marked.any()) and not marked.all()
+    if marks:
+        column, n = Column(name, _where(values, ~marked)), n[~marked]
+        distinct -= int(marked.sum())
+    guess = _texts(name, column, n, distinct, filled, about)
+    return Guess(guess.kind, guess.reason, None if marks else guess.order, marks)
+
+
+def _matches(values: pa.Array, pattern: str) -> Mask:
+    found = pc.match_substring_regex(values, pattern)
+    bits = np.frombuffer(found.buffers()[1], dtype=np.uint8)
+    return np.unpackbits(bits, bitorder="little")[found.offset : found.offset + len(found)].astype(bool)
+
+
+def _where(values: pa.Array, chosen: Mask) -> pa.Array:
+    at = np.flatnonzero(chosen).astype(np.int64)
+    return values.take(pa.Array.from_buffers(pa.int64(), len(at), [None, pa.py_buffer(at)]))
+
+
+def _numbers(name: str, column: Column, distinct: int, filled: int, about: float) -> Guess:
+    """Whole and decimal numbers: quantities, levels, or numbers that only name something."""
+    x = column.numbers
+    assert x is not None
+    x = x[~np.isnan(x)]
+    concept = words.concept(name)
+    key = concept.key if concept else ""
+    if not bool(np.all(x == np.floor(x))):
+        return Guess("numeric", "numbers with decimals")
+    if key == "postal":
+        return Guess("code", "whole numbers in a column named after postal codes")
+    if key == "age" or key == "money" or key == "body":
+        return Guess("numeric", "whole numbers")
+    low, high = float(x.min()), float(x.max())
+    serial = distinct >= 5 and high - low < 1.1 * distinct
+    if key == "person":
+        return Guess("identifier", "whole numbers in a column named after people's numbers")
+    if about >= _SINGLED_OUT and (filled >= 100 or (serial and about == 1.0 and filled >= 5)):
+        return Guess("identifier", "a whole number of its own for nearly every row")
+    if distinct == 2:
+        return Guess("category", "two whole numbers")
+    if 1900 <= low and high <= 2100 and high > low:
+        return Guess("numeric", "whole numbers that look like years")
+    if "code" in words.tokens(name) and low >= 100 and len(str(int(low))) == len(str(int(high))):
+        return Guess("code", "whole numbers of one length in a column named after codes")
+    if distinct <= _FEW_LEVELS and high - low < 2 * distinct and filled >= 2 * distinct:
+        return Guess("ordinal", "a few levels written as whole numbers")
+    return Guess("numeric", "whole numbers")
+
+
+def _texts(name: str, column: Column, n: npt.NDArray[np.int64], distinct: int, filled: int, about: float) -> Guess:
+    values = column.values
+    concept = words.concept(name)
+    key = concept.key if concept else ""
+    rows = n / n.sum()
+
+    def share(pattern: str) -> float:
+        return float(rows[_matches(values, pattern)].sum())
+
+    def shaped(pattern: str) -> bool:
+        return share(pattern) >= _MOST
+
+    if shaped(_DATES) or (shaped(_EIGHT_DIGIT_DATES) and distinct > 2):
+        return Guess("date", "dates")
+    if shaped(_DIGITS) and _matches(values, _LEADING_ZERO).any():
+        if key == "person" or (about >= _SINGLED_OUT and filled >= 20 and key != "postal"):
+            return Guess("identifier", "digits with leading zeros, one number for nearly every row or person")
+        return Guess("code", "digits with leading zeros, so not a number to count with")
+    if column.numbers is not None:
+        return _numbers(name, column, distinct, filled, about)
+    for what, pattern in _DIRECT.items():
+        if shaped(pattern):
+            return Guess("identifier", f"the values look like {what}")
+    texts = [text for text in column.texts if text is not None] if len(values) <= 200 else []
+    code = shaped(_CODE) and not _matches(values, r"^[^0-9]*$").any()
+    if not (code and key in ("postal", "health")) and (ordered := order(texts)):
+        return Guess("ordinal", "levels whose order is recognised", ordered)
+    if key == "person":
+        return Guess("identifier", "texts in a column named after people's numbers")
+    if code and (about < _SINGLED_OUT or filled < 20 or key == "postal"):
+        return Guess("code", "short codes of letters and digits")
+    lengths = numpy(pc.utf8_length(values)).astype(np.float64)
+    spaces = numpy(pc.count_substring_regex(values, r"\s+")).astype(np.float64)
+    long = float(lengths @ rows) >= 25 and float(spaces @ rows) >= 3
+    if long and about >= 0.1 and distinct > _FEW_LEVELS:
+        return Guess("text", "long texts of several words, seldom repeated")
+    if shaped(r"^[+-]?[0-9]+([.,][0-9]+)?$") and (share(r"[.,]") > 0 or about < _SINGLED_OUT):
+        return Guess("numeric", "numbers, but some values are not written as one")
+    if about >= _SINGLED_OUT and filled >= 20:
+        return Guess("identifier", "a text of its own for nearly every row")
+    if key == "name" and distinct > _FEW_LEVELS:
+        return Guess("identifier", "many texts in a column named after names")
+    return Guess("category", "two values" if distinct == 2 else "values that repeat and have no recognised order")

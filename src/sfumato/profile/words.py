@@ -1,0 +1,225 @@
+"""What a column's name tells, in several languages: a compact lexicon, and secondary evidence only.
+
+A concept has a role and a sentence that says why. Words are lower case without accents: English, German, French,
+Spanish, Italian, Portuguese, Dutch, and a few in Chinese. The head of the name decides: in `age_at_diagnosis` it is
+age, in `salary-class` salary.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+Role = Literal["identifiers", "quasi", "sensitive", "insensitive", "person"]
+
+
+@dataclass(frozen=True)
+class Concept:
+    """A thing that columns are named after."""
+
+    key: str
+    role: Role
+    why: str
+    words: frozenset[str]
+
+
+def _concept(key: str, role: Role, why: str, words: str) -> Concept:
+    return Concept(key, role, why, frozenset(words.split()))
+
+
+NUMBER = _concept("person", "identifiers", "its name says that it numbers people", "")
+NAME = _concept(
+    "name", "identifiers", "its name says that it names people",
+    """surname lastname firstname fullname forename familyname givenname maidenname middlename nickname nachname vorname
+    familienname prenom apellido apellidos cognome sobrenome achternaam voornaam 姓名 名字""",
+)  # fmt: skip
+CONCEPTS = (
+    NAME,
+    _concept(
+        "contact", "identifiers", "its name says that it reaches people directly",
+        """email mail phone telephone tel mobile fax address street telefon telefono telefone telefoon courriel correo
+        adresse anschrift direccion indirizzo endereco adres strasse rue calle rua straat 电话 邮箱 地址 手机""",
+    ),
+    _concept(
+        "official", "identifiers", "its name says that it is an official number of a person",
+        """ssn socialsecurity passport nationalid taxid dni nif cpf bsn nhs nhsnumber mrn medicalrecord iban creditcard
+        accountnumber licenseplate numberplate driverlicense codicefiscale steuernummer steuerid versichertennummer
+        sozialversicherungsnummer ausweis reisepass kontonummer kennzeichen passeport pasaporte passaporto 身份证 护照""",
+    ),
+    _concept(
+        "online", "identifiers", "its name says that it identifies a device or an account",
+        "ip ipaddress username login url website homepage imei macaddress deviceid cookie accountid",
+    ),
+    _concept(
+        "biometric", "identifiers", "its name says that it shows a person's body",
+        "photo portrait fingerprint signature biometric voiceprint iris",
+    ),
+    _concept(
+        "birth", "quasi", "the date or place of birth stands in many registers and seldom changes",
+        """birth birthday birthdate birthyear dateofbirth dob yob born geburt geburtsdatum geburtsjahr naissance nacimiento
+        nascita nascimento geboorte geboortedatum geboortejaar 出生 生日""",
+    ),
+    _concept(
+        "age", "quasi", "acquaintances and registers know a person's age",
+        "age ages agegroup alter altersgruppe edad eta idade leeftijd 年龄",
+    ),
+    _concept(
+        "sex", "quasi", "everyone who knows a person knows it",
+        "sex gender geschlecht sexe sexo sesso genero genere geslacht 性别",
+    ),
+    _concept(
+        "postal", "quasi", "where a person lives is widely known and stands in many registers",
+        """zip zipcode postal postalcode postcode plz postleitzahl codepostal codigopostal cep 邮编""",
+    ),
+    _concept(
+        "place", "quasi", "where a person lives or comes from is widely known and stands in many registers",
+        """city town village municipality county district region state province country nation neighborhood neighbourhood
+        area location residence place wohnort ort stadt gemeinde landkreis bundesland staat ville commune departement
+        pays ciudad municipio provincia pais citta comune regione paese cidade concelho estado gemeente plaats stad
+        latitude longitude lat lon lng gps coordinates 城市 地区 国家 省""",
+    ),
+    _concept(
+        "origin", "quasi", "it is seen or heard by all who meet the person, though laws may also protect it",
+        """race ethnicity ethnic nationality citizenship origin ancestry language migrant immigrant staatsangehorigkeit
+        herkunft sprache nationalite langue nacionalidad origen idioma nazionalita cittadinanza lingua nacionalidade
+        nationaliteit herkomst 民族 国籍""",
+    ),
+    _concept(
+        "family", "quasi", "family, friends and registers know it",
+        """marital married spouse children household family relationship relation civilstatus siblings dependents
+        familienstand kinder haushalt etatcivil matrimonial enfants menage famille estadocivil hijos hogar familia
+        statocivile figli famiglia filhos huishouden kinderen burgerlijkestaat 婚姻 家庭""",
+    ),
+    _concept(
+        "work", "quasi", "colleagues, classmates and public profiles tell it",
+        """education school schooling degree university occupation job profession employer employment work workclass
+        industry sector hours rank beruf bildung ausbildung schule schulabschluss arbeit arbeitgeber formation emploi
+        metier profession diplome educacion estudios trabajo ocupacion profesion lavoro professione occupazione istruzione
+        titolostudio ocupacao profissao escolaridade trabalho opleiding beroep werk 职业 学历 教育 工作""",
+    ),
+    _concept(
+        "body", "quasi", "it can be seen or guessed by all who meet the person",
+        "height stature hair eyes skin bodyweight grosse taille estatura altezza altura lengte 身高",
+    ),
+    _concept(
+        "event", "quasi", "when something happened to a person is known to those who were near",
+        """date time datetime timestamp day month year admission discharge visit arrival departure death datum zeit
+        aufnahme entlassung fecha ingreso alta dataora ricovero dimissione data_nascita jour mois annee dia mes ano
+        datumtijd opname ontslag 日期 时间""",
+    ),
+    _concept(
+        "health", "sensitive", "its name says that it tells of a person's health",
+        """diagnosis diagnoses disease illness health icd icd10 condition symptom symptoms treatment therapy medication drug
+        drugs hiv cancer tumor blood bloodpressure glucose cholesterol bmi disability pregnancy pregnant mental psychiatric
+        surgery medical allergy vaccination diagnose krankheit gesundheit behandlung medikament behinderung maladie sante
+        diagnostic traitement handicap enfermedad salud diagnostico tratamiento discapacidad malattia salute diagnosi terapia
+        disabilita doenca saude tratamento ziekte gezondheid behandeling 诊断 疾病 健康 病""",
+    ),
+    _concept(
+        "money", "sensitive", "its name says that it tells of a person's money",
+        """income salary wage wages earnings pay debt loan credit creditscore balance wealth capital pension bonus benefit
+        einkommen gehalt lohn schulden vermogen rente revenu salaire dette ingresos salario renta sueldo deuda reddito
+        stipendio debito renda rendimento inkomen salaris loon schuld 收入 工资 薪""",
+    ),
+    _concept(
+        "belief", "sensitive", "its name says that it tells what a person believes or votes for",
+        """religion religious faith church belief political politics party vote voted votes union tradeunion konfession kirche
+        partei gewerkschaft parti syndicat croyance iglesia partido sindicato religione partito sindacato religiao igreja
+        religie godsdienst partij vakbond 宗教 党派""",
+    ),
+    _concept(
+        "intimate", "sensitive", "its name says that it tells of a person's intimate life",
+        "sexual sexuality orientation sexualorientation sexualitat orientierung sexualite orientacion orientamento",
+    ),
+    _concept(
+        "crime", "sensitive", "its name says that it tells of offences or convictions",
+        """crime criminal offence offense conviction convicted arrest arrests sentence prison recidivism straftat vorstrafe
+        delit infraction condamnation delito condena reato condanna crimen crime delict strafblad 犯罪""",
+    ),
+    _concept(
+        "genes", "sensitive", "its name says that it tells of a person's genes",
+        "gene genes genetic genotype dna genome snp haplotype genetik genetique genetico 基因",
+    ),
+    _concept(
+        "weight", "insensitive", "its name says that it is a survey weight, which nobody knows of a person",
+        """fnlwgt wgt wt sampleweight samplingweight surveyweight finalweight designweight personweight hochrechnungsfaktor
+        poidssondage factorexpansion""",
+    ),
+    _concept(
+        "split", "insensitive", "its name says that it divides the rows for an analysis and says nothing of a person",
+        "part fold split partition trainset testset subset cvfold",
+    ),
+)  # fmt: skip
+
+PEOPLE = frozenset(
+    """person people patient subject participant respondent customer client user member employee worker student pupil
+    citizen resident insured beneficiary individual personen patienten kunden mitglied versicherten mitarbeiter personne
+    usager cliente persona paciente usuario paziente utente pessoa persoon klant""".split()
+)
+_ID = frozenset(
+    "id ids identifier uid uuid guid number num no nr nummer numero key code kennung matricule matricola".split()
+)
+_BARE_ID = frozenset("id ids pid uid uuid guid identifier matricule matricola 编号 号码".split())
+_NAMES = frozenset("name names nom nombre nome naam".split())
+_PERSONAL = frozenset("first last full family given maiden middle legal real contact".split()) | PEOPLE
+_BETWEEN = frozenset("of at in on per for by from since von bei im am pro de du des del di da do van bij".split())
+
+
+@cache
+def tokens(name: str) -> tuple[str, ...]:
+    """The words of a name, lower case, accents taken off: `Date_ofBirth` is date, of, birth."""
+    plain = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
+    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+", plain.replace("ß", "ss"))
+    return tuple(word.casefold() for word in words)
+
+
+@cache
+def concept(name: str) -> Concept | None:
+    """What a column is named after, or None if the lexicon does not say."""
+    words = tokens(name)
+    if not words:
+        return None
+    if found := _known("".join(words)):
+        return found
+    if _numbers_people(words):
+        return NUMBER
+    if set(words) & _NAMES and (len(words) == 1 or set(words) & _PERSONAL):
+        return NAME
+    cut = next((i for i, word in enumerate(words) if i and word in _BETWEEN), len(words))
+    for part in (words[:cut], words[cut:]):  # what stands before "of" or "at" is the head, else the last word
+        for i in reversed(range(len(part))):
+            pair = _known(part[i - 1] + part[i]) if i else None
+            if found := pair or _known(part[i]) or _compound(part[i]):
+                return found
+    return None
+
+
+def _known(word: str) -> Concept | None:
+    asian = not word.isascii()
+    return next(
+        (c for c in CONCEPTS if word in c.words or (asian and any(not w.isascii() and w in word for w in c.words))),
+        None,
+    )
+
+
+def _compound(word: str) -> Concept | None:
+    """A long word that begins or ends with a known one: `maritalstatus`, `Wohnadresse`."""
+    if len(word) < 8:
+        return None
+    return next(
+        (c for c in CONCEPTS for w in sorted(c.words) if len(w) > 4 and (word.startswith(w) or word.endswith(w))), None
+    )
+
+
+def _numbers_people(words: tuple[str, ...]) -> bool:
+    """Whether a name says "number of a person": person_id, kundennummer, or id alone; not store_id."""
+    if len(words) == 1:
+        word = words[0]
+        stem = next(
+            (word.removesuffix(end) for end in ("id", "nummer", "number", "nr", "no") if word.endswith(end)), ""
+        )
+        return word in _BARE_ID or stem in PEOPLE
+    return bool(set(words) & _ID) and bool(set(words) & PEOPLE) and set(words) <= _ID | PEOPLE | _BETWEEN

@@ -1,0 +1,1 @@
+"""Figures and documents drawn from a study. Numbers are never computed here."""

@@ -1,0 +1,138 @@
+"""The figures, as Vega-Lite specifications: drawn by the report, a notebook or the page alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.metric import Metric
+from ..study.exposure import Exposure
+from ..study.study import Result
+
+# Shape, fill and legend carry what colour carries, so that no one needs to see colour.
+STANDING = {
+    "recommended": ("diamond", "#d55e00"),
+    "on the frontier": ("circle", "#0072b2"),
+    "beaten by another": ("square", "#7f8c8d"),
+    "misses a requirement": ("cross", "#b03060"),
+}
+
+
+def standing(result: Result, i: int) -> str:
+    """How a candidate stands on the map."""
+    if i == result.recommended[0]:
+        return "recommended"
+    if not result.points[i].met:
+        return "misses a requirement"
+    return "on the frontier" if i in result.frontier else "beaten by another"
+
+
+def _title(metric: Metric) -> str:
+    return f"{metric.card.title} ({metric.card.unit}; {metric.card.better} is better)"
+
+
+def limits(result: Result) -> list[dict[str, Any]]:
+    """The requirements that are lines on this map; k-anonymity is one on the prosecutor's risk, at 1/k."""
+    found = []
+    for requirement in result.study.require:
+        if requirement.metric.card == result.study.risk.card:
+            found.append({"axis": "risk", "at": requirement.bound, "text": str(requirement)})
+        elif requirement.metric.card == result.study.utility.card:
+            found.append({"axis": "utility", "at": requirement.bound, "text": str(requirement)})
+        elif str(requirement.metric) == "k_anonymity" and str(result.study.risk) == "prosecutor_risk":
+            found.append({"axis": "risk", "at": 1 / requirement.bound, "text": str(requirement)})
+    return found
+
+
+def risk_utility_map(result: Result) -> dict[str, Any]:
+    """The R-U map (Manta 5.3): a point a candidate, the frontier as a line, the requirements as limits."""
+    import altair as alt
+
+    study = result.study
+    rows = [
+        {
+            "candidate": result.points[i].candidate.name,
+            "risk": result.points[i].value(study.risk),
+            "utility": result.points[i].value(study.utility),
+            "standing": standing(result, i),
+        }
+        for i in result.made
+    ]
+    x = alt.X("utility:Q", title=_title(study.utility), scale=alt.Scale(zero=True, nice=True))
+    y = alt.Y("risk:Q", title=_title(study.risk), scale=alt.Scale(zero=True, nice=True))
+    names = [name for name in STANDING if any(row["standing"] == name for row in rows)]
+    points = (
+        alt.Chart(alt.Data(values=rows))
+        .mark_point(size=140, filled=True, opacity=1)
+        .encode(
+            x=x,
+            y=y,
+            shape=alt.Shape(
+                "standing:N", title=None, scale=alt.Scale(domain=names, range=[STANDING[n][0] for n in names])
+            ),
+            color=alt.Color(
+                "standing:N", title=None, scale=alt.Scale(domain=names, range=[STANDING[n][1] for n in names])
+            ),
+            tooltip=[
+                "candidate:N",
+                "standing:N",
+                alt.Tooltip("risk:Q", format=".4f"),
+                alt.Tooltip("utility:Q", format=".4f"),
+            ],
+        )
+    )
+    on_frontier = [row for i, row in zip(result.made, rows, strict=True) if i in result.frontier]
+    line = (
+        alt.Chart(alt.Data(values=on_frontier))
+        .mark_line(strokeWidth=1.5, strokeDash=[1, 0], color="#0072b2", opacity=0.6)
+        .encode(x=x, y=y, order="utility:Q")
+    )
+    chosen = [row for row in rows if row["standing"] == "recommended"]
+    label = (
+        alt.Chart(alt.Data(values=chosen))
+        .mark_text(align="left", dx=11, dy=-10, fontWeight="bold", fontSize=12, color="currentColor", limit=320)
+        .encode(x=x, y=y, text="candidate:N")
+    )
+    layers: list[Any] = [line, points, label]
+    for limit in limits(result):
+        data = alt.Data(values=[limit])
+        at = alt.Y("at:Q") if limit["axis"] == "risk" else alt.X("at:Q")
+        end = {"x": alt.value("width")} if limit["axis"] == "risk" else {"y": alt.value(0)}
+        key = "y" if limit["axis"] == "risk" else "x"
+        layers.append(alt.Chart(data).mark_rule(strokeDash=[6, 4], color="#b03060").encode(**{key: at}))
+        words = alt.Chart(data).mark_text(align="right", dx=-4, dy=-7, color="currentColor", fontSize=11)
+        layers.append(words.encode(**{key: at, **end}, text="text:N"))
+    return _finish(alt.layer(*layers).properties(width="container", height=380))
+
+
+def exposure_figure(exposure: Exposure, measure: str) -> dict[str, Any]:
+    """Rows by the leakage of their class, for one measure."""
+    import altair as alt
+
+    bins = [row for row in exposure.bins if row["measure"] == measure]
+    chart = (
+        alt.Chart(alt.Data(values=bins))
+        .mark_bar(color="#0072b2")
+        .encode(
+            x=alt.X("from:Q", title=measure.replace("_", " "), scale=alt.Scale(zero=True)),
+            x2="to:Q",
+            y=alt.Y("rows:Q", title="rows"),
+            tooltip=[alt.Tooltip("from:Q", format=".3f"), alt.Tooltip("to:Q", format=".3f"), "rows:Q", "classes:Q"],
+        )
+        .properties(width="container", height=200)
+    )
+    return _finish(chart)
+
+
+def _finish(chart: Any) -> dict[str, Any]:
+    """Ink follows the page, so that one figure serves light, dark and paper."""
+    ink = {"labelColor": "currentColor", "titleColor": "currentColor", "gridOpacity": 0.25, "gridColor": "#888888"}
+    specification: dict[str, Any] = (
+        chart.configure(background="transparent", font="system-ui, sans-serif")
+        .configure_axis(domainColor="#888888", tickColor="#888888", titleFontWeight="normal", titleFontSize=12, **ink)
+        .configure_legend(
+            labelColor="currentColor", titleColor="currentColor", orient="top", labelFontSize=12, labelLimit=260
+        )
+        .configure_view(stroke=None)
+        .to_dict()
+    )
+    return specification
