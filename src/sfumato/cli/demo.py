@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,8 +13,8 @@ from . import _options as o
 
 CANDIDATES = (
     "mondrian k=5",
-    "mondrian k=10 require='distinct_l_diversity(diagnosis) >= 4'",
-    "mondrian k=10 require='t_closeness[equal](diagnosis) <= 0.3'",
+    'mondrian k=10 require="distinct_l_diversity(diagnosis) >= 4"',
+    'mondrian k=10 require="t_closeness[equal](diagnosis) <= 0.3"',
 )
 REQUIRE = ("k_anonymity >= 10", "distinct_l_diversity(diagnosis) >= 3")
 
@@ -64,7 +65,8 @@ def run(
         show_profile(found, most=6)
 
     asked = " ".join(f"--require '{text}'" for text in REQUIRE)
-    step("3. Which release?", f"sfumato compare {people} --roles {roles_file} {asked} --out {out}")
+    tried = " ".join(f"--candidate {shlex.quote(text)}" for text in CANDIDATES)
+    step("3. Which release?", f"sfumato compare {people} --roles {roles_file} {tried} {asked} --out {out}")
     roles = Roles.read(roles_file)
     requirements = tuple(require(text) for text in REQUIRE)
     study = Study(table=table, roles=roles, candidates=grid(CANDIDATES), require=requirements)
@@ -79,15 +81,17 @@ def run(
         raise InputError(f"None of the demo's candidates fits a town of {rows} people; take more with --rows.")
     point = result.points[chosen]
     assert point.release is not None
-    step(
-        "4. Publish it", f"sfumato sanitize {people} --roles {roles_file} --mechanism mondrian ... --out {release_file}"
-    )
-    publish(point.release, roles, requirements, release_file)
+    make, check = result.commands(str(release_file))
+    step("4. Publish it", make)
+    made = point.candidate.mechanism
+    assert made is not None
+    wanted = list(dict.fromkeys([*made.promises, *requirements]))
+    publish(point.release, roles, wanted, release_file)
     if not json:
         typer.echo(f"  {release_file}: written, measured again from the file, then given its name")
 
-    step("5. Verify it, from the published file alone", f"sfumato verify {release_file} --roles {roles_file} {asked}")
-    verification = verify(read(release_file), roles, requirements)
+    step("5. Verify it, from the published file alone", check)
+    verification = verify(read(release_file), roles, wanted)
     if not json:
         for verdict in verification.verdicts:
             typer.echo(f"  {'✓' if verdict.met else '✗'} {verdict}")

@@ -64,6 +64,9 @@ def run(
         typer.echo(f"\nSuggested roles: {write_roles}. Read and correct them before you go on.")
 
 
+NUMBERS = ("distinct", "missing", "alone", "share", "bits", "alone by it only", "alone without it", "it adds")
+
+
 def write(found: Profile, path: Path) -> None:
     """Write the suggested roles file, complete or not at all."""
     from ..core.errors import InputError
@@ -99,9 +102,7 @@ def show(found: Profile, most: int = 12) -> None:
         cells.add_row(column["name"], column["kind"], distinct, gaps, column["role"], column["reason"])
     out.print(cells)
     if content["combinations"]:
-        cells = grid(
-            "\nRows that are alone on a combination of columns, worst first", "columns", "unique rows", "share"
-        )
+        cells = grid("\nWhich combinations single rows out, worst first", "columns", "alone", "share")
         for combination in content["combinations"][:most]:
             cells.add_row(
                 ", ".join(combination["columns"]),
@@ -110,14 +111,18 @@ def show(found: Profile, most: int = 12) -> None:
             )
         out.print(cells)
     if content["adds"]:
-        cells = grid("\nWhat each column adds", "column", "bits alone", "unique rows with it", "without it")
+        together = content["together"]
+        out.print(
+            f"\nOn all {len(together['columns'])} suggested quasi-identifiers together {together['unique_rows']:,} rows "
+            f"({100 * together['share']:.1f}%) are alone.",
+            style="bold",
+        )
+        cells = grid("\nWhat each column adds", "column", "bits", "alone by it only", "alone without it", "it adds")
         for row in content["adds"]:
+            bits = "" if row["entropy_bits"] is None else f"{row['entropy_bits']:.2f}"
             cells.add_row(
-                row["column"], f"{row['entropy']:.2f}", f"{row['unique_with']:,}", f"{row['unique_without']:,}"
+                row["column"], bits, f"{row['unique_alone']:,}", f"{row['unique_without']:,}", f"{row['adds']:,}"
             )
         out.print(cells)
     for note in content["notes"]:
         out.print(f"Note: {note}")
-
-
-NUMBERS = ("distinct", "missing", "unique rows", "share", "bits alone", "unique rows with it", "without it")

@@ -33,7 +33,7 @@ class Score:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Card:
     """Everything that help, report, page, docs, pruning and the conformance tests need to know of a metric."""
 

@@ -1,7 +1,7 @@
 """The quasi-identifiers as axes that a multidimensional partitioner can cut: numbers, dates, categories, taxonomies.
 
 On every axis the values of the column have codes 0 .. D-1 such that whatever the axis can release is a range of codes:
-numbers and dates by size, categories by name, taxonomy leaves so that each node's leaves stand together. The missing value
+numbers and dates by size, categories by frequency, taxonomy leaves so that each node's leaves stand together. The missing value
 has the last code; a range that mixes it with others is released as `*`.
 """
 
@@ -31,17 +31,26 @@ class Axis:
     """Whether a range is spelled as an interval of its ends; else as a set."""
 
     @classmethod
-    def of(cls, column: Column, roles: Roles) -> Axis:
-        """The axis that suits a column: its taxonomy if the owner gave a file, else its own order."""
+    def of(cls, column: Column, rows: IntArray, roles: Roles) -> Axis:
+        """The axis that suits a column with `rows` of each value.
+
+        The owner's taxonomy, masks or calendar where there is one, else its own order. Interval rules (widths, cuts, quantiles)
+        are not used: numbers are cut where the data ask for it. Values without an order stand by frequency, the most frequent
+        first, so that a cut in the middle sets the few frequent values apart from the many rare ones.
+        """
         texts = column.texts
-        taxonomy = roles.taxonomy(column.name)
-        if taxonomy is not None:
+        rule = roles.hierarchies.get(column.name)
+        if roles.taxonomy(column.name) is not None or (isinstance(rule, dict) and {"prefix", "dates"} & set(rule)):
             fitted = roles.hierarchy(column)
             assert fitted is not None
             return cls._tree(column, fitted)
         rank = column.rank(roles.orders.get(column.name)) if len(column) > 2 or column.numbers is not None else None
         spans = (column.numbers is not None or column.dates) and column.name not in roles.orders
-        code = rank if rank is not None else np.arange(len(column))
+        if rank is None:
+            given = len(column.values)  # the missing value stays last
+            rank = np.arange(len(column))
+            rank[np.argsort(-rows[:given], kind="stable")] = np.arange(given)
+        code = rank
         return cls(column, code, [texts[i] for i in np.argsort(code)], spans=spans)
 
     @classmethod
@@ -80,9 +89,7 @@ class Axis:
         return first, last
 
     def spread(self, low: IntArray, high: IntArray) -> FloatArray:
-        """How much of the domain each range leaves open, as ILoss counts it: (leaves - 1) / D."""
-        if not self.levels:
-            return (high - low) / len(self)
+        """For a taxonomy: how much of the domain each range leaves open, as ILoss counts it: (leaves - 1) / D."""
         at, leaves = self.level(low, high), np.ones(len(low), dtype=np.int64)
         for h, level in enumerate(self.levels):
             here = at == h

@@ -1,6 +1,6 @@
 """Cut weighted tuples into parts along their axes, a whole generation of parts at a time.
 
-What Mondrian writes as a recursion is here a loop over generations: every open part chooses its widest axis, all cuts of
+What Mondrian writes as a recursion is here a loop over generations: every open part chooses its best axis, all cuts of
 the generation are tried at once by a few array operations, and the parts whose cut is not allowed try their next axis.
 """
 
@@ -67,19 +67,21 @@ def partition(
     n: IntArray,
     met: Met,
     *,
+    widest: bool = False,
     tie: IntArray | None = None,
     progress: Progress | None = None,
 ) -> Parts:
     """Cut until no cut is allowed. `code` (axes x tuples) places each tuple; `met` says which parts may stand.
 
-    With `tie`, an order of the tuples, cuts are relaxed: a part is halved by rows, and the tuple in the middle is divided.
+    A part is cut along the axis where that lowers ILoss most, or its widest axis. With `tie`, an order of the tuples, cuts are
+    relaxed: a part is halved by rows, and the tuple in the middle is divided.
     """
     edge = np.array([[len(axis) - 1] for axis in axes])
     parts = Parts(np.arange(len(n)), n, np.zeros(1, dtype=np.int64), np.zeros_like(edge), edge)
     finished: list[Parts] = []
     done, rows = 0, int(n.sum())
     while len(parts):
-        parts, closed = _generation(axes, code, parts, met, tie)
+        parts, closed = _generation(axes, code, parts, met, widest, tie)
         finished.append(closed)
         done += int(closed.n.sum())
         if progress and len(closed):
@@ -87,24 +89,25 @@ def partition(
     return Parts.join([parts for parts in finished if len(parts)])
 
 
-def _generation(axes: list[Axis], code: IntArray, parts: Parts, met: Met, tie: IntArray | None) -> tuple[Parts, Parts]:
+def _generation(
+    axes: list[Axis], code: IntArray, parts: Parts, met: Met, widest: bool, tie: IntArray | None
+) -> tuple[Parts, Parts]:
     """The children of the parts that could be cut, and the parts that could not."""
-    ends = [
-        (np.minimum.reduceat(c, parts.start), np.maximum.reduceat(c, parts.start))
-        for c in (c[parts.entry] for c in code)
-    ]
-    spread = np.array([axis.spread(low, high) for axis, (low, high) in zip(axes, ends, strict=True)])
-    order = np.argsort(-spread, axis=0, kind="stable")  # the widest axis first, the owner's order among equals
+    views = [_view(axis, code[j][parts.entry], parts) for j, axis in enumerate(axes)]
+    spread = np.array([view.spread for view in views])
+    wish = spread if widest else np.where(spread > 0, np.array([view.gain for view in views]), -1.0)
+    order = np.argsort(-wish, axis=0, kind="stable")  # the owner's order among equals
     children: list[Parts] = []
     was_cut = np.zeros(len(parts), dtype=bool)
     rest, at = parts, np.arange(len(parts))  # the parts to cut, and their place among all parts
     for axis_of in order:
         wide = spread[axis_of[at], at] > 0
-        if not wide.all():  # nothing left to cut on this axis, so neither on the narrower ones
+        if not wide.all():  # nothing left to cut on this axis, so neither on the ones behind it
             rest, at = rest.select(wide), at[wide]
         if not len(at):
             break
-        pieces, parent = _cut(axes, code, rest, axis_of[at], [(low[at], high[at]) for low, high in ends], tie)
+        edge = np.array([view.edge[at] for view in views])
+        pieces, parent = _cut(axes, code, rest, axis_of[at], edge[axis_of[at], np.arange(len(at))], tie)
         good = met(pieces.entry, pieces.n, pieces.member, len(pieces))
         allowed = np.bincount(parent, minlength=len(rest)) > 1
         allowed[parent[~good]] = False
@@ -116,34 +119,71 @@ def _generation(axes: list[Axis], code: IntArray, parts: Parts, met: Met, tie: I
     return Parts.join(children) if children else parts.select(none), parts.select(~was_cut)
 
 
+@dataclass(frozen=True, eq=False)
+class _View:
+    """All parts seen along one axis: how wide each is, how much ILoss its cut saves, and where that cut is."""
+
+    spread: FloatArray
+    gain: FloatArray
+    edge: IntArray
+    """The last code on the left; on a tree, the level of the labels to cut into."""
+
+
+def _view(axis: Axis, code: IntArray, parts: Parts) -> _View:
+    """Look at all parts along an axis, where each entry has a code."""
+    if axis.levels:
+        return _view_tree(axis, code, parts)
+    size = len(axis)
+    key, weight = _tally(parts.member * size + code, parts.n, len(parts) * size)
+    at = key % size
+    first = np.flatnonzero(np.diff(key // size, prepend=-1))
+    last = np.append(first[1:], len(key)) - 1
+    cut, left, total = _balanced(weight, first, last)
+    right = np.minimum(cut + 1, last)
+    if axis.spans:
+        open_, low, high = at[last] - at[first], at[cut] - at[first], at[last] - at[right]
+    else:
+        open_, low, high = last - first, cut - first, last - right
+    loss = (left * low + (total - left) * high) / total
+    return _View(open_ / size, (open_ - loss) / size, at[cut])
+
+
+def _view_tree(axis: Axis, code: IntArray, parts: Parts) -> _View:
+    """The same on a taxonomy, whose cut is into all labels one level down."""
+    low, high = np.minimum.reduceat(code, parts.start), np.maximum.reduceat(code, parts.start)
+    spread, edge = axis.spread(low, high), axis.level(low, high) - 1
+    leaves = np.ones(len(code))
+    member = parts.member
+    for h in range(len(axis.levels) - 1):
+        inside = edge[member] == h
+        labels = axis.levels[h]
+        leaves[inside] = np.bincount(labels)[labels[code[inside]]]
+    # the loss below is bounded by that of the labels: what a child really holds may be less
+    loss = np.add.reduceat(parts.n * (leaves - 1), parts.start) / np.add.reduceat(parts.n, parts.start) / len(axis)
+    return _View(spread, spread - loss, np.maximum(edge, 0))
+
+
 def _cut(
-    axes: list[Axis],
-    code: IntArray,
-    parts: Parts,
-    axis_of: IntArray,
-    ends: list[tuple[IntArray, IntArray]],
-    tie: IntArray | None,
+    axes: list[Axis], code: IntArray, parts: Parts, axis_of: IntArray, edge: IntArray, tie: IntArray | None
 ) -> tuple[Parts, IntArray]:
-    """Cut every part along its axis: the pieces, and the part that each comes from."""
+    """Cut every part along its axis at its edge: the pieces, and the part that each comes from."""
     member, entry, n = parts.member, parts.entry, parts.n
     side = np.zeros(len(entry), dtype=np.int64)  # 0 and 1, or on a tree the label below
     right = np.zeros(len(entry), dtype=np.int64)  # relaxed: how many rows of an entry go right
-    edge = np.zeros(len(parts), dtype=np.int64)  # the last code on the left, or on a tree the level of the labels below
     axis_at = axis_of[member]
     for j in np.unique(axis_of):
-        on, axis, mine = np.flatnonzero(axis_at == j), axes[j], axis_of == j
+        on, axis = np.flatnonzero(axis_at == j), axes[j]
         c, where = code[j][entry[on]], member[on]
         if axis.levels:
-            edge[mine] = axis.level(*ends[j])[mine] - 1
-            for h in np.unique(edge[mine]):
+            for h in np.unique(edge[axis_of == j]):
                 below = edge[where] == h
                 side[on[below]] = axis.levels[h][c[below]]
         elif tie is None:
-            edge[mine] = _balanced(where, c, n[on], len(parts), len(axis))[mine]
             side[on] = c > edge[where]
         else:
             right[on] = _halves(where, c, n[on], tie[entry[on]])
             side[on] = right[on] == n[on]
+            edge = np.where(axis_of == j, 0, edge)
             np.maximum.at(edge, where[side[on] == 0], c[side[on] == 0])
     divided = np.flatnonzero((right > 0) & (right < n))  # such an entry has rows on both sides
     sides = int(side.max()) + 2
@@ -168,30 +208,26 @@ def _cut(
     return Parts(entry[by_piece], amount[by_piece], start, low, high), parent
 
 
-def _balanced(member: IntArray, code: IntArray, n: IntArray, parts: int, size: int) -> IntArray:
-    """For each part, the code behind which a cut leaves the two sides as equal as can be; the first of equal ones.
+def _balanced(weight: FloatArray, first: IntArray, last: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Where to cut each part, given the weight of its codes in order: behind which code, the rows left of it, and all rows.
 
-    Where even this cut leaves a side too small, every other cut does.
+    The cut that leaves the two sides as equal as can be, the first of equal ones: where even this one leaves a side too small,
+    every other does. A part of one code is "cut" behind it.
     """
-    key, weight = _tally(member * size + code, n, parts * size)
-    part = key // size
-    first = np.flatnonzero(np.diff(part, prepend=-1))
-    last = np.append(first[1:], len(key)) - 1
     nth = np.repeat(np.arange(len(first)), last - first + 1)
     running = np.cumsum(weight)
     left = running - (running[first] - weight[first])[nth]
-    off: FloatArray = np.abs(2 * left - left[last][nth])
-    off[last] = np.inf  # a cut behind the last code is none
+    total = left[last]
+    off: FloatArray = np.abs(2 * left - total[nth])
+    off[last] = np.where(last > first, np.inf, 0.0)  # a cut behind the last code is none
     hit = np.flatnonzero(off == np.minimum.reduceat(off, first)[nth])
-    best = hit[np.flatnonzero(np.diff(nth[hit], prepend=-1))]
-    cut = np.zeros(parts, dtype=np.int64)
-    cut[part[best]] = key[best] % size
-    return cut
+    cut = hit[np.flatnonzero(np.diff(nth[hit], prepend=-1))]
+    return cut, left[cut], total
 
 
 def _tally(key: IntArray, n: IntArray, room: int) -> tuple[IntArray, FloatArray]:
     """The distinct keys, ascending, and the rows of each: densely while the room allows, else by sorting."""
-    if room <= 8 * len(key) + 4096:
+    if room <= 16 * len(key) + 4096:
         weight = np.bincount(key, weights=n, minlength=room).astype(np.float64, copy=False)
         there = np.flatnonzero(weight).astype(np.int64, copy=False)
         return there, weight[there]

@@ -34,6 +34,7 @@ class Mondrian(Mechanism):
 
     k: int | None = None
     mode: Literal["strict", "relaxed"] = "strict"
+    choose: Literal["loss", "width"] = "loss"
     bounds: Literal["data", "cuts"] = "data"
     require: tuple[Requirement, ...] = ()
 
@@ -42,13 +43,14 @@ class Mondrian(Mechanism):
         title="Mondrian multidimensional partitioning",
         promise="every class meets every class requirement given (k_anonymity >= k, l-diversity, t-closeness, leakages, ...)",
         against="an adversary who knows all quasi-identifiers of a person and that the person is in the release",
-        cost="quasi-identifiers become intervals, sets or taxonomy nodes that differ from class to class (local recoding); "
-        "nothing is suppressed, and no sensitive value is changed",
+        cost="numbers and dates become intervals, columns with a taxonomy, mask or calendar its labels, others sets, and these "
+        "differ from class to class (local recoding); nothing is suppressed, and no sensitive value is changed",
         source="LeFevre, DeWitt, Ramakrishnan 2006; requirements beyond k after Li, Li, Venkatasubramanian 2007",
         parameters={
             "k": "short for the requirement k_anonymity >= k",
             "mode": "strict: rows with equal quasi-identifiers stay together; relaxed: they may be divided, which makes "
             "classes smaller where one value is very frequent",
+            "choose": "loss: cut along the axis where that lowers ILoss most; width: along the widest, as the paper suggests",
             "bounds": "data: an interval spans the values its class has; cuts: it spans from cut to cut, which says less "
             "about the outermost people and loses more",
         },
@@ -87,13 +89,17 @@ class Mondrian(Mechanism):
         counts = table.count((*roles.quasi, *split))
         if not counts.rows:
             raise InputError(f"{table.name} has no rows.")
-        axes = [Axis.of(counts.column(name), roles) for name in roles.quasi]
+        axes = [
+            Axis.of(column, exact(np.bincount(codes, weights=counts.n, minlength=len(column))), roles)
+            for column, codes in zip(counts.columns, counts.codes, strict=True)
+            if column.name in roles.quasi
+        ]
         demands = _Demands.of(counts, roles, split, require)
         demands.check_whole()
         code = np.array([axis.code[counts.codes[i]] for i, axis in enumerate(axes)])
         relaxed = self.mode == "relaxed"
         tie = (rng or np.random.default_rng(0)).permutation(len(counts)) if relaxed else None
-        parts = partition(axes, code, counts.n, demands.met, tie=tie, progress=progress)
+        parts = partition(axes, code, counts.n, demands.met, widest=self.choose == "width", tie=tie, progress=progress)
         labels = _labels(parts, axes, code, by_cuts=self.bounds == "cuts")
         if relaxed:  # parts with equal labels are one class, and not every requirement survives a union
             demands.check_union(parts, labels)

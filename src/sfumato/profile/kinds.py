@@ -18,7 +18,7 @@ from ..core.arrow import numpy, strings
 from ..core.column import Column, encode
 from ..core.counts import Counts
 from . import words
-from .orders import order
+from .orders import MOST_LEVELS, order
 
 Kind = Literal["numeric", "ordinal", "date", "code", "category", "text", "identifier", "constant"]
 Mask = npt.NDArray[np.bool_]
@@ -47,7 +47,7 @@ _DIRECT = {
 _DIGITS = r"^[0-9]+$"
 _LEADING_ZERO = r"^0[0-9]+$"
 # Letters and digits without words: E11.9, AB12 3CD, 12345-6789. A digit and no run of four letters.
-_CODE = r"^[A-Z]{0,3}[0-9][A-Z0-9]{0,7}([ ./-]?[0-9A-Z]{1,4}){0,2}$"
+_CODE = r"^[A-Z]{0,3}[ ./-]?[0-9][A-Z0-9]{0,7}([ ./-]?[0-9A-Z]{1,4}){0,2}$"
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def kind(name: str, counts: Counts | None, sample: Sequence[str], distinct: int,
     if not pa.types.is_string(values.type):
         return _numbers(name, column, distinct, filled, about)
     marked = _matches(values, MISSING_MARKS)
-    marks = bool(marked.any()) and not marked.all()
+    marks = bool(marked.any()) and not marked.all() and not order(_few(column))  # "none" is also a level of a scale
     if marks:
         column, n = Column(name, _where(values, ~marked)), n[~marked]
         distinct -= int(marked.sum())
@@ -103,6 +103,10 @@ def _matches(values: pa.Array, pattern: str) -> Mask:
     return np.unpackbits(bits, bitorder="little")[found.offset : found.offset + len(found)].astype(bool)
 
 
+def _few(column: Column) -> list[str]:
+    return [text for text in column.texts if text is not None] if len(column.values) <= MOST_LEVELS else []
+
+
 def _where(values: pa.Array, chosen: Mask) -> pa.Array:
     at = np.flatnonzero(chosen).astype(np.int64)
     return values.take(pa.Array.from_buffers(pa.int64(), len(at), [None, pa.py_buffer(at)]))
@@ -110,12 +114,12 @@ def _where(values: pa.Array, chosen: Mask) -> pa.Array:
 
 def _numbers(name: str, column: Column, distinct: int, filled: int, about: float) -> Guess:
     """Whole and decimal numbers: quantities, levels, or numbers that only name something."""
-    x = column.numbers
-    assert x is not None
-    x = x[~np.isnan(x)]
+    if column.numbers is None:
+        return Guess("category", "values of a kind that is not looked into")
+    x = column.numbers[np.isfinite(column.numbers)]
     concept = words.concept(name)
     key = concept.key if concept else ""
-    if not bool(np.all(x == np.floor(x))):
+    if not len(x) or not bool(np.all(x == np.floor(x))):
         return Guess("numeric", "numbers with decimals")
     if key == "postal":
         return Guess("code", "whole numbers in a column named after postal codes")
@@ -129,10 +133,12 @@ def _numbers(name: str, column: Column, distinct: int, filled: int, about: float
         return Guess("identifier", "a whole number of its own for nearly every row")
     if distinct == 2:
         return Guess("category", "two whole numbers")
-    if 1900 <= low and high <= 2100 and high > low:
+    if low >= 1900 and high <= 2100 and high > low:
         return Guess("numeric", "whole numbers that look like years")
     if "code" in words.tokens(name) and low >= 100 and len(str(int(low))) == len(str(int(high))):
         return Guess("code", "whole numbers of one length in a column named after codes")
+    if "id" in words.tokens(name):
+        return Guess("category", "whole numbers that only name something, by the column's name")
     if distinct <= _FEW_LEVELS and high - low < 2 * distinct and filled >= 2 * distinct:
         return Guess("ordinal", "a few levels written as whole numbers")
     return Guess("numeric", "whole numbers")
@@ -161,9 +167,8 @@ def _texts(name: str, column: Column, n: npt.NDArray[np.int64], distinct: int, f
     for what, pattern in _DIRECT.items():
         if shaped(pattern):
             return Guess("identifier", f"the values look like {what}")
-    texts = [text for text in column.texts if text is not None] if len(values) <= 200 else []
     code = shaped(_CODE) and not _matches(values, r"^[^0-9]*$").any()
-    if not (code and key in ("postal", "health")) and (ordered := order(texts)):
+    if not (code and key in ("postal", "health")) and (ordered := order(_few(column))):
         return Guess("ordinal", "levels whose order is recognised", ordered)
     if key == "person":
         return Guess("identifier", "texts in a column named after people's numbers")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Sequence
@@ -80,7 +81,7 @@ def _by_range(texts: Sequence[str]) -> tuple[str, ...] | None:
     if len(found) < len(texts) or len({unit for _, _, unit, _ in found if unit}) > 1:
         return None
     found.sort(key=lambda span: span[:2])
-    for (_, high, _, _), (low, _, _, _) in zip(found, found[1:], strict=False):
+    for (_, high, _, _), (low, _, _, _) in itertools.pairwise(found):
         if high > low:
             return None
     if len({span[:2] for span in found}) < len(found):

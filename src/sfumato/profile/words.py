@@ -26,8 +26,12 @@ class Concept:
     words: frozenset[str]
 
 
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 def _concept(key: str, role: Role, why: str, words: str) -> Concept:
-    return Concept(key, role, why, frozenset(words.split()))
+    return Concept(key, role, why, _words(words))
 
 
 NUMBER = _concept("person", "identifiers", "its name says that it numbers people", "")
@@ -114,7 +118,7 @@ CONCEPTS = (
         "health", "sensitive", "its name says that it tells of a person's health",
         """diagnosis diagnoses disease illness health icd icd10 condition symptom symptoms treatment therapy medication drug
         drugs hiv cancer tumor blood bloodpressure glucose cholesterol bmi disability pregnancy pregnant mental psychiatric
-        surgery medical allergy vaccination diagnose krankheit gesundheit behandlung medikament behinderung maladie sante
+        surgery medical allergy severity dose dosage vaccination diagnose krankheit gesundheit behandlung medikament behinderung maladie sante
         diagnostic traitement handicap enfermedad salud diagnostico tratamiento discapacidad malattia salute diagnosi terapia
         disabilita doenca saude tratamento ziekte gezondheid behandeling 诊断 疾病 健康 病""",
     ),
@@ -154,18 +158,14 @@ CONCEPTS = (
     ),
 )  # fmt: skip
 
-PEOPLE = frozenset(
-    """person people patient subject participant respondent customer client user member employee worker student pupil
+PEOPLE = _words("""person people patient subject participant respondent customer client user member employee worker student pupil
     citizen resident insured beneficiary individual personen patienten kunden mitglied versicherten mitarbeiter personne
-    usager cliente persona paciente usuario paziente utente pessoa persoon klant""".split()
-)
-_ID = frozenset(
-    "id ids identifier uid uuid guid number num no nr nummer numero key code kennung matricule matricola".split()
-)
-_BARE_ID = frozenset("id ids pid uid uuid guid identifier matricule matricola 编号 号码".split())
-_NAMES = frozenset("name names nom nombre nome naam".split())
-_PERSONAL = frozenset("first last full family given maiden middle legal real contact".split()) | PEOPLE
-_BETWEEN = frozenset("of at in on per for by from since von bei im am pro de du des del di da do van bij".split())
+    usager cliente persona paciente usuario paziente utente pessoa persoon klant""")
+_ID = _words("id ids identifier uid uuid guid number num no nr nummer numero key code kennung matricule matricola")
+_BARE_ID = _words("id ids pid uid uuid guid identifier matricule matricola 编号 号码")
+_NAMES = _words("name names nom nombre nome naam")
+_PERSONAL = _words("first last full family given maiden middle legal real contact") | PEOPLE
+_BETWEEN = _words("of at in on per for by from since von bei im am pro de du des del di da do van bij")
 
 
 @cache

@@ -89,7 +89,7 @@ def risk_utility_map(result: Result) -> dict[str, Any]:
     chosen = [row for row in rows if row["standing"] == "recommended"]
     label = (
         alt.Chart(alt.Data(values=chosen))
-        .mark_text(align="left", dx=11, dy=-10, fontWeight="bold", fontSize=12, color="currentColor", limit=320)
+        .mark_text(align="left", dx=11, dy=-10, fontWeight="bold", fontSize=12, color="currentColor", limit=420)
         .encode(x=x, y=y, text="candidate:N")
     )
     layers: list[Any] = [line, points, label]
@@ -99,7 +99,7 @@ def risk_utility_map(result: Result) -> dict[str, Any]:
         end = {"x": alt.value("width")} if limit["axis"] == "risk" else {"y": alt.value(0)}
         key = "y" if limit["axis"] == "risk" else "x"
         layers.append(alt.Chart(data).mark_rule(strokeDash=[6, 4], color="#b03060").encode(**{key: at}))
-        words = alt.Chart(data).mark_text(align="right", dx=-4, dy=-7, color="currentColor", fontSize=11)
+        words = alt.Chart(data).mark_text(align="right", dx=-4, dy=11, color="currentColor", fontSize=11)
         layers.append(words.encode(**{key: at, **end}, text="text:N"))
     return _finish(alt.layer(*layers).properties(width="container", height=380))
 
@@ -130,7 +130,12 @@ def _finish(chart: Any) -> dict[str, Any]:
         chart.configure(background="transparent", font="system-ui, sans-serif")
         .configure_axis(domainColor="#888888", tickColor="#888888", titleFontWeight="normal", titleFontSize=12, **ink)
         .configure_legend(
-            labelColor="currentColor", titleColor="currentColor", orient="top", labelFontSize=12, labelLimit=260
+            labelColor="currentColor",
+            titleColor="currentColor",
+            orient="top",
+            columns=2,
+            labelFontSize=12,
+            labelLimit=260,
         )
         .configure_view(stroke=None)
         .to_dict()

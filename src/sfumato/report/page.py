@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import shlex
 from pathlib import Path
 from typing import Any
 
 from .. import __version__
 from ..core.metric import Metric
 from ..study.exposure import MEASURES, exposure
-from ..study.study import Point, Result
+from ..study.study import Result
 from . import figures
 
 # What the table of candidates shows, besides the two axes.
@@ -29,6 +28,11 @@ def spell(x: float) -> str:
     return f"{x:,.0f}" if float(x).is_integer() or abs(x) >= 1e5 else f"{x:.4g}"
 
 
+def words(metric: Metric) -> str:
+    """A metric's name that a table head can break."""
+    return str(metric).replace("_", " ").replace("[", " [")
+
+
 def write(result: Result, path: Path) -> None:
     """Write the page; complete or absent."""
     import jinja2
@@ -36,7 +40,7 @@ def write(result: Result, path: Path) -> None:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("sfumato", "report"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["spell"] = spell
+    environment.filters.update(spell=spell, words=words)
     template = environment.get_template("page.html")
     html = template.render(**_content(result), script=_javascript().replace("</script", "<\\/script"))
     hidden = path.with_name(f".{path.name}.partial")
@@ -76,7 +80,7 @@ def _content(result: Result) -> dict[str, Any]:
         "columns": shown,
         "standing": lambda i: figures.standing(result, i),
         "exposures": exposures,
-        "commands": _commands(result, point),
+        "commands": result.commands(),
         "specs": {name: _script_json(spec) for name, spec in specs.items()},
         "version": __version__,
         "cards": _cards(result),
@@ -96,23 +100,6 @@ def _cards(result: Result) -> list[Metric]:
         for metric, _ in result.points[i].scores.values():
             seen.setdefault(metric.card.name, metric)
     return [seen[name] for name in sorted(seen)]
-
-
-def _commands(result: Result, point: Point | None) -> list[str]:
-    """What makes the recommended release again, and what checks it."""
-    if point is None or point.candidate.mechanism is None:
-        return []
-    made = point.candidate.mechanism
-    settings = {key: value for key, value in made.settings().items() if key != "require"}
-    require = list(dict.fromkeys([*map(str, made.promises), *map(str, result.study.require)]))
-    roles, out = shlex.quote(result.study.roles.source), "release.csv"
-    asked = " ".join(f"--require {shlex.quote(text)}" for text in require)
-    sets = "".join(f" --set {key}={value}" for key, value in settings.items())
-    source = shlex.quote(result.study.table.name)
-    return [
-        f"sfumato sanitize {source} --roles {roles} --mechanism {made.card.name}{sets} {asked} --out {out}",
-        f"sfumato verify {out} --roles {roles} {asked}",
-    ]
 
 
 def _script_json(value: Any) -> str:

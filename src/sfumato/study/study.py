@@ -213,6 +213,22 @@ class Result:
             "No requirement was given and the frontier has no knee, so this is its middle. Give a requirement.",
         )
 
+    def commands(self, out: str = "release.csv") -> list[str]:
+        """What makes the recommended release, and what verifies it."""
+        chosen = self.recommended[0]
+        made = None if chosen is None else self.points[chosen].candidate.mechanism
+        if made is None:
+            return []
+        settings = {key: value for key, value in made.settings().items() if key != "require"}
+        asked = dict.fromkeys([*map(str, made.promises), *map(str, self.study.require)])
+        given = "".join(f" --set {key}={value}" for key, value in settings.items())
+        need = "".join(f" --require {shlex.quote(text)}" for text in asked)
+        table, roles = shlex.quote(self.study.table.name), shlex.quote(self.study.roles.source)
+        return [
+            f"sfumato sanitize {table} --roles {roles} --mechanism {made.card.name}{given}{need} --out {out}",
+            f"sfumato verify {out} --roles {roles}{need}",
+        ]
+
     def _nearest(self) -> list[str]:
         """For each requirement, how near any candidate comes."""
         found = []

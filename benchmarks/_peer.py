@@ -1,0 +1,34 @@
+"""Runs in .venv-bench: call a peer on a CSV file and print seconds and answers as JSON. `_peer.py NAME CSV OUT`."""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+
+name, source, out = sys.argv[1:4]
+frame = pd.read_csv(source, sep=None, engine="python", dtype=str, keep_default_na=False)
+quasi, sensitive = json.loads(sys.argv[4]), sys.argv[5]
+
+if name == "pycanon":
+    from pycanon.report.base import get_report_values
+
+    started = time.perf_counter()
+    values = get_report_values(frame, quasi, [sensitive])
+    print(json.dumps({"seconds": time.perf_counter() - started, "k": int(values[0]), "t": float(values[-1])}))
+elif name == "anonypy":
+    import anonypy
+
+    for column in [*quasi, sensitive]:
+        frame[column] = pd.to_numeric(frame[column]) if column == "age" else frame[column].astype("category")
+    started = time.perf_counter()
+    rows = anonypy.Preserver(frame[[*quasi, sensitive]], quasi, sensitive).anonymize_k_anonymity(k=5)
+    seconds = time.perf_counter() - started
+    made = pd.DataFrame(rows)
+    made = made.loc[made.index.repeat(made["count"])].drop(columns="count")
+    for column in quasi:  # a value comes as a list of one text, and a set is written a,b; ours {a, b}
+        texts = [value[0] for value in made[column]]
+        made[column] = ["{" + text.replace(",", ", ") + "}" if "," in text else text for text in texts]
+    made.to_csv(Path(out), index=False)
+    print(json.dumps({"seconds": seconds, "rows": len(made)}))

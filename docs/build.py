@@ -1,0 +1,106 @@
+"""Write the generated pages: one per metric and mechanism from the cards, and the command line from its help.
+
+    .venv/bin/python docs/build.py
+
+A test builds them again and compares, so that a page cannot say anything else than the code.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+VERBS = ("profile", "measure", "sanitize", "verify", "compare", "demo", "explain", "mechanisms")
+
+
+def pages() -> dict[str, str]:
+    """Every generated page by its path under docs/."""
+    import sfumato as sf
+    from sfumato.core.metric import spell_number
+    from sfumato.mechanisms import registry as mechanisms
+
+    found: dict[str, str] = {}
+    index = ["# Metrics", "", "One page each, written from the metric's card. `sfumato explain NAME` prints the same.", ""]
+    for about, title in (("privacy", "What a release gives away"), ("utility", "What a release is worth")):
+        index += [f"## {title}", "", "| metric | asks | better | unit |", "|---|---|---|---|"]
+        for name, metric in sf.registry().items():
+            card = metric.card
+            if card.about != about:
+                continue
+            index.append(f"| [{name}]({name}.md) | {card.question} | {card.better} | {card.unit} |")
+            low, high = card.bounds
+            written = [str(variant) for variant in metric.variants()]
+            samples = [v for v in (low, 0.05, 0.2, 0.5, 1, 2, 5, 100, high) if math.isfinite(v) and low <= v <= high]
+            if card.unit in ("rows", "values", "pairs of rows"):
+                samples = [v for v in samples if float(v).is_integer()]
+            sentences = dict.fromkeys((spell_number(v), card.sentence(v)) for v in samples)
+            found[f"metrics/{name}.md"] = "\n".join(
+                [
+                    f"# {card.title}",
+                    "",
+                    f"**{card.question}**",
+                    "",
+                    card.definition,
+                    "",
+                    f"- written: {', '.join(f'`{text}`' for text in written)}",
+                    f"- about {card.about}; {card.better} is better",
+                    f"- unit: {card.unit}; from {spell_number(low)} to {spell_number(high)}",
+                    f"- merging classes never makes it worse: {'yes' if card.monotone else 'no'}",
+                    f"- needs: {', '.join(sorted(card.needs)) or 'the release and the roles only'}",
+                    f"- source: {card.source}",
+                    "",
+                    f"**When it misleads.** {card.misleads}",
+                    "",
+                    "| value | in words |",
+                    "|---|---|",
+                    *(f"| {value} | {sentence} |" for value, sentence in sentences),
+                    "",
+                ]
+            )
+        index.append("")
+    found["metrics/README.md"] = "\n".join(index)
+    shelf = ["# Mechanisms", "", "One page each, written from the mechanism's card. `sfumato mechanisms` prints the same.", ""]
+    for name, mechanism in mechanisms().items():
+        card = mechanism.card
+        shelf.append(f"- [{name}]({name}.md): {card.title}")
+        lines = [f"# {card.title}", "", f"`--mechanism {name}`", ""]
+        lines += [f"- promises: {card.promise}", f"- against: {card.against}", f"- costs: {card.cost}", f"- source: {card.source}"]
+        lines += ["", "| parameter | meaning |", "|---|---|", *(f"| `{key}` | {text} |" for key, text in card.parameters.items()), ""]
+        found[f"mechanisms/{name}.md"] = "\n".join(lines)
+    found["mechanisms/README.md"] = "\n".join([*shelf, ""])
+    found["cli.md"] = command_line()
+    return found
+
+
+def command_line() -> str:
+    """The help of every verb, as a terminal of 100 columns shows it."""
+    script = Path(sys.executable).with_name("sfumato")
+    lines = ["# Command line", "", "What `--help` prints.", ""]
+    environment = {**os.environ, "COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1", "TERM": "dumb"}
+    for verb in ("", *VERBS):
+        asked = [str(script), *([verb] if verb else []), "--help"]
+        done = subprocess.run(asked, capture_output=True, text=True, check=True, env=environment)
+        text = "\n".join(line.rstrip() for line in done.stdout.strip("\n").splitlines()).strip("\n")
+        lines += [f"## sfumato {verb}".rstrip(), "", "```text", text, "```", ""]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Write them, and remove pages whose metric is gone."""
+    made = pages()
+    for folder in ("metrics", "mechanisms"):
+        (HERE / folder).mkdir(exist_ok=True)
+        for old in (HERE / folder).glob("*.md"):
+            if f"{folder}/{old.name}" not in made:
+                old.unlink()
+    for path, text in made.items():
+        (HERE / path).write_text(text, encoding="utf-8")
+    print(f"{len(made)} pages in {HERE}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""A role for each column with a reason, to be edited by the owner: cautious, and never with a value of the table.
+
+What others may know of a person is quasi unless something speaks against it; what nobody may learn is sensitive; what
+names or numbers a person, and free text, never leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..core import ladders
+from ..core.column import Column
+from ..core.roles import Roles
+from . import words
+from .kinds import Guess
+from .words import Role
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A column as it was looked at: `column` has its distinct values, or those of a sample."""
+
+    name: str
+    guess: Guess
+    column: Column
+    distinct: int
+    missing: int
+    rows: int
+
+    @property
+    def share(self) -> float:
+        """Distinct values over rows that have one."""
+        return self.distinct / max(self.rows - self.missing, 1)
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A role and why."""
+
+    role: Role
+    reason: str
+
+
+def suggest(seen: Sequence[Seen], quasi: Sequence[str] | None = None) -> dict[str, Suggestion]:
+    """A suggestion for each column; `quasi` is the owner's word on which ones are the quasi-identifiers."""
+    found = {column.name: _suggest(column) for column in seen}
+    repeated = [column for column in seen if found[column.name].role == "person"]
+    for column in sorted(repeated, key=lambda c: -c.distinct)[1:]:  # one person column: the finest
+        found[column.name] = Suggestion(
+            "identifiers", "it numbers people or groups, as another column does more finely"
+        )
+    if quasi is not None:
+        for name, said in found.items():
+            if name in quasi:
+                found[name] = Suggestion("quasi", "named as a quasi-identifier by the owner")
+            elif said.role == "quasi":
+                found[name] = Suggestion("insensitive", "not among the quasi-identifiers that the owner named")
+    return found
+
+
+def _suggest(seen: Seen) -> Suggestion:
+    kind, concept = seen.guess.kind, words.concept(seen.name)
+    if kind == "constant":
+        return Suggestion("insensitive", f"{seen.guess.reason}, so it tells nothing apart")
+    if kind == "text":
+        return Suggestion("identifiers", "free text can hold anything, names included, so it never leaves")
+    if concept is words.NUMBER and seen.share < 0.9 and seen.distinct > 1:
+        return Suggestion("person", "its name says that it numbers people, and numbers repeat: several rows a person")
+    if concept is not None and concept.role == "identifiers":
+        return Suggestion("identifiers", concept.why)
+    if kind == "identifier":
+        return Suggestion("identifiers", f"{seen.guess.reason}, which points at one person")
+    if concept is not None:
+        return Suggestion(concept.role, concept.why)
+    if kind == "numeric" and seen.guess.reason.endswith("decimals") and seen.share >= 0.9 and seen.rows >= 100:
+        return Suggestion(
+            "insensitive",
+            "a measurement with a value of its own for nearly every row, which others hardly know; "
+            "make it quasi if any other file holds it",
+        )
+    if kind == "date":
+        return Suggestion("quasi", "when something happened to a person is known to those who were near")
+    return Suggestion("quasi", "nothing says that others cannot know it, so assume that they do")
+
+
+def roles(seen: Sequence[Seen], found: Mapping[str, Suggestion]) -> Roles:
+    """The suggestions as roles, with hierarchies for the quasi-identifiers and orders that were recognised."""
+    named: dict[Role, tuple[str, ...]] = {}
+    for c in seen:
+        named[found[c.name].role] = (*named.get(found[c.name].role, ()), c.name)
+    hierarchies = {c.name: hierarchy(c) for c in seen if found[c.name].role == "quasi"}
+    orders = {
+        c.name: c.guess.order
+        for c in seen
+        if c.guess.order and found[c.name].role in ("quasi", "sensitive") and c.column.rank() is None
+    }
+    return Roles(
+        quasi=named.get("quasi", ()),
+        sensitive=named.get("sensitive", ()),
+        identifiers=named.get("identifiers", ()),
+        insensitive=named.get("insensitive", ()),
+        person=next(iter(named.get("person", ())), None),
+        hierarchies=hierarchies,
+        orders=orders,
+        source="the suggested roles",
+    )
+
+
+def hierarchy(seen: Seen) -> dict[str, Any]:
+    """A rule that builds on the column as it is."""
+    kind, column = seen.guess.kind, seen.column
+    if kind == "date" and not column.dates:
+        return {"suppress": True}
+    if kind == "ordinal" and column.numbers is not None:
+        return ladders.suggest(column, "numeric")
+    return ladders.suggest(column, kind)
+
+
+def notes(seen: Sequence[Seen], found: Mapping[str, Suggestion]) -> list[str]:
+    """What the owner should know beyond the columns' own reasons."""
+    said = []
+    if not any(suggestion.role == "sensitive" for suggestion in found.values()):
+        said.append("No column looks sensitive by its name: name what nobody may learn, or only identity is protected.")
+    if any(suggestion.role == "person" for suggestion in found.values()):
+        said.append(
+            "Several rows belong to one person: unique rows are counted here, and a person can stand out by several."
+        )
+    if marked := [repr(c.name) for c in seen if c.guess.marks]:
+        said.append(
+            f"Texts that usually mean missing (such as ? or NA) stand in {', '.join(marked)}; "
+            "say which with --missing, so that they count as one missing value."
+        )
+    if dates := [repr(c.name) for c in seen if c.guess.kind == "date" and not c.column.dates]:
+        said.append(f"Dates are not written YYYY-MM-DD in {', '.join(dates)}; rewritten, they coarsen by calendar.")
+    return said

@@ -1,0 +1,137 @@
+"""Look at a table: what each column holds, which role suits it and why, and who stands out on which columns.
+
+    profile = sf.profile(sf.read("people.csv"))
+    profile.combinations[0]          # the worst: most unique rows
+    Path("roles.toml").write_text(profile.toml())
+
+The rows stay where they are; what comes back are counts, and no value of the table stands in the result. The one
+exception is `[orders]` of the roles file, which has to spell the levels of a recognised order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..core.errors import InputError
+from ..core.roles import Roles
+from ..core.table import Table
+from . import suggest as suggesting
+from .kinds import Kind, kind, sample_counts
+from .suggest import Seen
+from .uniqueness import Addition, Combination, uniqueness
+from .words import Role
+
+VALUES = 100_000  # distinct values of one column that are looked at one by one; beyond it, a sample is
+SAMPLE = 2_000
+
+__all__ = ["Addition", "ColumnProfile", "Combination", "Profile", "profile"]
+
+
+@dataclass(frozen=True)
+class ColumnProfile:
+    """One column: its kind and what speaks for it, its suggested role and the reason."""
+
+    name: str
+    kind: Kind
+    evidence: str
+    role: Role
+    reason: str
+    distinct: int
+    """Distinct values, the missing one included."""
+    exactness: str
+    """Whether `distinct` is "exact" or an "estimate"."""
+    missing: int
+    ordered: bool
+    """Whether the values have an order: numbers, dates, quantities or a recognised scale."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {field: getattr(self, field) for field in self.__dataclass_fields__}
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What was found; `roles` is a suggestion for the owner to edit."""
+
+    table: str
+    rows: int
+    columns: tuple[ColumnProfile, ...]
+    together: Combination
+    """All quasi-identifiers at once."""
+    most: int
+    """The largest combinations that were looked at."""
+    combinations: tuple[Combination, ...]
+    adds: tuple[Addition, ...]
+    roles: Roles
+    notes: tuple[str, ...]
+
+    @property
+    def growth(self) -> tuple[Combination, ...]:
+        """The worst combination of each size, then all columns: how fast knowing more singles people out."""
+        sizes = range(1, self.most + 1)
+        worst = [next((c for c in self.combinations if len(c.columns) == size), None) for size in sizes]
+        found = [combination for combination in worst if combination is not None]
+        return (*found, *([self.together] if len(self.together.columns) > self.most else []))
+
+    def toml(self) -> str:
+        """The suggested roles file, with the reason behind each column."""
+        return self.roles.toml({column.name: f"{column.kind}: {column.reason}" for column in self.columns})
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, without any value of the table."""
+        return {
+            "table": self.table,
+            "rows": self.rows,
+            "columns": [column.to_dict() for column in self.columns],
+            "together": self.together.to_dict(),
+            "growth": [combination.to_dict() for combination in self.growth],
+            "combinations": [combination.to_dict() for combination in self.combinations],
+            "adds": [addition.to_dict() for addition in self.adds],
+            "notes": list(self.notes),
+        }
+
+
+def profile(table: Table, *, most: int = 3, quasi: Sequence[str] | None = None) -> Profile:
+    """Profile a table; combinations of up to `most` quasi-identifiers, which are suggested unless `quasi` names them."""
+    if most < 1:
+        raise InputError(f"Combinations of {most} columns cannot be looked at; give a size of at least 1.")
+    if quasi is not None:
+        Roles(quasi=tuple(quasi), source="the given list").check(table.columns, where=table.name)
+    about = table.distinct()
+    countable = [name for name in table.columns if about[name][0] <= 1.1 * VALUES]
+    values = dict(table.value_counts(countable, 1 << 40))  # already known to be few enough: no second estimate
+    head = table.head(SAMPLE) if len(countable) < len(table.columns) else {}
+    counted = next((counts for counts in values.values() if counts is not None), None)
+    rows = table.rows if counted is None else counted.rows
+    seen = []
+    for name in table.columns:
+        distinct, missing = about[name]
+        counts = values.get(name)
+        sample = head.get(name, [])
+        guess = kind(name, counts, sample, distinct, missing, rows)
+        column = (counts if counts is not None else sample_counts(name, sample)).columns[0]
+        seen.append(Seen(name, guess, column, distinct if counts is None else len(counts), missing, rows))
+    found = suggesting.suggest(seen, quasi)
+    roles = suggesting.roles(seen, found)
+    alone = uniqueness(
+        table, roles.quasi, rows=rows, about={c.name: c.distinct for c in seen}, values=values, most=most
+    )
+    exact = {addition.column: addition.distinct for addition in alone.adds}
+    columns = tuple(
+        ColumnProfile(
+            name=c.name,
+            kind=c.guess.kind,
+            evidence=c.guess.reason,
+            role=found[c.name].role,
+            reason=found[c.name].reason,
+            distinct=exact.get(c.name, c.distinct),
+            exactness="exact" if c.name in exact or values.get(c.name) is not None else "estimate",
+            missing=c.missing,
+            ordered=c.guess.order is not None or c.guess.kind in ("numeric", "ordinal", "date"),
+        )
+        for c in seen
+    )
+    notes = (*suggesting.notes(seen, found), *alone.notes)
+    return Profile(table.name, rows, columns, alone.together, alone.most, alone.combinations, alone.adds, roles, notes)

@@ -1,0 +1,212 @@
+"""How many rows are unique on which combinations of columns, worst first, and how much each column adds.
+
+Combination frequencies as statistics offices look at them. A missing value is a value. Where the distinct tuples of a
+set of columns fit in memory they are counted once and rolled up; where they do not, the engine counts in place.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import comb, prod
+from typing import Any
+
+import numpy as np
+
+from ..core.counts import Counts
+from ..core.table import Table
+from .subsets import alone_on, subsets
+
+TUPLES = 2_000_000  # distinct tuples that may be held in memory at once
+COMBINATIONS = 2_000  # sets of columns that are looked at
+
+
+@dataclass(frozen=True)
+class Combination:
+    """Rows that nobody shares: alone in the table on these columns."""
+
+    columns: tuple[str, ...]
+    unique_rows: int
+    classes: int
+    share: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "columns": list(self.columns),
+            "unique_rows": self.unique_rows,
+            "classes": self.classes,
+            "share": self.share,
+        }
+
+
+@dataclass(frozen=True)
+class Addition:
+    """What one column adds to all the others: the rows that are unique with it and were not without it."""
+
+    column: str
+    distinct: int
+    entropy: float | None
+    """Of the column alone, in bits; None where its values were too many to count in memory."""
+    unique_alone: int
+    unique_without: int
+    adds: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "column": self.column,
+            "distinct": self.distinct,
+            "entropy_bits": self.entropy,
+            "unique_alone": self.unique_alone,
+            "unique_without": self.unique_without,
+            "adds": self.adds,
+        }
+
+
+@dataclass(frozen=True)
+class Uniqueness:
+    """All columns together, every combination up to `most` of them (worst first), and what each column adds."""
+
+    together: Combination
+    most: int
+    combinations: tuple[Combination, ...] = ()
+    adds: tuple[Addition, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def entropy(counts: Counts) -> float:
+    """Of the counted values, in bits."""
+    p = counts.n / counts.rows
+    return abs(float(-(p * np.log2(p)).sum()))  # abs: a constant has 0, not -0
+
+
+def bounded(columns: int, most: int, limit: int) -> int:
+    """The largest size up to `most` such that all combinations up to it are at most `limit`."""
+    size = min(most, columns)
+    while size > 1 and sum(comb(columns, s) for s in range(1, size + 1)) > limit:
+        size -= 1
+    return size
+
+
+def uniqueness(
+    table: Table,
+    columns: Sequence[str],
+    *,
+    rows: int,
+    about: Mapping[str, int],
+    values: Mapping[str, Counts | None],
+    most: int = 3,
+    tuples: int = TUPLES,
+    combinations: int = COMBINATIONS,
+) -> Uniqueness:
+    """Uniqueness over `columns`; `about` tells how many distinct values each has, `values` their counts where known."""
+    columns = tuple(columns)
+    size = bounded(len(columns), most, combinations)
+    notes = []
+    if size < min(most, len(columns)):
+        notes.append(
+            f"{len(columns)} columns have too many combinations of {most}: looked at combinations of up to {size}. "
+            "Name fewer quasi-identifiers to look at larger ones."
+        )
+    if not columns or not rows:
+        return Uniqueness(Combination(columns, 0, min(rows, 1), 0.0), size, notes=tuple(notes))
+    work = _Work(table, rows, about, values, tuples)
+    work.run(columns, size)
+
+    def combination(names: frozenset[str]) -> Combination:
+        unique, classes = work.found[names]
+        return Combination(tuple(c for c in columns if c in names), unique, classes, unique / rows)
+
+    found = [combination(names) for names in work.found if 1 <= len(names) <= size]
+    found.sort(key=lambda c: (-c.unique_rows, len(c.columns), [columns.index(name) for name in c.columns]))
+    together = combination(frozenset(columns))
+    adds = []
+    for column in columns:
+        alone, distinct = work.found[frozenset((column,))]
+        without = work.found[frozenset(columns) - {column}][0]
+        own = work.counted((column,))
+        bits = None if own is None else entropy(own)
+        adds.append(Addition(column, distinct, bits, alone, without, together.unique_rows - without))
+    adds.sort(key=lambda a: (-a.adds, -(a.entropy or 0.0), columns.index(a.column)))
+    return Uniqueness(together, size, tuple(found), tuple(adds), tuple(notes))
+
+
+@dataclass
+class _Work:
+    """What has been counted so far, and where the next count is made: in memory if it fits, else by parts or in place."""
+
+    table: Table
+    rows: int
+    about: Mapping[str, int]
+    values: Mapping[str, Counts | None]
+    tuples: int
+    found: dict[frozenset[str], tuple[int, int]] = field(default_factory=dict)
+    """The rows alone on each set of columns, and its distinct tuples."""
+
+    def run(self, columns: tuple[str, ...], most: int) -> None:
+        """Find every set of up to `most` columns, all of them together, and all but one.
+
+        While the tuples over the remaining columns do not fit in memory, the widest column is taken out: the sets with
+        it are counted apart, and the sets without it need fewer tuples.
+        """
+        self.found[frozenset()] = (int(self.rows == 1), 1)
+        whole = [frozenset(columns), *(frozenset(columns) - {column} for column in columns)]
+        rest = tuple(sorted(columns, key=lambda c: (-self.about[c], columns.index(c))))
+        while rest:
+            counts = self.counted(rest)
+            if counts is not None:
+                self._roll_up([counts], most, 0, [names for names in whole if names <= set(rest)])
+                return
+            self._with_widest(rest, most, [names for names in whole if rest[0] in names and names <= set(rest)])
+            rest = rest[1:]
+
+    def _with_widest(self, rest: tuple[str, ...], most: int, whole: Sequence[frozenset[str]]) -> None:
+        """Every set that holds the first of these columns."""
+        self.in_place(rest[:1])
+        parts = -(-3 * self.in_place(rest)[1] // (2 * self.tuples))
+        heaviest = self.values.get(rest[0])
+        deal = getattr(self.table, "part", None)
+        if deal is not None and heaviest is not None and int(heaviest.n.max()) <= self.tuples:
+            # All rows of a value are in one part, so what is alone there is alone in the table.
+            self._roll_up((deal(rest[0], of=parts, at=at).count(rest) for at in range(parts)), most, 1, whole)
+            return
+        for size in range(most):
+            for others in itertools.combinations(rest[1:], size):
+                self.in_place((rest[0], *others))
+        for names in whole:
+            self.in_place(tuple(column for column in rest if column in names))
+
+    def _roll_up(self, parts: Iterable[Counts], most: int, fixed: int, whole: Sequence[frozenset[str]]) -> None:
+        """Add up what the parts' tuples tell of the sets that hold the first `fixed` columns, and of the whole sets."""
+        sums: dict[frozenset[str], tuple[int, int]] = defaultdict(lambda: (0, 0))
+        for counts in parts:
+            names = counts.names
+            told = [(frozenset(names[i] for i in at), alone) for at, alone in subsets(counts, most, fixed=fixed)]
+            for wanted in whole:
+                if len(wanted) > most and wanted not in self.found:
+                    told.append((wanted, alone_on(counts, [i for i, name in enumerate(names) if name in wanted])))
+            for key, (unique, classes) in told:
+                sums[key] = (sums[key][0] + unique, sums[key][1] + classes)
+        self.found.update(sums)
+
+    def in_place(self, by: tuple[str, ...]) -> tuple[int, int]:
+        """The rows alone on `by` and its distinct tuples, counted in the engine and remembered."""
+        key = frozenset(by)
+        if key not in self.found:
+            known = self.values.get(by[0]) if len(by) == 1 else None
+            self.found[key] = (
+                (int((known.n == 1).sum()), len(known)) if known is not None else self.table.unique_rows(by)
+            )
+        return self.found[key]
+
+    def counted(self, by: tuple[str, ...]) -> Counts | None:
+        """The counts over `by` if their tuples fit in memory, else None."""
+        if len(by) == 1 and (known := self.values.get(by[0])) is not None:
+            return known
+        most = min(prod(self.about[column] + 1 for column in by) * 1.2, self.rows)
+        if most > self.tuples and self.in_place(by)[1] > self.tuples:
+            return None
+        return self.table.count(by)

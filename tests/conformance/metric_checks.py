@@ -1,0 +1,298 @@
+"""What must be true of every metric, as functions: the registry is run through them, and so are metrics made wrong."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from sfumato.core.arrow import strings
+from sfumato.core.cover import spell_set
+from sfumato.core.metric import Metric, Score, parse, parse_requirement
+from sfumato.core.release import Release
+from sfumato.core.roles import Roles
+from sfumato.core.table import Recoding, Table
+
+MakeTable = Callable[[dict[str, Any]], Table]
+MISSING = object()
+"""Stands for a missing value until it is spelled as NULL, as an empty text or as NaN."""
+
+
+def same(value: Any) -> Any:
+    return pytest.approx(value, rel=1e-9, abs=1e-9)
+
+
+# --- cases -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Case:
+    """Rows of two quasi-identifiers and a sensitive number, and for each quasi-identifier what is merged in the release.
+
+    `rows` are numbers into `p`, `q` and `s`; number -1 is missing. `merged` are groups of such numbers.
+    """
+
+    rows: tuple[tuple[int, int, int], ...]
+    merged: tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]] = ((), ())
+    p: tuple[str, ...] = ("ash", "birch", "cedar", "date")
+    q: tuple[str, ...] = ("10", "20", "30", "40", "50")
+    s: tuple[int, ...] = (1, 2, 4, 8, 16)
+    null: object = None
+    nan: object = None
+    population: bool = False
+    roles: Roles = field(default_factory=lambda: Roles(quasi=("p", "q"), sensitive=("s",)))
+
+    def spelled(self, names: Sequence[str], code: int) -> object:
+        return self.null if code < 0 else names[code]
+
+    def label(self, names: Sequence[str], groups: tuple[tuple[int, ...], ...], code: int) -> object:
+        """What a value is released as: itself, the set of its group, or * where that holds the missing value."""
+        for group in groups:
+            if code in group and len(group) > 1:
+                return "*" if -1 in group else spell_set([names[c] for c in sorted(group)])
+        return self.spelled(names, code)
+
+    def original(self) -> dict[str, Any]:
+        p, q, s = zip(*self.rows, strict=True)
+        return {
+            "p": [self.spelled(self.p, c) for c in p],
+            "q": [self.spelled(self.q, c) for c in q],
+            "s": pa.array([self.nan if c < 0 else float(self.s[c]) for c in s], pa.float64()),
+        }
+
+    def released(self) -> dict[str, Any]:
+        found = self.original()
+        for at, (name, names) in enumerate((("p", self.p), ("q", self.q))):
+            found[name] = [self.label(names, self.merged[at], row[at]) for row in self.rows]
+        return found
+
+    def release(self, make: MakeTable) -> Release:
+        """Through an engine, a row for a row, paired by position."""
+        original = self.original()
+        # nearly everybody twice; who, must not hang on the order of the rows
+        people = dataclasses.replace(self, rows=tuple(sorted(self.rows * 2))[3:]).original()
+        more = {name: people[name] for name in ("p", "q")}
+        return Release(
+            table=make(self.released()),
+            original=make(original),
+            population=make(more) if self.population else None,
+            pairing="position",
+        )
+
+    def by_recoding(self, make: Callable[[dict[str, Any], Sequence[int]], Table], *, merge: bool) -> Release:
+        """From weights (all of them 1, or equal rows merged), paired by the recoding that a mechanism leaves."""
+        distinct = sorted(set(self.rows)) if merge else list(self.rows)
+        n = [self.rows.count(row) if merge else 1 for row in distinct]
+        few = dataclasses.replace(self, rows=tuple(distinct))
+        before, after = few.original(), few.released()
+        columns = [strings(list(side[name])) for side in (before, after) for name in ("p", "q")]
+        recoding = Recoding(
+            ("p", "q"), ("p", "q"), pa.table([*columns, pa.array(n)], names=["by0", "by1", "to0", "to1", "n"])
+        )
+        lists = {"p": before["p"], "q": before["q"], "s": before["s"].to_pylist()}
+        return Release(
+            table=make({**lists, "p": after["p"], "q": after["q"]}, n), original=make(lists, n), recoding=recoding
+        )
+
+
+def random_case(seed: int, **more: Any) -> Case:
+    """Some 60 rows in which the sensitive value depends on the quasi-identifiers; every value and missing occur."""
+    rng = np.random.default_rng(seed)
+    p, q = rng.integers(-1, 4, 60), rng.integers(-1, 5, 60)
+    s = np.where(rng.random(60) < 0.6, (p + q + 2) % 5, rng.integers(-1, 5, 60))
+    rows = [*zip(p.tolist(), q.tolist(), s.tolist(), strict=True)] + [(i, i, i) for i in range(-1, 4)]
+    merged = tuple(
+        tuple(tuple(g.tolist()) for g in np.split(rng.permutation(np.arange(-1, size)), [2, 4]) if len(g))
+        if rng.random() < 0.7
+        else ()
+        for size in (4, 5)
+    )
+    return Case(tuple(rows), merged, population=seed % 2 == 1, **more)  # type: ignore[arg-type]
+
+
+def identity(case: Case) -> Case:
+    return dataclasses.replace(case, merged=((), ()))
+
+
+def suppressed(case: Case) -> Case:
+    return dataclasses.replace(case, merged=((tuple(range(-1, len(case.p))),), (tuple(range(-1, len(case.q))),)))
+
+
+def merges(seed: int) -> Iterator[tuple[Case, Case]]:
+    """Releases over one quasi-identifier whose classes are merged two by two until one is left; each with the one before."""
+    rng = np.random.default_rng(seed)
+    names = tuple("abcdefgh")
+    q = np.concatenate([np.arange(8), rng.integers(0, 8, 40)])
+    # Few values in a class make extremes likely, and extremes are where a false claim breaks.
+    s = np.where(rng.random(48) < 0.5, q % 5, rng.integers(0, 5, 48))
+    rare = seed % 3 == 2  # one row has another value than all others, and is merged with a single row first
+    if rare:
+        q = np.concatenate([np.arange(8), rng.integers(0, 6, 40)])
+        s = (q == 7).astype(int)
+    rows = tuple((0, int(a), int(b)) for a, b in zip(q, s, strict=True))
+    groups: list[tuple[int, ...]] = [(i,) for i in range(len(names))]
+    before = Case(rows, ((), tuple(groups)), p=("x",), q=names, population=seed % 2 == 1)
+    while len(groups) > 1:
+        i, j = (6, 7) if rare and len(groups) == 8 else sorted(rng.choice(len(groups), 2, replace=False))
+        groups = [*(g for k, g in enumerate(groups) if k not in (i, j)), groups[i] + groups[j]]
+        after = dataclasses.replace(before, merged=((), tuple(groups)))
+        yield before, after
+        before = after
+
+
+# --- checks ----------------------------------------------------------------------------------------------------------
+
+
+def score(metric: Metric, case: Case, make: MakeTable) -> Score:
+    return metric.score(case.release(make).evidence(case.roles))
+
+
+def check_bounds(metric: Metric, case: Case, make: MakeTable) -> None:
+    low, high = metric.card.bounds
+    found = score(metric, case, make)
+    assert low <= found.value <= high, f"{found.value} is not within {metric.card.bounds}"
+    if found.per_class is not None:
+        assert low <= found.per_class.min(), metric.card.bounds
+        assert found.per_class.max() <= high, metric.card.bounds
+    assert found.unit == metric.card.unit
+
+
+def check_worst_class(metric: Metric, case: Case, make: MakeTable) -> None:
+    found = score(metric, case, make)
+    if metric.card.scope == "class":
+        assert found.per_class is not None, "a class metric tells its classes"
+    if found.per_class is not None:
+        assert len(found.per_class) == len(case.release(make).evidence(case.roles).tuples)
+        assert found.value == (min if metric.card.better == "higher" else max)(found.per_class.tolist())
+
+
+def check_direction(metric: Metric, case: Case, make: MakeTable) -> None:
+    """Suppressing everything is never worse for privacy nor better for utility, and for some case not the same."""
+    raw, hidden = (score(metric, c, make).value for c in (identity(case), suppressed(case)))
+    gain = hidden - raw if metric.card.better == "higher" else raw - hidden
+    if metric.card.about == "utility":
+        gain = -gain
+    assert gain > 1e-9, f"raw {raw}, suppressed {hidden}, but {metric.card.better} is said to be better"
+
+
+def check_row_order(metric: Metric, case: Case, make: MakeTable) -> None:
+    turned = dataclasses.replace(case, rows=tuple(np.random.default_rng(1).permutation(case.rows).tolist()))
+    reverse = dataclasses.replace(case, rows=case.rows[::-1])
+    before = score(metric, case, make)
+    for other in (turned, reverse):
+        after = score(metric, dataclasses.replace(other, rows=tuple(map(tuple, other.rows))), make)
+        _same_score(before, after)
+
+
+def check_labels(metric: Metric, case: Case, make: MakeTable) -> None:
+    """Other names for the quasi-identifiers' values, in another order, change nothing."""
+    renamed = dataclasses.replace(case, p=("yew", "willow", "a longer, odder name", "über"), q=("v", "iv", "iii", "ii", "i"))  # fmt: skip
+    _same_score(score(metric, case, make), score(metric, renamed, make), classes_in_order=False)
+
+
+def check_weights(metric: Metric, case: Case, make: MakeTable, weighted: Callable[..., Table]) -> None:
+    """Rows in an engine, rows one by one in memory, and merged rows with weights are one and the same table."""
+    case = dataclasses.replace(case, population=False)
+    rows = case.release(make)
+    before = metric.score(rows.evidence(case.roles))
+    for merge in (False, True):
+        _same_score(before, metric.score(case.by_recoding(weighted, merge=merge).evidence(case.roles)))
+
+
+def check_missing(metric: Metric, case: Case, make: MakeTable) -> None:
+    """NULL, the empty text and NaN give the same score."""
+    before = score(metric, case, make)
+    for null, nan in (("", None), (None, math.nan), ("", math.nan)):
+        _same_score(before, score(metric, dataclasses.replace(case, null=null, nan=nan), make))
+
+
+def check_monotone(metric: Metric, pairs: Sequence[tuple[Case, Case]], make: Callable[[dict[str, Any]], Table]) -> None:
+    """If the card says so: merging classes never makes it worse."""
+    if not metric.card.monotone:
+        return
+    for before, after in pairs:
+        fine, coarse = (score(metric, c, make).value for c in (before, after))
+        worse = fine - coarse if metric.card.better == "higher" else coarse - fine
+        assert worse <= 1e-9, f"{metric} was {fine} and is {coarse} after a merge"
+
+
+def check_order_of_questions(metric: Metric, case: Case, make: MakeTable, others: Sequence[Metric]) -> None:
+    """What was asked of a release before does not change the answer."""
+    alone = score(metric, case, make)
+    for other in others:
+        asked = case.release(make)
+        other.score(asked.evidence(case.roles))
+        _same_score(alone, metric.score(asked.evidence(case.roles)))
+
+
+def check_card(metric: Metric) -> None:
+    card = metric.card
+    for text in (card.name, card.title, card.question, card.unit, card.source, card.misleads, card.definition):
+        assert isinstance(text, str)
+        assert text.strip(), card
+    assert card.question.endswith("?")
+    assert card.misleads.endswith(".")
+    assert re.search(r"(19|20)\d\d", card.source), "a source has a year"
+    assert card.about in ("privacy", "utility")
+    assert card.better in ("higher", "lower")
+    assert card.bounds[0] < card.bounds[1]
+    assert card.scope in ("class", "table")
+    for choices in card.parameters.values():
+        assert len(choices) == len(set(choices)) > 0
+
+
+def sweep(metric: Metric) -> list[float]:
+    """Values over the bounds: both ends, next to them, and many between; a bound that is not finite is far away."""
+    low, high = (b if math.isfinite(b) else math.copysign(1e12, b) for b in metric.card.bounds)
+    inner = [0.0, 1e-9, 1e-3, 0.1, 0.25, 0.5, 0.999, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 1000.0, 123456789.0, -0.5, -3.0]
+    near = [low, high, math.nextafter(low, high), math.nextafter(high, low), (low + high) / 2]
+    return [x for x in (*inner, *near) if low <= x <= high]
+
+
+def check_sentences(metric: Metric) -> None:
+    for value in sweep(metric):
+        text = metric.sentence(value)
+        assert isinstance(text, str)
+        assert re.fullmatch(r"[A-Z0-9].*\.", text), f"no sentence for {value}: {text!r}"
+        assert not re.search(r"anonym(?:ous|ized)|\bsafe", text, re.IGNORECASE), text
+        assert not re.search(r"\bnan\b|\binf\b|-0\b|-0%", text), text
+        assert "  " not in text, text
+
+
+def check_round_trip(metric: Metric) -> None:
+    """A metric and a requirement read back what they print, with and without a column."""
+    known = {metric.card.name: metric if not metric.card.parameters else _base(metric)}
+    forms = [metric]
+    if "sensitive" in metric.card.needs:
+        forms += [metric.on(name) for name in ("salary", "a b", 'qu"ote', "(x)", "a[b]", "x >= 5", " edge ", "naïve", "≥")]
+    for form, bound in itertools.product(forms, (0, 1, 5, 0.2, 1e-7, 1 / 3, 123456789.0, 1e300, -0.5, -3)):
+        back, sign, _ = parse(str(form), known)
+        assert (back, sign) == (form, None)
+        limit = form.at_least(bound) if metric.card.better == "higher" else form.at_most(bound)
+        text = str(limit)
+        assert parse_requirement(text, known) == limit
+        assert str(parse_requirement(text, known)) == text
+        wrong = form.at_most if metric.card.better == "higher" else form.at_least
+        with pytest.raises(sf.SfumatoError):
+            wrong(bound)
+
+
+def _base(metric: Metric) -> Metric:
+    return dataclasses.replace(metric, parameters=(), column=None)
+
+
+def _same_score(before: Score, after: Score, *, classes_in_order: bool = True) -> None:
+    assert after.value == same(before.value)
+    assert (before.per_class is None) == (after.per_class is None)
+    if before.per_class is not None and after.per_class is not None:
+        turn = np.array if classes_in_order else np.sort
+        assert turn(after.per_class) == same(turn(before.per_class))

@@ -1,0 +1,165 @@
+"""What the tests share: small tables, releases, the data beside the checkout, and what a clear refusal is."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import settings
+
+import sfumato as sf
+from sfumato.core.arrow import strings
+from sfumato.core.column import encode, text_of
+from sfumato.core.counts import Counts
+from sfumato.core.errors import SfumatoError
+from sfumato.core.release import Release
+from sfumato.core.table import Recoding, Table
+
+# The same examples on every machine and in every run: a red test is a bug, never bad luck.
+settings.register_profile("house", deadline=None, derandomize=True, max_examples=60)
+settings.load_profile("house")
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+CANARY = "Quixotic7741"
+"""A value that stands in tables which cannot be read; it must not stand in any message."""
+
+Rows = list[tuple[tuple[str | None, ...], int]]
+
+
+# --- data beside the checkout ----------------------------------------------------------------------------------------
+
+
+def _beside(*parts: str) -> Path:
+    path = SHARED.joinpath(*parts)
+    if not path.is_file():
+        pytest.skip(f"needs {'/'.join(('../shared', *parts))}, which is not beside this checkout")
+    return path
+
+
+@pytest.fixture(scope="session")
+def golden() -> dict[str, Any]:
+    """The values verified from the papers."""
+    return dict(json.loads(_beside("spec", "golden.json").read_text(encoding="utf-8")))
+
+
+@pytest.fixture(scope="session")
+def adult() -> Table:
+    """Adult: 30,162 rows, nine columns."""
+    return sf.read(_beside("data", "adult", "adult_30162.csv"))
+
+
+# --- tables and releases ---------------------------------------------------------------------------------------------
+
+
+def _table(columns: Mapping[str, Any]) -> Table:
+    return sf.read(pa.table(dict(columns)))
+
+
+@pytest.fixture(scope="session")
+def table() -> Callable[[Mapping[str, Any]], Table]:
+    """A table in memory from its columns."""
+    return _table
+
+
+@pytest.fixture(scope="session")
+def release() -> Callable[..., Release]:
+    """A release from the columns of what is published and, if given, of the original and of the population."""
+
+    def make(
+        columns: Mapping[str, Any],
+        original: Mapping[str, Any] | None = None,
+        population: Mapping[str, Any] | None = None,
+        **more: Any,
+    ) -> Release:
+        return Release(
+            table=_table(columns),
+            original=None if original is None else _table(original),
+            population=None if population is None else _table(population),
+            **more,
+        )
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def rows_of() -> Callable[..., Rows]:
+    """All distinct rows of a table with their counts, as texts, in a fixed order."""
+
+    def rows(table: Table, columns: Sequence[str] | None = None) -> Rows:
+        counts = table.count(columns or table.columns)
+        found = [
+            (tuple(column.texts[codes[i]] for column, codes in zip(counts.columns, counts.codes, strict=True)), int(n))
+            for i, n in enumerate(counts.n)
+        ]
+        return sorted(found, key=lambda row: [(text is None, text or "") for text in row[0]])
+
+    return rows
+
+
+class WeightedTable(Table):
+    """An engine of a few lines: rows with weights, in the order given and equal ones not merged beforehand.
+
+    What is measured on it can only come through `count`, so a metric that looks elsewhere shows itself.
+    """
+
+    def __init__(self, columns: Mapping[str, Sequence[Any]], n: Iterable[int]) -> None:
+        self.data = {name: [text_of(value) for value in values] for name, values in columns.items()}
+        self.n = np.array(list(n), dtype=np.int64)
+        self.name, self.columns, self.notes = "weighted rows", tuple(columns), ()
+
+    def count(self, by: Sequence[str]) -> Counts:
+        encoded = [encode(name, strings(self.data[name])) for name in by]
+        if not by:
+            return Counts((), (), np.array([self.n.sum()]))
+        return Counts.of([column for column, _ in encoded], [codes for _, codes in encoded], self.n)
+
+    def recode(self, recoding: Recoding) -> Table:
+        raise NotImplementedError
+
+    def keep(self, columns: Sequence[str]) -> Table:
+        raise NotImplementedError
+
+    def write(self, path: Path) -> None:
+        raise NotImplementedError
+
+
+@pytest.fixture(scope="session")
+def weighted() -> type[WeightedTable]:
+    return WeightedTable
+
+
+# --- refusals --------------------------------------------------------------------------------------------------------
+
+
+def _clear(text: str) -> None:
+    assert re.search(r"[.?]$", text), f"not a sentence: {text!r}"
+    assert "\n" not in text, f"not one line: {text!r}"
+    assert CANARY not in text, f"holds a value of the table: {text!r}"
+
+
+@pytest.fixture(scope="session")
+def refusal() -> Callable[..., str]:
+    """Call something that must be refused: the kind of error, a sentence without any value, naming what it should."""
+
+    def refused(kind: type[SfumatoError], call: Callable[[], object], *names: object) -> str:
+        with pytest.raises(SfumatoError) as caught:
+            call()
+        assert caught.type is kind, f"{caught.type.__name__} where {kind.__name__} was due: {caught.value}"
+        text = str(caught.value)
+        _clear(text)
+        for name in names:
+            assert str(name) in text, f"does not name {name}: {text!r}"
+        return text
+
+    return refused
+
+
+@pytest.fixture(scope="session")
+def canary() -> str:
+    return CANARY
