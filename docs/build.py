@@ -24,7 +24,12 @@ def pages() -> dict[str, str]:
     from sfumato.mechanisms import registry as mechanisms
 
     found: dict[str, str] = {}
-    index = ["# Metrics", "", "One page each, written from the metric's card. `sfumato explain NAME` prints the same.", ""]
+    index = [
+        "# Metrics",
+        "",
+        "One page each, written from the metric's card. `sfumato explain NAME` prints the same.",
+        "",
+    ]
     for about, title in (("privacy", "What a release gives away"), ("utility", "What a release is worth")):
         index += [f"## {title}", "", "| metric | asks | better | unit |", "|---|---|---|---|"]
         for name, metric in sf.registry().items():
@@ -63,13 +68,29 @@ def pages() -> dict[str, str]:
             )
         index.append("")
     found["metrics/README.md"] = "\n".join(index)
-    shelf = ["# Mechanisms", "", "One page each, written from the mechanism's card. `sfumato mechanisms` prints the same.", ""]
+    shelf = [
+        "# Mechanisms",
+        "",
+        "One page each, written from the mechanism's card. `sfumato mechanisms` prints the same.",
+        "",
+    ]
     for name, mechanism in mechanisms().items():
         card = mechanism.card
         shelf.append(f"- [{name}]({name}.md): {card.title}")
         lines = [f"# {card.title}", "", f"`--mechanism {name}`", ""]
-        lines += [f"- promises: {card.promise}", f"- against: {card.against}", f"- costs: {card.cost}", f"- source: {card.source}"]
-        lines += ["", "| parameter | meaning |", "|---|---|", *(f"| `{key}` | {text} |" for key, text in card.parameters.items()), ""]
+        lines += [
+            f"- promises: {card.promise}",
+            f"- against: {card.against}",
+            f"- costs: {card.cost}",
+            f"- source: {card.source}",
+        ]
+        lines += [
+            "",
+            "| parameter | meaning |",
+            "|---|---|",
+            *(f"| `{key}` | {text} |" for key, text in card.parameters.items()),
+            "",
+        ]
         found[f"mechanisms/{name}.md"] = "\n".join(lines)
     found["mechanisms/README.md"] = "\n".join([*shelf, ""])
     found["cli.md"] = command_line()

@@ -48,11 +48,12 @@ def verify(
     return Verification(tuple(requirement.check(release, roles) for requirement in require), tuple(problems))
 
 
-def publish(release: Release, roles: Roles, require: Sequence[Requirement], path: Path) -> Verification:
+def publish(release: Release, roles: Roles, require: Sequence[Requirement], path: Path | str) -> Verification:
     """Write a release under a hidden name, measure that file, and give it its name only if everything is met.
 
     Otherwise NotMet is raised and nothing is left behind.
     """
+    path = Path(path)
     if release.original is not None and _same(path, release.original.name):
         raise InputError(f"{path}: this is the input; write the release somewhere else.")
     hidden = path.with_name(f".{uuid.uuid4().hex[:12]}{path.suffix}")

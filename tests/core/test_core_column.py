@@ -64,6 +64,22 @@ def test_nan_and_null_are_the_same_missing_value() -> None:
     assert codes.tolist() == [1, 2, 2, 0]
 
 
+@pytest.mark.parametrize(
+    ("chunks", "codes"),
+    [
+        ([[1.5, None], [math.nan]], [0, 1, 1]),
+        ([[1.5], [math.nan, 2.5]], [0, 2, 1]),
+        ([[math.nan, 1.5], [2.5, math.nan], [None]], [2, 0, 1, 2, 2]),
+        ([[None], [None, 1.5]], [1, 1, 0]),
+    ],
+    ids=["both", "nan", "both, three chunks", "null"],
+)
+def test_an_engine_may_answer_in_chunks(chunks: list[list[float | None]], codes: list[int]) -> None:
+    column, found = encode("c", pa.chunked_array(chunks, pa.float64()))
+    assert found.tolist() == codes
+    assert column.has_missing
+
+
 @pytest.mark.parametrize("kind", [pa.string(), pa.float64(), pa.int64(), pa.date32(), pa.null()])
 def test_nothing_but_missing_values(kind: pa.DataType) -> None:
     column, codes = encode("c", pa.nulls(3, kind))

@@ -184,7 +184,10 @@ class Verdict:
 
     def __str__(self) -> str:
         word = "met" if self.met else "not met"
-        return f"{self.requirement}: {word}, measured {spell_number(self.score.value)} ({self.score.exactness})"
+        # ten digits, so that a value next to its bound is not shown as the bound
+        value = self.score.value
+        measured = spell_number(value) if float(value).is_integer() else f"{value:.10g}"
+        return f"{self.requirement}: {word}, measured {measured} ({self.score.exactness})"
 
 
 @dataclass(frozen=True)

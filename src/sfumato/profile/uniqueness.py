@@ -19,7 +19,7 @@ from ..core.counts import Counts
 from ..core.table import Table
 from .subsets import alone_on, subsets
 
-TUPLES = 2_000_000  # distinct tuples that may be held in memory at once
+TUPLES = 3_000_000  # distinct tuples of up to ten columns that may be held in memory at once
 COMBINATIONS = 2_000  # sets of columns that are looked at
 
 
@@ -166,10 +166,10 @@ class _Work:
     def _with_widest(self, rest: tuple[str, ...], most: int, whole: Sequence[frozenset[str]]) -> None:
         """Every set that holds the first of these columns."""
         self.in_place(rest[:1])
-        parts = -(-3 * self.in_place(rest)[1] // (2 * self.tuples))
+        parts = -(-3 * self.in_place(rest)[1] // (2 * self.room(rest)))
         heaviest = self.values.get(rest[0])
         deal = getattr(self.table, "part", None)
-        if deal is not None and heaviest is not None and int(heaviest.n.max()) <= self.tuples:
+        if deal is not None and heaviest is not None and int(heaviest.n.max()) <= self.room(rest):
             # All rows of a value are in one part, so what is alone there is alone in the table.
             self._roll_up((deal(rest[0], of=parts, at=at).count(rest) for at in range(parts)), most, 1, whole)
             return
@@ -206,7 +206,11 @@ class _Work:
         """The counts over `by` if their tuples fit in memory, else None."""
         if len(by) == 1 and (known := self.values.get(by[0])) is not None:
             return known
-        most = min(prod(self.about[column] + 1 for column in by) * 1.2, self.rows)
-        if most > self.tuples and self.in_place(by)[1] > self.tuples:
+        most = min(6 * prod(self.about[column] + 1 for column in by) // 5, self.rows)
+        if most > self.room(by) and self.in_place(by)[1] > self.room(by):
             return None
         return self.table.count(by)
+
+    def room(self, by: tuple[str, ...]) -> int:
+        """How many tuples over `by` may be held at once: fewer, if they are wide."""
+        return max(10 * self.tuples // max(len(by), 10), 1)

@@ -1,0 +1,110 @@
+"""The documents say what the program does: generated pages are fresh, and the tutorial's and README's commands run."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+
+
+def _build():
+    spec = importlib.util.spec_from_file_location("docs_build", DOCS / "build.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_generated_pages_are_what_the_cards_say():
+    made = _build().pages()
+    stale = [
+        path for path, text in made.items() if not (DOCS / path).exists() or (DOCS / path).read_text("utf-8") != text
+    ]
+    assert not stale, f"run docs/build.py: {stale}"
+    there = {str(p.relative_to(DOCS)) for folder in ("metrics", "mechanisms") for p in (DOCS / folder).glob("*.md")}
+    assert there <= set(made), "pages of metrics that are gone"
+
+
+def _blocks(path: Path) -> list[tuple[str, str]]:
+    return re.findall(r"```(\w*)\n(.*?)```", path.read_text("utf-8"), flags=re.DOTALL)
+
+
+def _run(command: str, where: Path) -> subprocess.CompletedProcess[str]:
+    words = shlex.split(command, comments=True)
+    assert words[0] == "sfumato"
+    script = str(Path(sys.executable).with_name("sfumato"))
+    return subprocess.run([script, *words[1:]], cwd=where, capture_output=True, text=True, timeout=300)
+
+
+def test_tutorial_runs_and_prints_what_it_quotes(tmp_path):
+    printed, quoted = "", 0
+    for language, block in _blocks(DOCS / "tutorial.md"):
+        if language == "sh":
+            printed = ""
+            for line in filter(None, block.splitlines()):
+                done = _run(line, tmp_path)
+                wanted = int(m[1]) if (m := re.search(r"# exits (\d+)", line)) else 0
+                assert done.returncode == wanted, f"{line}\n{done.stdout}\n{done.stderr}"
+                printed += done.stdout + done.stderr
+        elif language == "text":
+            flat = " ".join(printed.split())
+            for line in filter(None, block.splitlines()):
+                assert " ".join(line.split()) in flat, f"the tutorial quotes {line!r}, the program printed\n{printed}"
+                quoted += 1
+    assert quoted > 10
+
+
+@pytest.fixture(scope="module")
+def town(tmp_path_factory):
+    from sfumato.demo import write
+
+    folder = tmp_path_factory.mktemp("town")
+    write(folder, rows=2_000)
+    return folder
+
+
+def test_readme_commands_run(town):
+    blocks = [block for language, block in _blocks(ROOT / "README.md") if language == "sh" and "sfumato " in block]
+    lines = [line for block in blocks for line in block.splitlines() if line.startswith("sfumato ")]
+    assert len(lines) >= 5
+    for line in lines:
+        if "--write-roles" in line:
+            line = line.replace("roles.toml", "suggested.toml")
+        done = _run(line, town)
+        assert done.returncode == 0, f"{line}\n{done.stderr}"
+
+
+def test_readme_python_runs(town, monkeypatch):
+    (code,) = [block for language, block in _blocks(ROOT / "README.md") if language == "python"]
+    monkeypatch.chdir(town)
+    exec(compile(code, "README.md", "exec"), {})
+    assert (town / "release.csv").exists()
+
+
+def test_readme_roles_and_requirements_parse(town, tmp_path):
+    import sfumato as sf
+
+    (toml,) = [block for language, block in _blocks(ROOT / "README.md") if language == "toml"]
+    (tmp_path / "roles.toml").write_text(toml)
+    assert sf.Roles.read(tmp_path / "roles.toml").quasi == ("age", "sex", "postal_code")
+    (texts,) = [block for language, block in _blocks(ROOT / "README.md") if language == ""]
+    for line in texts.splitlines():
+        assert str(sf.require(line)) == line
+
+
+def test_guide_names_every_rule_and_links_resolve():
+    from sfumato.core.ladders import RULES
+
+    guide = (DOCS / "guide.md").read_text("utf-8")
+    assert all(rule in guide for rule in RULES)
+    for page in (ROOT / "README.md", DOCS / "tutorial.md", DOCS / "guide.md", ROOT / "CONTRIBUTING.md"):
+        prose = re.sub(r"```.*?```|`[^`]*`", "", page.read_text("utf-8"), flags=re.DOTALL)
+        for target in re.findall(r"\]\(([^)#]+)\)", prose):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
