@@ -273,7 +273,9 @@ def check_round_trip(metric: Metric) -> None:
     known = {metric.card.name: metric if not metric.card.parameters else _base(metric)}
     forms = [metric]
     if "sensitive" in metric.card.needs:
-        forms += [metric.on(name) for name in ("salary", "a b", 'qu"ote', "(x)", "a[b]", "x >= 5", " edge ", "naïve", "≥")]
+        forms += [
+            metric.on(name) for name in ("salary", "a b", 'qu"ote', "(x)", "a[b]", "x >= 5", " edge ", "naïve", "≥")
+        ]
     for form, bound in itertools.product(forms, (0, 1, 5, 0.2, 1e-7, 1 / 3, 123456789.0, 1e300, -0.5, -3)):
         back, sign, _ = parse(str(form), known)
         assert (back, sign) == (form, None)

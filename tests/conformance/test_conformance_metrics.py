@@ -173,11 +173,16 @@ def empty_texts(evidence: Evidence, column: None) -> float:
     sql = evidence.release.table.sql  # type: ignore[attr-defined]
     from sfumato.engines import duckdb
 
-    return float(duckdb._run(f"SELECT count(*) FROM ({sql}) WHERE p IS NULL", "x")[0][0]) / 1000
+    return float(duckdb.run(f"SELECT count(*) FROM ({sql}) WHERE p IS NULL", "x")[0][0]) / 1000
 
 
 def questions_asked(evidence: Evidence, column: None) -> float:
     return len(evidence._kept) / 10
+
+
+def every(check: Callable[..., None], metric: Metric, table: Any) -> None:
+    for case in CASES:
+        check(metric, case, table)
 
 
 class TestAWrongMetricDoesNotGetThrough:
@@ -203,13 +208,11 @@ class TestAWrongMetricDoesNotGetThrough:
 
     def test_it_looks_at_the_first_row(self, table: Any) -> None:
         with pytest.raises(AssertionError):
-            for case in CASES:
-                checks.check_row_order(wrong(first_row, scope="table"), case, table)
+            every(checks.check_row_order, wrong(first_row, scope="table"), table)
 
     def test_it_looks_at_the_labels(self, table: Any) -> None:
         with pytest.raises(AssertionError):
-            for case in CASES:
-                checks.check_labels(wrong(alphabet, scope="table"), case, table)
+            every(checks.check_labels, wrong(alphabet, scope="table"), table)
 
     def test_it_looks_at_tuples_instead_of_rows(self, table: Any, weighted: Any) -> None:
         with pytest.raises(AssertionError):
@@ -221,7 +224,9 @@ class TestAWrongMetricDoesNotGetThrough:
 
     def test_it_remembers_what_was_asked(self, table: Any) -> None:
         with pytest.raises(AssertionError):
-            checks.check_order_of_questions(wrong(questions_asked, scope="table"), CASES[0], table, [sf.k_anonymity])
+            checks.check_order_of_questions(
+                wrong(questions_asked, scope="table"), CASES[0], table, [sf.information_loss]
+            )
 
     @pytest.mark.parametrize("metric", [sf.entropy_leakage, sf.average_class_size, sf.discernibility], ids=str)
     def test_monotone_only_by_its_own_word(self, light: Any, metric: Metric) -> None:

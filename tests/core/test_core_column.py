@@ -13,6 +13,7 @@ import pytest
 
 from sfumato.core.column import encode, text_of
 from sfumato.core.counts import Counts
+from sfumato.core.errors import Unavailable
 
 
 @pytest.mark.parametrize(
@@ -62,6 +63,13 @@ def test_nan_and_null_are_the_same_missing_value() -> None:
     column, codes = encode("c", pa.array([2.5, math.nan, None, 1.0]))
     assert column.texts == ["1", "2.5", None]
     assert codes.tolist() == [1, 2, 2, 0]
+
+
+def test_the_two_zeros_are_one_value() -> None:
+    """0.0 and -0.0 are equal and spelled alike: two codes would cut a class in two."""
+    column, codes = encode("c", pa.array([0.0, -0.0, 1.0, -0.0]))
+    assert column.texts == ["0", "1"]
+    assert codes.tolist() == [0, 0, 1, 0]
 
 
 @pytest.mark.parametrize(
@@ -174,7 +182,8 @@ def test_a_stated_order() -> None:
     column, _ = encode("c", pa.array(["low", "mid", "high", None]))
     assert column.texts == ["high", "low", "mid", None]
     assert column.rank(["low", "mid", "high", "never seen"]).tolist() == [2, 0, 1, 3]
-    assert column.rank(["low", "mid"]) is None
+    with pytest.raises(Unavailable, match="lacks 1 of its values"):
+        column.rank(["low", "mid"])
 
 
 def test_counts_merge_what_the_missing_rule_makes_equal() -> None:

@@ -123,7 +123,9 @@ def test_leaves_are_at_least_one() -> None:
     assert (domain.leaves("[5,6)"), domain.leaves("[1,3)"), domain.leaves(None), domain.size) == (1, 2, 1, 2)
 
 
-@pytest.mark.parametrize("text", ["{}", "{ }", "{,}", "{", "}", "[", "[,]", "()", "<", "-", "", "{{}}", '{"}', "[20,", "**x**", "_"])
+@pytest.mark.parametrize(
+    "text", ["{}", "{ }", "{,}", "{", "}", "[", "[,]", "()", "<", "-", "", "{{}}", '{"}', "[20,", "**x**", "_"]
+)
 def test_odd_texts_are_read_or_not_but_never_crash(text: str) -> None:  # fmt: skip
     for values in (AGES, ["a", "b", None], ["2024-05-07"]):
         found = covered(values, text)

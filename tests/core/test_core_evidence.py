@@ -101,7 +101,9 @@ def test_every_notation_is_matched_with_the_population(release: Callable[..., Re
     published = release({"age": ["[20,30)", "3*", "25"], "zip": ["476**", "47605", "*"]}, population=people)
     score = sf.journalist_risk(published, Roles(quasi=("age", "zip")))
     # by label: 25 with any zip is 2 people; 3* with 47605 the even ages, 10 people; [20,30) with 476** is 20
-    found = dict(zip(published.evidence(Roles(quasi=("age", "zip"))).tuples.columns[0].texts, score.per_class, strict=True))
+    found = dict(
+        zip(published.evidence(Roles(quasi=("age", "zip"))).tuples.columns[0].texts, score.per_class, strict=True)
+    )
     assert found == pytest.approx({"25": 1 / 2, "3*": 1 / 10, "[20,30)": 1 / 20})
 
 

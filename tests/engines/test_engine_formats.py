@@ -85,7 +85,19 @@ KINDS: list[Callable[[Path], Any]] = [
     as_duckdb,
     as_sqlite,
 ]
-NAMES = ["csv", "parquet", "parquet by content", "feather", "pandas", "arrow", "polars", "dict", "batch", "duckdb", "sqlite"]
+NAMES = [
+    "csv",
+    "parquet",
+    "parquet by content",
+    "feather",
+    "pandas",
+    "arrow",
+    "polars",
+    "dict",
+    "batch",
+    "duckdb",
+    "sqlite",
+]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=NAMES)
@@ -288,7 +300,12 @@ def workbook(path: Path, **sheets: list[list[Any]]) -> Path:
 
 def test_excel(tmp_path: Path, rows_of: Any) -> None:
     head = ["whole", "part", "text", "day", "moment", "yes", "mixed"]
-    rows = [[1, 1.5, "x", DAY, MOMENT, True, 3], [2, None, "", None, None, False, "three"], [None] * 7, [None, 2, "y", DAY, None, None, None]]
+    rows = [
+        [1, 1.5, "x", DAY, MOMENT, True, 3],
+        [2, None, "", None, None, False, "three"],
+        [None] * 7,
+        [None, 2, "y", DAY, None, None, None],
+    ]
     table = sf.read(workbook(tmp_path / "t.xlsx", people=[head, *rows]))
     assert table.columns == tuple(head)
     assert rows_of(table) == [

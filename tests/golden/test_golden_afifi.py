@@ -95,7 +95,8 @@ def test_example(release: Callable[..., Release], example: str, source: str, mea
     published = release({"zip": zips, "age": ages, "s": values})
     score = sf.metric(METRICS[measure])(published, ROLES)
     tuples = published.evidence(ROLES).tuples
-    labels = list(zip(*([c.texts[k] for k in codes] for c, codes in zip(tuples.columns, tuples.codes)), strict=True))
+    texts = [[c.texts[k] for k in codes] for c, codes in zip(tuples.columns, tuples.codes, strict=True)]
+    labels = list(zip(*texts, strict=True))
     assert score.per_class is not None
     found = dict(zip(labels, score.per_class.tolist(), strict=True))
     expected = VALUES[example][measure]

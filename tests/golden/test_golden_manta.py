@@ -26,7 +26,10 @@ SALARIES = Roles(quasi=("class",), sensitive=("salary",))
 
 def salaries(release: Callable[..., Release], table: dict[str, list[str]]) -> Release:
     return release(
-        {"class": [c for c, values in table.items() for _ in values], "salary": [v for vs in table.values() for v in vs]}
+        {
+            "class": [c for c, values in table.items() for _ in values],
+            "salary": [v for vs in table.values() for v in vs],
+        }
     )
 
 

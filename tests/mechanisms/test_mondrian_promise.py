@@ -78,7 +78,9 @@ def test_every_class_of_the_file_meets_a_requirement(metric: str, data: st.DataO
 
 @settings(max_examples=50)
 @given(data=st.data(), mode=MODES, k=st.none() | st.integers(1, 4), bounds=st.sampled_from(["data", "cuts"]))
-def test_every_class_of_the_file_meets_a_conjunction(data: st.DataObject, mode: Any, k: int | None, bounds: Any) -> None:
+def test_every_class_of_the_file_meets_a_conjunction(
+    data: st.DataObject, mode: Any, k: int | None, bounds: Any
+) -> None:
     table = data.draw(tables(numbers=True))
     names = data.draw(st.lists(st.sampled_from(list(BOUNDS)), min_size=1, max_size=4, unique=True))
     wanted = tuple(data.draw(requirements(name)) for name in names)
@@ -118,7 +120,9 @@ def test_several_sensitive_columns_must_all_meet_an_unnamed_requirement(tmp_path
     assert worst["both"][0] >= 2
     assert worst["both"][1] >= 2
     assert worst["one"][0] >= 2
-    assert worst["one"][1] == 1  # the rarer attribute was not asked for, and so shows that the first run was steered by it
+    assert (
+        worst["one"][1] == 1
+    )  # the rarer attribute was not asked for, and so shows that the first run was steered by it
 
 
 # --- what stays, and what covers what -------------------------------------------------------------------------------
@@ -162,7 +166,7 @@ def test_categories_of_any_characters_are_covered(values: list[str], k: int) -> 
     texts = [v or None for v in values]
     before, after, n = release.evidence(table.roles).pairs("q", "test")
     assert n.sum() == len(values)
-    assert Counter({b: 0 for b in texts}) + Counter(texts) == Counter(
+    assert Counter(texts) == Counter(
         {b: sum(int(m) for a, m in zip(before, n, strict=True) if a == b) for b in set(before)}
     )
     column = table.table.count(("q",)).columns[0]
@@ -181,25 +185,23 @@ def test_a_set_is_read_back_with_every_value_that_it_lists(value: str) -> None:
 
 def test_numbers_are_released_as_intervals_of_their_own_ends(tmp_path: Path) -> None:
     """Read by a parser written here, not by ours."""
-    values = [-7, -2, 0, 1, 1, 5, 9, 30, None, None]
+    values = [-7, -2, 0, 1, 1, 5, 9, 30, *[None] * 8]
     table = made({"q": values}, types={"q": pa.int64()})
     rows = write(sf.Mondrian(k=2)(table.table, table.roles), tmp_path)
     original = dict(zip(table.columns[ROW], values, strict=True))
     for label, inside in classes_of(rows, ["q"]).items():
         held = [original[row[ROW]] for row in inside]
         if label[0] is None:
-            assert held == [None, None]
+            assert held == [None] * 8
         elif label[0] != "*":
             low, high = (label[0].strip("[]").split(",") * 2)[:2]
             assert [int(low), int(high)] == [min(held), max(held)]
-    assert (None,) in classes_of(rows, ["q"])  # two missing ones are enough for a class of their own
+    assert (None,) in classes_of(rows, ["q"])  # missing is a value, last in the order: it has a class of its own
 
 
 @settings(max_examples=40)
 @given(table=tables(), k=st.integers(1, 3), mode=MODES, seed=st.integers(0, 99), data=st.data())
-def test_the_file_depends_on_rows_and_seed_only(
-    table: Made, k: int, mode: Any, seed: int, data: st.DataObject
-) -> None:
+def test_the_file_depends_on_rows_and_seed_only(table: Made, k: int, mode: Any, seed: int, data: st.DataObject) -> None:
     if k > table.rows:
         return
     order = data.draw(st.permutations(range(table.rows)))
@@ -381,7 +383,7 @@ def test_infinite_numbers_can_be_measured() -> None:
 
 def test_missing_values_form_classes_of_their_own_or_are_released_as_star(tmp_path: Path) -> None:
     """NULL, the empty text and NaN are one value, last in the order."""
-    table = made({"q": ["", None, "b", "a", "a"]}, types={"q": pa.string()})
+    table = made({"q": ["", None, "b", "a"]}, types={"q": pa.string()})
     assert {row["q"] for row in write(sf.Mondrian(k=2)(table.table, table.roles), tmp_path)} == {"{a, b}", None}
     assert {row["q"] for row in write(sf.Mondrian(k=3)(table.table, table.roles), tmp_path)} == {"*"}
 
@@ -397,6 +399,27 @@ def test_a_taxonomy_releases_nodes_and_missing_only_as_itself_or_star(tmp_path: 
     assert {r["q"] for r in write(sf.Mondrian(k=2)(table.table, table.roles), tmp_path)} == {"food", "craft", None}
     lone = made({"q": ["cook", "baker", "smith", "weaver", None]}, hierarchies={"q": taxonomy})
     assert {r["q"] for r in write(sf.Mondrian(k=2)(lone.table, lone.roles), tmp_path)} == {"*"}
+
+
+def test_masks_and_calendars_are_released_as_their_rule_spells_them(tmp_path: Path) -> None:
+    codes = ["47677", "47602", "47678", "47905", "47909", "47906", None, None]
+    days = ["2024-01-03", "2024-01-30", "2024-02-01", "2024-02-02", "2025-07-01", "2025-08-01", "2025-07-09", None]
+    rules = {"zip": {"prefix": [1, 2, 3]}, "day": {"dates": ["month", "year"]}}
+    table = made({"zip": codes, "day": days}, hierarchies=rules)
+    release = sf.Mondrian(k=2)(table.table, table.roles)
+    rows = write(release, tmp_path)
+    allowed = {c for c in codes if c} | {f"{c[:n]}{'*' * (5 - n)}" for c in codes if c for n in (2, 3, 4)} | {"*", None}
+    assert {row["zip"] for row in rows} <= allowed
+    assert {row["day"] for row in rows} <= {d and d[:n] for d in days for n in (4, 7, 10)} | {"*", None}
+    at = {row[ROW]: row for row in rows}
+    for i, number in enumerate(table.columns[ROW]):
+        code, day, seen = codes[i], days[i], at[number]
+        assert seen["zip"] in ("*", code) or (
+            code and str(seen["zip"]).rstrip("*") == code[: len(str(seen["zip"]).rstrip("*"))]
+        )
+        assert seen["day"] in ("*", day) or (day and day.startswith(str(seen["day"])))
+    assert min(len(inside) for inside in classes_of(rows, ["zip", "day"]).values()) >= 2
+    assert 0 < sf.metric("iloss")(release, table.roles).value < 1
 
 
 def test_a_stated_order_decides_which_values_stand_together(tmp_path: Path) -> None:
@@ -418,26 +441,33 @@ def test_values_that_a_taxonomy_lacks_go_to_star_if_asked(tmp_path: Path) -> Non
 
 
 @settings(max_examples=40)
-@given(table=tables(), k=st.integers(1, 4), mode=MODES, bounds=st.sampled_from(["data", "cuts"]))
-def test_iloss_is_never_worse_than_one_class(table: Made, k: int, mode: Any, bounds: Any) -> None:
+@given(
+    table=tables(),
+    k=st.integers(1, 4),
+    mode=MODES,
+    bounds=st.sampled_from(["data", "cuts"]),
+    choose=st.sampled_from(["loss", "width"]),
+)
+def test_iloss_is_never_worse_than_one_class(table: Made, k: int, mode: Any, bounds: Any, choose: Any) -> None:
     if k > table.rows:
         return
     original = table.table
     loss = sf.metric("iloss")
-    cut = loss(sf.Mondrian(k=k, mode=mode, bounds=bounds)(original, table.roles), table.roles).value
+    cut = loss(sf.Mondrian(k=k, mode=mode, bounds=bounds, choose=choose)(original, table.roles), table.roles).value
     whole = loss(sf.Mondrian(k=table.rows, mode=mode, bounds=bounds)(original, table.roles), table.roles).value
     assert cut <= whole + 1e-12
 
 
 @settings(max_examples=40)
-@given(table=tables(), k=st.integers(1, 4), mode=MODES)
-def test_boxes_from_cut_to_cut_contain_the_boxes_of_the_data(table: Made, k: int, mode: Any) -> None:
+@given(table=tables(), k=st.integers(1, 4))
+def test_boxes_from_cut_to_cut_contain_the_boxes_of_the_data(table: Made, k: int) -> None:
+    """Strict only: which of several equal rows gets which label is free in relaxed mode."""
     if k > table.rows:
         return
     original, rows = table.table, {}
     with tempfile.TemporaryDirectory() as folder:
         for bounds in ("data", "cuts"):
-            release = sf.Mondrian(k=k, mode=mode, bounds=bounds)(original, table.roles)  # type: ignore[arg-type]
+            release = sf.Mondrian(k=k, bounds=bounds)(original, table.roles)  # type: ignore[arg-type]
             release.table.write(Path(folder) / "release.csv")
             rows[bounds] = {row[ROW]: row for row in read_back(Path(folder) / "release.csv")}
     for name in table.roles.quasi:
@@ -470,9 +500,7 @@ def test_identifiers_person_and_unlisted_columns_stay_in_the_house(mode: Any, tm
         "note": list("pqpqpqpq"),
         "diary": [f"secret {i}" for i in range(8)],
     }
-    roles = sf.Roles(
-        quasi=("age",), sensitive=("ill",), insensitive=("note",), identifiers=("name",), person="card"
-    )
+    roles = sf.Roles(quasi=("age",), sensitive=("ill",), insensitive=("note",), identifiers=("name",), person="card")
     release = sf.Mondrian(k=2, mode=mode)(sf.read(pa.table(columns)), roles)
     assert release.table.columns == ("age", "ill", "note")
     release.table.write(tmp_path / "out.parquet")

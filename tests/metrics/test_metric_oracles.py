@@ -43,6 +43,7 @@ def as_classes(counts: np.ndarray, order: np.ndarray | None = None) -> Classes:
     """The same through our sparse form, entries shuffled and split in two."""
     column, _ = encode("s", pa.array(range(counts.shape[1])))
     rank = np.arange(counts.shape[1]) if order is None else order
+    stated = tuple(column.texts[i] or "" for i in np.argsort(rank))
     member, value = np.nonzero(counts)
     n = counts[member, value]
     half = n // 2
@@ -50,7 +51,7 @@ def as_classes(counts: np.ndarray, order: np.ndarray | None = None) -> Classes:
     shuffle = np.random.default_rng(0).permutation(len(n))[: len(n)]
     keep = shuffle[n[shuffle] > 0]
     return Classes.of(
-        member[keep], n[keep], count=len(counts), value=value[keep], sensitive=Sensitive(column, counts.sum(0), rank)
+        member[keep], n[keep], count=len(counts), value=value[keep], sensitive=Sensitive(column, counts.sum(0), stated)
     )
 
 
@@ -130,7 +131,7 @@ def test_many_classes_of_many_values_cost_their_entries_not_the_product() -> Non
     value = rng.integers(0, values, 2 * classes)
     column, _ = encode("s", pa.array(range(values)))
     n = np.ones(2 * classes, dtype=np.int64)
-    sensitive = Sensitive(column, np.bincount(value, minlength=values), np.arange(values))
+    sensitive = Sensitive(column, np.bincount(value, minlength=values), tuple(column.texts))
     tracemalloc.start()
     try:
         split = Classes.of(member, n, count=classes, value=value, sensitive=sensitive)

@@ -10,6 +10,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 
+_FLOATS = {"double": "float64", "float": "float32", "halffloat": "float16"}
+
+
 def strings(texts: Sequence[str | None]) -> pa.Array:
     """Texts as an Arrow string array, None as NULL."""
     encoded = [b"" if text is None else text.encode() for text in texts]
@@ -39,7 +42,7 @@ def numpy(values: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.generic]:
     """An Arrow array of numbers without NULLs as a numpy array, not copied."""
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
-    kind = np.dtype(str(values.type).replace("double", "float64"))
+    kind = np.dtype(_FLOATS.get(str(values.type), str(values.type)))
     data = values.buffers()[1]
     if data is None or not len(values):
         return np.zeros(0, dtype=kind)

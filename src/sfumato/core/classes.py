@@ -21,12 +21,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Sensitive:
-    """The sensitive attribute W over the whole table: its values, their counts, their order if one is known."""
+    """The sensitive attribute W over the whole table: its values, their counts, the owner's order and taxonomy of them."""
 
     column: Column
     total: IntArray
-    rank: IntArray | None = None
+    order: tuple[str, ...] | None = None
     hierarchy: Hierarchy | None = None
+
+    @cached_property
+    def rank(self) -> IntArray | None:
+        """The place of each value in the order; None if none is known."""
+        return self.column.rank(self.order)
 
     @cached_property
     def prior(self) -> FloatArray:
@@ -77,7 +82,7 @@ class Classes:
         column = counts.column(sensitive)
         value = counts.codes[counts.names.index(sensitive)]
         total = exact(np.bincount(value, weights=counts.n, minlength=len(column)))
-        attribute = Sensitive(column, total, column.rank(order), hierarchy)
+        attribute = Sensitive(column, total, order, hierarchy)
         # counts are lexicographic with the sensitive column last, so entries already stand in class and value order
         if counts.names == (*quasi, sensitive):
             return cls(grouped.n, member, value, counts.n, attribute), grouped

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .arrow import numpy
+from .errors import Unavailable
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -28,7 +29,7 @@ FloatArray = npt.NDArray[np.float64]
 # A number in text: no leading zeros (those are codes: 00501 is a ZIP code, not five hundred and one).
 _NUMBER = r"^[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
 # A quantity: a number, perhaps grouped by thousands, with signs and one unit around it, such as "3K", "<=50K" or "5 mg".
-_QUANTITY = re.compile(r"^([^\d\s.+-]{0,3})\s*([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)\s*([^\d\s]{0,6})$")
+_QUANTITY = re.compile(r"^([<>=≤≥~≈]{0,2}\s*[$€£¥]?)\s*([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)\s*([^\d\s]{0,6})$")
 _DATE = r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$"
 
 
@@ -83,7 +84,7 @@ class Column:
             pa.types.is_integer(values.type) or pa.types.is_floating(values.type) or pa.types.is_decimal(values.type)
         ):
             return None
-        numbers = numpy(values.cast(pa.float64())).astype(np.float64)
+        numbers = numpy(values.cast(pa.float64(), safe=False)).astype(np.float64)
         return np.append(numbers, np.nan) if self.has_missing else numbers
 
     @cached_property
@@ -117,8 +118,11 @@ class Column:
         """
         if stated is not None:
             place = {value: i for i, value in enumerate(stated)}
-            if any(text is not None and text not in place for text in self.texts):
-                return None
+            absent = sum(text is not None and text not in place for text in self.texts)
+            if absent:
+                raise Unavailable(
+                    f"The order stated for {self.name!r} lacks {absent} of its values; add them under [orders]."
+                )
             key = np.array([len(place) if text is None else place[text] for text in self.texts], dtype=np.float64)
         elif self.numbers is not None:
             key = self.numbers
@@ -139,10 +143,12 @@ def encode(name: str, values: pa.ChunkedArray | pa.Array) -> tuple[Column, IntAr
         values = values.cast(values.type.value_type)
     if pa.types.is_large_string(values.type) or pa.types.is_string_view(values.type):
         values = values.cast(pa.string())
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
+    if pa.types.is_floating(values.type) and np.any(np.signbit(numpy(values)) & (numpy(values) == 0)):
+        values = pc.if_else(pc.equal(values, 0.0), pa.scalar(0.0, values.type), values)  # -0 is 0
     # NULL is encoded as a dictionary entry too, so the indices have no gaps
     encoded = pc.dictionary_encode(values, null_encoding="encode")
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.combine_chunks()
     dictionary = encoded.dictionary
     order = pc.sort_indices(dictionary)  # values ascending, then NaN, then NULL
     ascending = dictionary.take(order)

@@ -14,7 +14,6 @@ Notations read, ours and those of ARX, sdcMicro and the papers:
 
 from __future__ import annotations
 
-import csv
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,14 +33,22 @@ _DAYS = re.compile(r"^\[(\d{4}-\d{2}-\d{2}),\s*(\d{4}-\d{2}-\d{2})\]$")
 _CALENDAR = re.compile(r"^\d{4}(-\d{2}|-Q[1-4]|s)?$")
 
 
+_BARE = re.compile(r'[^\s,{}"]([^,{}"\n\r\t]*[^\s,{}"])?')
+_MEMBER = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^,]*?))\s*(?:,|$)')
+
+
 def spell_set(texts: list[str]) -> str:
-    """A set as `read_set` takes it back: {a, b}, values with a comma, brace or quote in double quotes."""
-    return "{" + ", ".join(f'"{t.replace(chr(34), chr(34) * 2)}"' if set(t) & set(',{}" ') else t for t in texts) + "}"
+    """A set as `read_set` takes it back: {a, b}; a value with a comma, brace, quote or space at an end stands in quotes."""
+    return "{" + ", ".join(t if _BARE.fullmatch(t) else '"' + t.replace('"', '""') + '"' for t in texts) + "}"
 
 
 def read_set(text: str) -> list[str]:
     """The members of {a, b}."""
-    return [member.strip() for member in next(csv.reader([text[1:-1]], skipinitialspace=True), [])]
+    inside, at, members = text[1:-1], 0, []
+    while at < len(inside) and (m := _MEMBER.match(inside, at)):
+        members.append(m[2] if m[1] is None else m[1].replace('""', '"'))
+        at = m.end()
+    return members
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,13 +106,14 @@ class Domain:
             return inside
         if text.startswith("{") and text.endswith("}"):
             members = [self.covered(member or None) for member in read_set(text)]
-            if any(member is None for member in members):
+            if not members or any(member is None for member in members):
                 return None
             return np.unique(np.concatenate([m for m in members if m is not None]))
         if TOP in text:
-            mask = re.compile("".join("." if c == TOP else re.escape(c) for c in text.replace("_", "")))
+            # _ is the blank that our masks pad shorter codes with, so that lengths tell nothing
+            mask = re.compile("".join("." if c == TOP else re.escape(c) for c in text), re.DOTALL)
             return np.array(
-                [i for v, i in self._index.items() if mask.fullmatch(v) or mask.fullmatch(v.ljust(len(text), TOP))],
+                [i for v, i in self._index.items() if mask.fullmatch(v.ljust(len(text), "_"))],
                 dtype=np.int64,
             )
         if self.column.dates and (m := _DAYS.match(text)):

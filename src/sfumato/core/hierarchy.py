@@ -8,10 +8,12 @@ had merged, and no monotone pruning would hold.
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -28,48 +30,51 @@ class Hierarchy:
     column: str
     levels: tuple[tuple[str, ...], ...]
     source: str = "rule"
+    lines: tuple[int, ...] = ()
+    """The line of each value in its file, for errors."""
 
     def __post_init__(self) -> None:
         values = self.levels[0]
-        if not values:
-            raise InputError(
-                f"{self.source}: the hierarchy of column {self.column!r} is empty; give it a line per value."
-            )
-        if len(set(values)) < len(values):
-            seen: set[str] = set()
-            line = next(i for i, value in enumerate(values, 1) if value in seen or seen.add(value))  # type: ignore[func-returns-value]
-            raise InputError(
-                f"{self.source}, line {line}: this value of column {self.column!r} already has a line above."
-            )
+        lines = self.lines or tuple(range(1, len(values) + 1))
+        seen: set[str] = set()
+        for line, value in zip(lines, values, strict=True):
+            if value in seen:
+                raise InputError(
+                    f"{self.source}, line {line}: this value of column {self.column!r} already has a line above."
+                )
+            seen.add(value)
         for h in range(1, len(self.levels) - 1):
             parent: dict[str, str] = {}
-            for i, (label, above) in enumerate(zip(self.levels[h], self.levels[h + 1], strict=True), 1):
+            for line, label, above in zip(lines, self.levels[h], self.levels[h + 1], strict=True):
                 if parent.setdefault(label, above) != above:
                     raise InputError(
-                        f"{self.source}, line {i}: levels do not nest for column {self.column!r}; rows that share a label "
+                        f"{self.source}, line {line}: levels do not nest for column {self.column!r}; rows that share a label "
                         f"at level {h} have different ones at level {h + 1}. Give them one label there."
                     )
 
     @classmethod
-    def of(cls, column: str, rows: Sequence[Sequence[str]], source: str = "rule") -> Hierarchy:
+    def of(
+        cls, column: str, rows: Sequence[Sequence[str]], source: str = "rule", lines: Sequence[int] = ()
+    ) -> Hierarchy:
         """From lines `value, level 1, ..., *`; a last level `*` is added where it is missing."""
-        rows = [row for row in rows if any(row)]
-        if not rows:
+        numbered = [(i, row) for i, row in zip(lines or range(1, len(rows) + 1), rows, strict=True) if any(row)]
+        if not numbered:
             raise InputError(f"{source}: the hierarchy of column {column!r} is empty; give it a line per value.")
-        width = len(rows[0])
-        for i, row in enumerate(rows, 1):
+        width = len(numbered[0][1])
+        for i, row in numbered:
             if len(row) != width:
                 raise InputError(f"{source}, line {i}: {len(row)} fields where the first line has {width}.")
-        levels = [tuple(row[h] for row in rows) for h in range(width)]
+        levels = [tuple(row[h] for _, row in numbered) for h in range(width)]
         if set(levels[-1]) != {TOP}:
-            levels.append((TOP,) * len(rows))
-        return cls(column, tuple(levels), source)
+            levels.append((TOP,) * len(numbered))
+        return cls(column, tuple(levels), source, tuple(i for i, _ in numbered))
 
     @classmethod
     def read(cls, column: str, path: Path) -> Hierarchy:
-        """Read ARX's format: `value;level1;...;*`, no header, semicolons (or commas, or tabs, if no line has one)."""
+        """Read ARX's format: `value;level1;...;*`, no header, semicolons (or tabs or commas, if there is none)."""
         try:
-            text = path.read_text(encoding="utf-8-sig")
+            with path.open(encoding="utf-8-sig", newline="") as file:
+                text = file.read()
         except FileNotFoundError:
             raise InputError(f"{path}: no such hierarchy file; column {column!r} names it in the roles file.") from None
         except (UnicodeDecodeError, OSError) as error:
@@ -77,12 +82,25 @@ class Hierarchy:
                 f"{path}: cannot be read as UTF-8 text ({type(error).__name__}); save it as UTF-8."
             ) from None
         delimiter = next((d for d in ";\t," if d in text), ";")
-        return cls.of(column, list(csv.reader(text.splitlines(), delimiter=delimiter)), source=str(path))
+        rows, lines, line = [], [], 1
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        try:
+            for row in reader:
+                rows.append(row)
+                lines.append(line)
+                line = reader.line_num + 1
+        except csv.Error:
+            raise InputError(f"{path}, line {line}: cannot be read; are the quotes closed?") from None
+        return cls.of(column, rows, str(path), lines)
 
     def write(self, path: Path) -> None:
         """Write ARX's format, which `read` and ARX itself take back."""
+        odd = any("\r" in label for level in self.levels for label in level)  # csv quotes only the line end it writes
+        quoting: Literal[0, 1] = csv.QUOTE_ALL if odd else csv.QUOTE_MINIMAL
         with path.open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file, delimiter=";", lineterminator="\n").writerows(zip(*self.levels, strict=True))
+            csv.writer(file, delimiter=";", lineterminator="\n", quoting=quoting).writerows(
+                zip(*self.levels, strict=True)
+            )
 
     @property
     def height(self) -> int:
@@ -134,4 +152,4 @@ class Hierarchy:
         for text in texts:
             if text is not None:
                 lines.append(rows[self.index[text]] if text in self.index else (text, *[TOP] * self.height))
-        return Hierarchy(self.column, tuple(zip(*lines, strict=True)), self.source)
+        return Hierarchy(self.column, tuple(zip(*lines, strict=True)) or ((),) * len(self.levels), self.source)

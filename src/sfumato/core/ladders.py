@@ -10,6 +10,7 @@ import datetime
 import itertools
 import math
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,15 @@ def widths(column: Column, steps: Sequence[float], *, origin: float = 0.0) -> li
             raise InputError(
                 f"Column {column.name!r}: width {number(high)} is no multiple of {number(low)}, so its levels do not nest."
             )
-    return [[interval(a, a + s) for a in origin + np.floor((x - origin) / s) * s] for s in steps]
+    start = Decimal(repr(float(origin)))
+    ladder = []
+    for step in (Decimal(repr(float(s))) for s in steps):  # decimals: 3 times 0.1 is 0.3
+        at = [
+            ((Decimal(repr(float(value))) - start) // step, (Decimal(repr(float(value))) - start) % step) for value in x
+        ]
+        lows = [start + (whole - (rest < 0)) * step for whole, rest in at]  # // cuts towards 0, intervals towards below
+        ladder.append([interval(float(a), float(a + step)) for a in lows])
+    return ladder
 
 
 def cuts(column: Column, edges: Sequence[float] | Sequence[Sequence[float]]) -> list[list[str]]:
@@ -81,8 +90,10 @@ def cuts(column: Column, edges: Sequence[float] | Sequence[Sequence[float]]) -> 
 def quantiles(column: Column, parts: Sequence[int]) -> list[list[str]]:
     """About equally many distinct values in each of `parts` intervals; each number of parts divides the one before it."""
     x = _numbers(column, "quantiles")
+    if any(not isinstance(count, int) or count < 1 for count in parts):
+        raise InputError(f"Column {column.name!r}: quantiles takes numbers of parts, each at least 1.")
     for fine, coarse in itertools.pairwise(parts):
-        if coarse <= 0 or fine % coarse:
+        if fine % coarse:
             raise InputError(f"Column {column.name!r}: {coarse} parts do not divide {fine}, so its levels do not nest.")
     ladder = []
     for count in parts:
@@ -136,6 +147,9 @@ RULES: dict[str, Callable[..., list[list[str]]]] = {
 def build(column: Column, rule: dict[str, Any]) -> Hierarchy:
     """The hierarchy that an inline rule gives over a column's values: the values, the rule's levels, `*`."""
     texts = [text for text in column.texts if text is not None]
+    source = f"[hierarchies] {column.name}"
+    if not texts:  # a column of missing values only: there is nothing to generalize but to *
+        return Hierarchy(column.name, ((), ()), source)
     named = [name for name in RULES if name in rule]
     levels: list[list[str]] = []
     if named:
@@ -150,9 +164,7 @@ def build(column: Column, rule: dict[str, Any]) -> Hierarchy:
                 f"Column {column.name!r}: {named[0]} takes a list of numbers or names; see the guide."
             ) from None
     levels = [level for level in levels if set(level) != {TOP}]
-    return Hierarchy.of(
-        column.name, list(zip(texts, *levels, [TOP] * len(texts), strict=True)), source=f"[hierarchies] {column.name}"
-    )
+    return Hierarchy.of(column.name, list(zip(texts, *levels, [TOP] * len(texts), strict=True)), source=source)
 
 
 def suggest(column: Column, kind: str) -> dict[str, Any]:

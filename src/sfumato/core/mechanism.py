@@ -82,6 +82,14 @@ class Mechanism(ABC):
         return found
 
 
+def check_choices(mechanism: Mechanism) -> None:
+    """Refuse a parameter whose value is none of its choices."""
+    for name, hint in typing.get_type_hints(type(mechanism)).items():
+        choices = typing.get_args(hint)
+        if typing.get_origin(hint) is typing.Literal and getattr(mechanism, name) not in choices:
+            raise InputError(f"{mechanism.card.name}: {name} must be one of {', '.join(map(str, choices))}.")
+
+
 def _read(text: str, hint: Any, where: str) -> Any:
     """A parameter's value from its text, by its type."""
     options = (

@@ -127,6 +127,8 @@ class Metric:
     def score(self, evidence: Evidence) -> Score:
         """Measure; over several sensitive columns, the worst of them."""
         self._complete()
+        if not len(evidence.tuples):
+            raise Unavailable(f"{evidence.release.table.name} has no rows, so {self} has nothing to measure.")
         if "sensitive" not in self.card.needs:
             return self._score(evidence, None)
         columns = [self.column] if self.column else list(evidence.roles.sensitive)
@@ -142,8 +144,6 @@ class Metric:
     def _score(self, evidence: Evidence, column: str | None) -> Score:
         if self.card.scope == "class":
             classes = evidence.classes(column)
-            if not len(classes):
-                raise Unavailable(f"{evidence.release.table.name} has no rows, so {self} has nothing to measure.")
             values = self.per_class(classes)
             worst = values.min() if self.card.better == "higher" else values.max()
             hit = values == worst

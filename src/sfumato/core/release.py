@@ -81,26 +81,30 @@ class Evidence:
         """The classes of the release, split by a sensitive column if one is named."""
         if sensitive is None:
             return Classes(self.people)
-        if sensitive not in self._kept:
+        return self._released(sensitive)[0]
+
+    def _released(self, sensitive: str) -> tuple[Classes, Counts]:
+        key = ("released", sensitive)
+        if key not in self._kept:
+            table = self.release.table
             if sensitive in self._quasi():
                 raise Unavailable(f"Column {sensitive!r} is a quasi-identifier; a sensitive column is something else.")
-            self.roles.check(self.release.table.columns, where=self.release.table.name)
-            if sensitive not in self.release.table.columns:
-                raise Unavailable(f"{self.release.table.name}: no column {sensitive!r}.")
-            self._kept[sensitive] = self._split(self.release.table, sensitive)
-        return self._kept[sensitive][0]  # type: ignore[no-any-return]
+            self.roles.check(table.columns, where=table.name, need=("quasi",))
+            if sensitive in self.roles.sensitive:
+                self.roles.check_column(sensitive, table.columns, where=table.name, kind="sensitive")
+            elif sensitive not in table.columns:
+                raise Unavailable(f"{table.name}: no column {sensitive!r}, so nothing can be said of it.")
+            self._kept[key] = self._split(table, sensitive)
+        return self._kept[key]  # type: ignore[no-any-return]
 
     @cached_property
     def tuples(self) -> Counts:
         """The released quasi-identifier tuples, one a class."""
         quasi = self._quasi()
         self.roles.check(self.release.table.columns, where=self.release.table.name, need=("quasi",))
-        for kept in self._kept.values():
-            return kept[1]  # type: ignore[no-any-return]
-        split = next((s for s in self.roles.sensitive if s in self.release.table.columns), None)
-        if split is not None:  # counting with the sensitive column now saves a second scan later
-            self.classes(split)
-            return self._kept[split][1]  # type: ignore[no-any-return]
+        there = [s for s in self.roles.sensitive if s in self.release.table.columns and s not in quasi]
+        if there:  # counting with a sensitive column now saves a second scan later
+            return self._released(next((s for s in there if ("released", s) in self._kept), there[0]))[1]
         return self.release.table.count(quasi)
 
     @cached_property

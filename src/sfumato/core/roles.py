@@ -80,6 +80,9 @@ class Roles:
     def of(cls, content: Mapping[str, Any], *, source: str = "roles", folder: Path | None = None) -> Roles:
         """From the parsed content of a roles file."""
         _known(content, _SECTIONS, source, "section")
+        for section in _SECTIONS[1:]:
+            if not isinstance(content.get(section, {}), dict):
+                raise InputError(f"{source}: {section} must be a section, [{section}], with a line per column.")
         roles = content.get("roles")
         if not isinstance(roles, dict):
             raise InputError(f"{source}: no [roles] section; name at least quasi = [...] there.")
@@ -103,7 +106,11 @@ class Roles:
                 raise InputError(
                     f"{source}, [hierarchies] {name}: give a file name or a rule such as {{ widths = [5, 10] }}."
                 )
-        orders = {name: tuple(str(v) for v in values) for name, values in content.get("orders", {}).items()}
+        orders = {}
+        for name, values in content.get("orders", {}).items():
+            if not isinstance(values, list):
+                raise InputError(f"{source}, [orders] {name}: give the values in order, as a list.")
+            orders[name] = tuple(str(value) for value in values)
         return cls(
             **lists,
             person=person,
@@ -131,7 +138,8 @@ class Roles:
             ]
             lines.append("]")
         if self.person:
-            lines.append(f"person = {_quote(self.person)}")
+            comment = f"  # {said[self.person]}" if self.person in said else ""
+            lines.append(f"person = {_quote(self.person)}{comment}")
         for title, entries in (("hierarchies", self.hierarchies), ("orders", self.orders), ("weights", self.weights)):
             if entries:
                 lines += ["", f"[{title}]", *(f"{_key(name)} = {_toml(value)}" for name, value in entries.items())]
@@ -141,10 +149,14 @@ class Roles:
         """Raise unless the table has the columns of these roles."""
         for kind in need:
             for name in getattr(self, kind):
-                if name not in columns:
-                    near = difflib.get_close_matches(name, columns, n=1)
-                    hint = f"; did you mean {near[0]!r}?" if near else f"; correct {kind} in {self.source}."
-                    raise InputError(f"{where}: no column {name!r}, which {self.source} names in {kind}{hint}")
+                self.check_column(name, columns, where=where, kind=kind)
+
+    def check_column(self, name: str, columns: Sequence[str], *, where: str, kind: str) -> None:
+        """Raise unless the table has this column."""
+        if name not in columns:
+            near = difflib.get_close_matches(name, columns, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"correct {kind} in {self.source}."
+            raise InputError(f"{where}: no column {name!r}, which {self.source} names in {kind}; {hint}")
 
     def hierarchy(self, column: Column) -> Hierarchy | None:
         """The hierarchy of a column over the values it has, or None if none is given."""

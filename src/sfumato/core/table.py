@@ -59,6 +59,10 @@ class Table(ABC):
         """The columns of both tables, `released.x` and `original.x`, rows paired by position or by a key column."""
         raise Unavailable(f"{self.name}: this engine cannot pair rows; measure with the DuckDB engine.")
 
+    def part(self, column: str, *, of: int, at: int) -> Table | None:
+        """The rows of one of `of` parts, all rows of a value in one part; None where the engine cannot deal them out."""
+        return None
+
     # --- what follows from counting; an engine may do better
 
     @property

@@ -13,6 +13,6 @@ def read(source: Any, **options: Any) -> Table:
 
     Options: delimiter, quote, encoding, header, names, missing (texts that mean missing), sheet, query.
     """
-    from . import duckdb
+    from . import sources
 
-    return duckdb.read(Path(source) if isinstance(source, str) else source, **options)
+    return sources.read(Path(source) if isinstance(source, str) else source, **options)

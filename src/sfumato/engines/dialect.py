@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..core.errors import InputError
 
@@ -27,6 +28,7 @@ class Dialect:
     quote: str
     encoding: str
     header: bool
+    skip: int
     names: tuple[str, ...]
     notes: tuple[str, ...]
 
@@ -53,15 +55,18 @@ def detect(
     names: tuple[str, ...] | None = None,
 ) -> Dialect:
     """Detect what is not given."""
+    for what, character in (("delimiter", delimiter), ("quote", quote)):
+        if character is not None and len(character) != 1 and not (what == "quote" and character == ""):
+            raise InputError(f"{path}: {what} must be one character, not {len(character)}.")
     raw, whole = sample(path)
-    if not raw.strip():
-        raise InputError(f"{path}: the file is empty; a table needs a header line and rows.")
     notes: list[str] = []
     if encoding is None:
         encoding = _encoding(raw, path)
         if encoding not in ("utf-8", "utf-8-sig"):
             notes.append(f"read as {encoding}, since it is not UTF-8; another encoding: --encoding")
     text = _decode(raw, encoding, path)
+    if not text.strip():
+        raise InputError(f"{path}: the file is empty; a table needs a header line and rows.")
     if not whole:  # the last line may be cut
         text = text[: text.rfind("\n") + 1] or text
     if quote is None:
@@ -70,8 +75,13 @@ def detect(
         delimiter = _delimiter(text, quote)
         if delimiter != ",":
             notes.append(f"fields separated by {_NAMES.get(delimiter, delimiter)}; another: --delimiter")
+    skip = len(re.match(r"(?:[ \t]*\r?\n)*", text)[0].splitlines())  # type: ignore[index]  # blank lines on top
     records = _records(text, delimiter, quote, 50)
     first = records[0]
+    if any(set(name) & {"\n", "\r"} for name in first):
+        raise InputError(
+            f"{path}: a line break inside the header or a quote that is not closed; put every name on one line."
+        )
     if header is None:
         header = names is None and not _is_data(first, records[1:])
         if not header and names is None:
@@ -80,10 +90,10 @@ def detect(
             )
     if names is None:
         names = tuple(first) if header else tuple(f"column{i}" for i in range(1, len(first) + 1))
-    _check_names(names, path)
+    check_names(names, path)
     if len(records) < 2 and header:
         raise InputError(f"{path}: there is a header but no row below it.")
-    return Dialect(delimiter, quote, encoding, header, names, tuple(notes))
+    return Dialect(delimiter, quote, encoding, header, skip, names, tuple(notes))
 
 
 def transcode(path: Path, encoding: str, to: Path) -> None:
@@ -123,7 +133,8 @@ def _encoding(raw: bytes, path: Path) -> str:
 
 def _decode(raw: bytes, encoding: str, path: Path) -> str:
     try:
-        return codecs.getincrementaldecoder(encoding)().decode(raw)
+        text = codecs.getincrementaldecoder(encoding)().decode(raw)
+        return text.removeprefix("\ufeff")
     except LookupError:
         raise InputError(
             f"{encoding!r} is no encoding that Python knows; try utf-8, latin-1, cp1252 or utf-16."
@@ -135,8 +146,9 @@ def _decode(raw: bytes, encoding: str, path: Path) -> str:
 def _records(text: str, delimiter: str, quote: str, most: int) -> list[list[str]]:
     found = []
     try:
-        for record in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quotechar=quote):
-            if record:
+        quoting: dict[str, Any] = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
+        for record in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, **quoting):
+            if any(record):
                 found.append(record)
             if len(found) >= most:
                 break
@@ -166,7 +178,8 @@ def _is_data(first: list[str], rest: list[list[str]]) -> bool:
     )
 
 
-def _check_names(names: tuple[str, ...], path: Path) -> None:
+def check_names(names: tuple[str, ...], path: Path | str) -> None:
+    """Refuse a table whose columns cannot be told apart by name; upper and lower case are one to the engine."""
     seen: dict[str, int] = {}
     for i, name in enumerate(names, 1):
         if not name.strip():

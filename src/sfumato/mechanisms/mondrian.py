@@ -18,7 +18,7 @@ from ..core.column import IntArray
 from ..core.counts import Counts, exact, pack
 from ..core.cover import BoolArray
 from ..core.errors import Infeasible, InputError
-from ..core.mechanism import Mechanism, MechanismCard, Progress
+from ..core.mechanism import Mechanism, MechanismCard, Progress, check_choices
 from ..core.metric import Requirement, spell_number
 from ..core.release import Release
 from ..core.roles import Roles
@@ -57,8 +57,9 @@ class Mondrian(Mechanism):
     )
 
     def __post_init__(self) -> None:
-        if self.k is not None and self.k < 1:
-            raise InputError("mondrian: k must be at least 1.")
+        if self.k is not None and (not isinstance(self.k, int) or isinstance(self.k, bool) or self.k < 1):
+            raise InputError("mondrian: k must be a whole number of at least 1.")
+        check_choices(self)
         for requirement in self.require:
             if not self.honours(requirement):
                 raise InputError(
@@ -155,8 +156,7 @@ class _Demands:
         for name in split:
             column, value = counts.column(name), counts.codes[counts.names.index(name)]
             total = exact(np.bincount(value, weights=counts.n, minlength=len(column)))
-            rank = column.rank(roles.orders.get(name))
-            attributes[name] = (value, Sensitive(column, total, rank, roles.taxonomy(name)))
+            attributes[name] = (value, Sensitive(column, total, roles.orders.get(name), roles.taxonomy(name)))
         plain: list[tuple[Requirement, IntArray | None, Sensitive | None]] = []
         split_by: list[tuple[Requirement, IntArray | None, Sensitive | None]] = []
         for requirement in require:

@@ -18,7 +18,7 @@ from ..core.counts import Counts, pack
 Weights = npt.NDArray[np.float64]
 Found = tuple[tuple[int, ...], tuple[int, int]]
 _ROOM = 2**61
-_WORTH = 12  # a regrouping sorts; it pays when at least so many sets are counted on its result
+_WORTH = 4  # a regrouping reads every column and sorts; it pays when so many sets a column are counted on its result
 
 
 def alone(key: IntArray, room: int, weight: Weights) -> tuple[int, int]:
@@ -33,10 +33,24 @@ def alone(key: IntArray, room: int, weight: Weights) -> tuple[int, int]:
     return int(np.count_nonzero(single)), int(np.count_nonzero(new[:-1]))
 
 
-def alone_on(counts: Counts, at: Sequence[int]) -> tuple[int, int]:
-    """The rows alone on the columns at these positions, and the distinct tuples over them."""
-    key, room = _key([counts.codes[i] for i in at], [len(counts.columns[i]) for i in at], len(counts))
-    return alone(key, room, np.minimum(counts.n, 2).astype(np.float64))
+def without_each(counts: Counts) -> Iterator[tuple[int, tuple[int, int]]]:
+    """For each column, the rows alone on all the others, and their distinct tuples.
+
+    By halves: what is outside a half is packed into one key for all columns of that half.
+    """
+    sizes = [len(column) for column in counts.columns]
+    weight = np.minimum(counts.n, 2).astype(np.float64)
+
+    def within(at: range, key: IntArray, room: int) -> Iterator[tuple[int, tuple[int, int]]]:
+        if len(at) == 1:
+            yield at[0], alone(key, room, weight)
+            return
+        half = len(at) // 2
+        for inner, outer in ((at[:half], at[half:]), (at[half:], at[:half])):
+            packed = [key, *(counts.codes[i] for i in outer)]
+            yield from within(inner, *_key(packed, [room, *(sizes[i] for i in outer)], len(counts)))
+
+    yield from within(range(len(sizes)), np.zeros(len(counts), dtype=np.int64), 1)
 
 
 def subsets(counts: Counts, most: int, *, fixed: int = 0) -> Iterator[Found]:
@@ -68,7 +82,7 @@ def _walk(
         yield (*chosen, column), alone(joined, size, weight)
         if len(chosen) + 1 < most and later:
             yield from _walk((*chosen, column), joined, size, later, codes, sizes, weight, most)
-        if sum(comb(len(later), s) for s in range(1, most - len(chosen) + 1)) >= _WORTH:
+        if sum(comb(len(later), s) for s in range(1, most - len(chosen) + 1)) >= _WORTH * (len(later) + 2):
             whole, _ = _key([key, *(codes[c] for c in later)], [room, *(sizes[c] for c in later)], len(key))
             _, first, member = np.unique(whole, return_index=True, return_inverse=True)
             if len(first) < 0.8 * len(whole):

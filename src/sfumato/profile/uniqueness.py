@@ -17,7 +17,7 @@ import numpy as np
 
 from ..core.counts import Counts
 from ..core.table import Table
-from .subsets import alone_on, subsets
+from .subsets import subsets, without_each
 
 TUPLES = 3_000_000  # distinct tuples of up to ten columns that may be held in memory at once
 COMBINATIONS = 2_000  # sets of columns that are looked at
@@ -168,10 +168,11 @@ class _Work:
         self.in_place(rest[:1])
         parts = -(-3 * self.in_place(rest)[1] // (2 * self.room(rest)))
         heaviest = self.values.get(rest[0])
-        deal = getattr(self.table, "part", None)
-        if deal is not None and heaviest is not None and int(heaviest.n.max()) <= self.room(rest):
+        dealt = self.table.part(rest[0], of=parts, at=0)
+        if dealt is not None and heaviest is not None and int(heaviest.n.max()) <= self.room(rest):
             # All rows of a value are in one part, so what is alone there is alone in the table.
-            self._roll_up((deal(rest[0], of=parts, at=at).count(rest) for at in range(parts)), most, 1, whole)
+            several = (self.table.part(rest[0], of=parts, at=at) for at in range(parts))
+            self._roll_up((part.count(rest) for part in several if part is not None), most, 1, whole)
             return
         for size in range(most):
             for others in itertools.combinations(rest[1:], size):
@@ -185,10 +186,10 @@ class _Work:
         for counts in parts:
             names = counts.names
             told = [(frozenset(names[i] for i in at), alone) for at, alone in subsets(counts, most, fixed=fixed)]
-            for wanted in whole:
-                if len(wanted) > most and wanted not in self.found:
-                    told.append((wanted, alone_on(counts, [i for i, name in enumerate(names) if name in wanted])))
-            for key, (unique, classes) in told:
+            told.append((frozenset(names), (int((counts.n == 1).sum()), len(counts))))
+            if any(len(wanted) < len(names) for wanted in whole):
+                told += [(frozenset(names) - {names[i]}, alone) for i, alone in without_each(counts)]
+            for key, (unique, classes) in dict(told).items():  # a set may be told twice
                 sums[key] = (sums[key][0] + unique, sums[key][1] + classes)
         self.found.update(sums)
 

@@ -111,7 +111,7 @@ CONCEPTS = (
     _concept(
         "event", "quasi", "when something happened to a person is known to those who were near",
         """date time datetime timestamp day month year admission discharge visit arrival departure death datum zeit
-        aufnahme entlassung fecha ingreso alta dataora ricovero dimissione data_nascita jour mois annee dia mes ano
+        aufnahme entlassung fecha ingreso alta dataora ricovero dimissione jour mois annee dia mes ano
         datumtijd opname ontslag 日期 时间""",
     ),
     _concept(
@@ -207,7 +207,7 @@ def _known(word: str) -> Concept | None:
 
 def _compound(word: str) -> Concept | None:
     """A long word that begins or ends with a known one: `maritalstatus`, `Wohnadresse`."""
-    if len(word) < 8:
+    if len(word) < 7:
         return None
     return next(
         (c for c in CONCEPTS for w in sorted(c.words) if len(w) > 4 and (word.startswith(w) or word.endswith(w))), None

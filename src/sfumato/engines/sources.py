@@ -1,0 +1,216 @@
+"""Open whatever the user brought: files, databases, tables in memory. What it is, is told by its content, not its name."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ..core.arrow import strings
+from ..core.column import text_of
+from ..core.errors import InputError
+from . import dialect
+from .duckdb import DuckTable, folder, literal, name_of, register, run, serial
+
+_CSV_OPTIONS = ("delimiter", "quote", "encoding", "header", "names")
+
+
+def read(source: Any, **options: Any) -> DuckTable:
+    """Open a table; an option that does not apply to its kind is refused."""
+    options = {key: value for key, value in options.items() if value is not None}
+    missing = tuple(options.pop("missing", ()))
+    table = _from_path(source, options) if isinstance(source, Path) else _from_memory(source)
+    if options:
+        raise InputError(f"{table.name}: {', '.join(sorted(options))} does not apply to this kind of table.")
+    return _with_missing(table, missing) if missing else table
+
+
+def _with_missing(table: DuckTable, spelled: tuple[str, ...]) -> DuckTable:
+    """The same table with some texts read as missing."""
+    texts = ", ".join(literal(text) for text in spelled)
+    chosen = ", ".join(
+        f"CASE WHEN {name_of(c)} IN ({texts}) THEN NULL ELSE {name_of(c)} END AS {name_of(c)}"
+        if table.types[c] == "VARCHAR"
+        else name_of(c)
+        for c in table.columns
+    )
+    return DuckTable.of(table.name, f"SELECT {chosen} FROM ({table.sql})", table.notes)
+
+
+def _from_path(path: Path, options: dict[str, Any]) -> DuckTable:
+    if path.is_dir():
+        raise InputError(f"{path}: a folder, not a table; name a file.")
+    kind, start = path.suffix.lower(), dialect.sample(path)[0][:16]
+    if start.startswith(b"PAR1"):
+        return _parquet(path)
+    if kind == ".parquet":
+        raise InputError(f"{path}: not a Parquet file, whatever its name says.")
+    if kind in (".xlsx", ".xlsm", ".xls", ".xlsb", ".ods"):
+        return _excel(path, options.pop("sheet", None))
+    if start[8:12] == b"DUCK":
+        return _duckdb(path, options.pop("query", None))
+    if start.startswith(b"SQLite format 3"):
+        return _sqlite(path, options.pop("query", None))
+    if kind in (".arrow", ".feather", ".ipc"):
+        return _arrow_file(path)
+    return _csv(path, options)
+
+
+def _plain(path: Path) -> str:
+    """A path as the engine must spell it: its own wildcards in brackets, so that they stand for themselves."""
+    return literal(re.sub(r"([*?\[])", r"[\1]", str(path)))
+
+
+def _csv(path: Path, options: dict[str, Any]) -> DuckTable:
+    found = dialect.detect(path, **{key: options.pop(key) for key in _CSV_OPTIONS if key in options})
+    file = path
+    if found.encoding not in ("utf-8", "utf-8-sig"):
+        file = folder() / f"{next(serial)}.csv"
+        dialect.transcode(path, found.encoding, file)
+    # Every column is text: a code keeps its leading zeros, and what a value is gets decided on the distinct values.
+    columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in found.names)
+    sql = (
+        f"SELECT * FROM read_csv({_plain(file)}, auto_detect = false, columns = {{{columns}}}, "
+        f"delim = {literal(found.delimiter)}, quote = {literal(found.quote)}, escape = {literal(found.quote)}, "
+        f"header = {str(found.header).lower()}, skip = {found.skip}, nullstr = '', strict_mode = true)"
+    )
+    return DuckTable.of(str(path), sql, found.notes)
+
+
+def _parquet(path: Path) -> DuckTable:
+    import pyarrow.parquet as pq
+
+    try:
+        names = tuple(pq.read_schema(path).names)
+    except (pa.ArrowException, OSError):
+        raise InputError(f"{path}: a Parquet file that is not complete; bring it again.") from None
+    dialect.check_names(names, path)
+    return DuckTable.of(str(path), f"SELECT * FROM read_parquet({_plain(path)})")
+
+
+def _arrow_file(path: Path) -> DuckTable:
+    for opened in (pa.ipc.open_file, pa.ipc.open_stream):
+        try:
+            return _from_memory(opened(pa.memory_map(str(path))).read_all(), str(path))
+        except pa.ArrowException:
+            continue
+    raise InputError(f"{path}: not an Arrow file, whatever its name says.")
+
+
+def _from_memory(source: Any, name: str = "the table") -> DuckTable:
+    try:
+        if type(source).__module__.split(".")[0] == "pandas":
+            dialect.check_names(tuple(str(column) for column in source.columns), name)
+            source = pa.Table.from_pandas(source, preserve_index=False)
+        table = source if isinstance(source, pa.Table) else pa.table(source)
+    except pa.ArrowException as error:
+        column = re.search(
+            r"Conversion failed for column (.*) with type", str(error.args[-1])
+        )  # only the name: no value
+        which = f"column {column[1]!r}" if column else "a column"
+        raise InputError(f"{name}: {which} mixes values of different types; make each column of one type.") from None
+    except (TypeError, ValueError):
+        raise InputError(
+            f"A table of type {type(source).__name__} cannot be read; bring a file, Arrow, pandas or polars."
+        ) from None
+    dialect.check_names(tuple(table.column_names), name)
+    return DuckTable.of(name, f"SELECT * FROM {register(table)}")
+
+
+def _excel(path: Path, sheet: str | None) -> DuckTable:
+    import python_calamine
+
+    try:
+        book = python_calamine.CalamineWorkbook.from_path(str(path))
+        names = book.sheet_names
+        if sheet is not None and sheet not in names:
+            raise InputError(f"{path}: no sheet {sheet!r}; it has {', '.join(names)}.")
+        chosen = sheet or names[0]
+        rows = book.get_sheet_by_name(chosen).to_python(skip_empty_area=True)
+    except python_calamine.CalamineError:
+        raise InputError(f"{path}: not an Excel file that can be read; save it as .xlsx or CSV.") from None
+    rows = [row for row in rows if any(value != "" for value in row)]
+    if not rows:
+        raise InputError(f"{path}: sheet {chosen!r} is empty.")
+    if len(rows) < 2:
+        raise InputError(f"{path}: sheet {chosen!r} has a header but no row below it.")
+    header = tuple(text_of(value) or "" for value in rows[0])
+    dialect.check_names(header, path)
+    columns = [_typed([row[i] for row in rows[1:]]) for i in range(len(header))]
+    notes = (f"sheet {chosen!r} of {len(names)}; another: --sheet",) if len(names) > 1 and sheet is None else ()
+    return DuckTable.of(
+        str(path), f"SELECT * FROM {register(pa.Table.from_arrays(columns, names=list(header)))}", notes
+    )
+
+
+def _typed(values: list[Any]) -> pa.Array:
+    """Numbers as numbers where all are, else texts."""
+    given = [None if value == "" else value for value in values]
+    if all(value is None or (isinstance(value, int | float) and not isinstance(value, bool)) for value in given):
+        whole = all(value is None or (float(value).is_integer() and abs(value) < 2**53) for value in given)
+        if whole:
+            return pa.array([None if value is None else int(value) for value in given], pa.int64())
+        return pa.array([None if value is None else float(value) for value in given], pa.float64())
+    return strings([text_of(value) for value in given])
+
+
+def _only_table(path: Path, tables: list[str]) -> str:
+    if len(tables) != 1:
+        raise InputError(f"{path}: a database of {len(tables)} tables; choose rows with --query 'SELECT ...'.")
+    return f"SELECT * FROM {tables[0]}"
+
+
+def _duckdb(path: Path, query: str | None) -> DuckTable:
+    """A DuckDB file, read-only; the rows of a query are copied to the private folder, since its names belong to that file."""
+    alias = f"attached_{next(serial)}"
+    run(f"ATTACH {literal(str(path))} AS {alias} (READ_ONLY)", str(path))
+    if query is None:
+        listed = f"SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = {literal(alias)}"
+        tables = [f"{alias}.{name_of(schema)}.{name_of(table)}" for schema, table in run(listed, str(path))]
+        return DuckTable.of(str(path), _only_table(path, tables))
+    copy = folder() / f"{next(serial)}.parquet"
+    try:
+        run(f"USE {alias}", str(path))
+        run(f"COPY ({query.strip().rstrip(';')}) TO {literal(str(copy))} (FORMAT parquet)", str(path))
+    except InputError:
+        raise InputError(f"{path}: the query cannot be run; is it one SELECT over its tables?") from None
+    finally:
+        run("USE memory", str(path))
+    return DuckTable.of(str(path), f"SELECT * FROM read_parquet({_plain(copy)})")
+
+
+def _sqlite(path: Path, query: str | None) -> DuckTable:
+    """SQLite through Python's own driver, since the engine's extension cannot be downloaded; copied in batches."""
+    import sqlite3
+
+    import pyarrow.parquet as pq
+
+    copy = folder() / f"{next(serial)}.parquet"
+    connection = None
+    try:
+        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+        listed = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        asked = query or _only_table(path, [name_of(row[0]) for row in listed])
+        cursor = connection.execute(asked)
+        if cursor.description is None:
+            raise InputError(f"{path}: the query gives no rows; is it one SELECT over its tables?")
+        names = tuple(column[0] for column in cursor.description)
+        dialect.check_names(names, path)
+        schema = pa.schema([(name, pa.large_string()) for name in names])
+        with pq.ParquetWriter(copy, schema) as writer:
+            while rows := cursor.fetchmany(50_000):
+                texts = [strings([text_of(value) for value in column]) for column in zip(*rows, strict=True)]
+                writer.write_table(pa.Table.from_arrays(texts, schema=schema))
+    except (sqlite3.Error, sqlite3.Warning):
+        what = (
+            "the query cannot be run; is it one SELECT over its tables?"
+            if query
+            else "not a SQLite database that can be read."
+        )
+        raise InputError(f"{path}: {what}") from None
+    finally:
+        if connection is not None:
+            connection.close()
+    return DuckTable.of(str(path), f"SELECT * FROM read_parquet({_plain(copy)})")
