@@ -31,8 +31,8 @@ _HOME = {
     "profile": "profile.table",
     "Mondrian": "mechanisms.mondrian",
     "Study": "study.study",
-    "publish": "publish",
-    "verify": "publish",
+    "publish": "publishing",
+    "verify": "publishing",
 }
 __all__ = sorted([*_HOME, "__version__"])
 

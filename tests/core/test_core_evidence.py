@@ -88,6 +88,16 @@ def test_rows_cannot_be_paired_by_position_where_some_are_gone(
     refusal(InputError, lambda: sf.minimal_distortion(published, ROLES), "3", "4", "position")
 
 
+def test_rows_that_find_no_partner_are_not_unchanged_rows(release: Callable[..., Release]) -> None:
+    """Keys that agree nowhere compare nothing; to report that nothing was changed would be false."""
+    original = {**ORIGINAL, "id": ["1", "2", "3", "4"]}
+    strangers = release({**PUBLISHED, "id": ["5", "6", "7", "8"]}, original, pairing="key:id")
+    with pytest.raises(sf.SfumatoError, match="id"):
+        sf.minimal_distortion(strangers, ROLES)
+    fewer = release({name: values[:3] for name, values in {**PUBLISHED, "id": original["id"]}.items()}, original, pairing="key:id")  # fmt: skip
+    assert sf.minimal_distortion(fewer, ROLES).value == 1, "rows of the original may be gone"
+
+
 def test_all_weights_zero(release: Callable[..., Release], refusal: Callable[..., str]) -> None:
     roles = Roles(quasi=("q",), sensitive=("s",), weights={"q": 0}, source="my roles")
     refusal(Unavailable, lambda: sf.iloss(release(PUBLISHED, ORIGINAL), roles), "my roles", "0")

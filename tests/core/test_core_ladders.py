@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -71,6 +73,21 @@ def test_a_single_width_need_not_stand_in_a_list() -> None:
 )
 def test_every_value_lies_in_its_interval(values: Any, widths: list[float]) -> None:
     honest(list(values), {"widths": widths})
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[1e30, 5.0], [-1e300, 0.0], [math.inf, 5.0], [-math.inf, math.inf, 0.0], ["1e400", "5"]],
+    ids=["large", "very large", "infinite", "both infinities", "text beyond floats"],
+)
+@pytest.mark.parametrize("rule", [{"widths": [5, 10]}, {"cuts": [5]}, {"quantiles": [2]}, "suggested"], ids=str)
+def test_numbers_without_measure(values: list[Any], rule: Any) -> None:
+    """They are built or refused in a sentence; both are better than a crash."""
+    given = column(values)
+    with contextlib.suppress(InputError):
+        built = ladders.build(given, ladders.suggest(given, "numeric") if rule == "suggested" else rule)
+        assert built.levels[0] == tuple(given.texts)
+        assert built.levels[-1] == ("*",) * len(values)
 
 
 # --- cuts and quantiles ----------------------------------------------------------------------------------------------

@@ -264,6 +264,12 @@ def test_beside_keys_of_different_types(table: Callable[..., Table], rows_of: An
     assert joined == [(("*", "a"), 1), (("b", "b"), 1)]
 
 
+def test_beside_keys_that_are_floats(table: Callable[..., Table], rows_of: Any) -> None:
+    """An integer column with a hole comes as floats from pandas; its release is written and read back as 1, 2, ..."""
+    right = table({"k": [1.0, 2.0, 3.0, float("nan")], "v": [*RIGHT["v"], "z"]})
+    assert rows_of(table(LEFT).beside(right, "k"), ("released.v", "original.v")) == PAIRS
+
+
 def test_beside_that_cannot_be(table: Callable[..., Table], refusal: Any, canary: str) -> None:
     left = table(LEFT)
     refusal(InputError, lambda: left.beside(table({"k": ["1"], "v": [canary]}), None), "3 rows", "1", "position")

@@ -8,6 +8,7 @@ import math
 import sqlite3
 import zipfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -388,6 +389,19 @@ def test_several_tables_need_a_query(base: Path, refusal: Any) -> None:
 def test_queries_that_cannot_be_run(base: Path, refusal: Any, rows_of: Any, query: str) -> None:
     refusal(InputError, lambda: rows_of(sf.read(base, query=query)), base)
     assert rows_of(sf.read(base, query="SELECT count(*) AS c FROM people")) == [(("2",), 1)], "nothing was changed"
+
+
+def test_queries_on_several_databases_at_once(tmp_path: Path, rows_of: Any) -> None:
+    """The rows of one owner's database must not come out of another's."""
+    for i in range(4):
+        with duckdb.connect(str(tmp_path / f"{i}.duckdb")) as base:
+            base.execute(f"CREATE TABLE t AS SELECT {i} AS x")
+
+    def ask(i: int) -> Any:
+        return rows_of(sf.read(tmp_path / f"{i % 4}.duckdb", query="SELECT x FROM t"))
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(ask, range(80))) == [[((str(i % 4),), 1)] for i in range(80)]
 
 
 def test_one_table_with_an_odd_name(tmp_path: Path, rows_of: Any) -> None:

@@ -55,6 +55,8 @@ VALUES = {
     "parts": pa.array([1.5, None, 1e-7]),
     "yes": pa.array([True, None, False]),
     "day": pa.array([datetime.date(2024, 5, 7), None, datetime.date(1999, 12, 31)]),
+    "single precision": pa.array([0.1, None, 1 / 3], pa.float32()),
+    "instant": pa.array([datetime.datetime(2024, 5, 7, 13, 45, 0, 500000), None, datetime.datetime(2024, 1, 1)]),
     "moment": pa.array([datetime.datetime(2024, 5, 7, 13, 45), None, datetime.datetime(2024, 1, 1)]),
 }
 

@@ -13,7 +13,7 @@ import sfumato as sf
 from sfumato.core.errors import Infeasible, InputError, SfumatoError, Unavailable
 from sfumato.mechanisms import mechanism, registry
 from sfumato.metrics import require
-from sfumato.publish import publish
+from sfumato.publishing import publish
 
 CANARY = "Quixotic7741"
 

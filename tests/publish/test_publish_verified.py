@@ -12,12 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
-from sfumato import publish as room
+from sfumato import publishing as room
 from sfumato.core.errors import InputError, NotMet, Unavailable
 from sfumato.core.release import Release
 from sfumato.engines.duckdb import DuckTable
 from sfumato.metrics import require
-from sfumato.publish import publish, verify
+from sfumato.publishing import publish, verify
 
 ROLES = sf.Roles(quasi=("age", "town"), sensitive=("ill",), identifiers=("name",), person="card", source="roles.toml")
 PLAIN = sf.Roles(quasi=("age", "town"), sensitive=("ill",), source="roles.toml")

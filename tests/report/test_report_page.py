@@ -404,6 +404,7 @@ def test_a_limit_that_everything_meets_needs_no_line(bound: int, tmp_path: Path)
     result = study((f"k_anonymity >= {bound}",), KS[:2]).run()
     report(result, tmp_path)
     assert f"k_anonymity >= {bound}" in Page(tmp_path / "report.html").text
+    assert figures.limits(result) == []  # a probability of 1/0 or below 0 is nowhere on the map
 
 
 def test_the_page_says_which_corner_is_good(written: tuple[Result, Path], seen: Page, tmp_path: Path) -> None:

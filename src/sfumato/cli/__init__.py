@@ -6,12 +6,14 @@ ours; 130 interrupted. Results go to standard output, everything else (progress,
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
 import sys
 import traceback
 from types import FrameType
+from typing import NoReturn
 
 import typer
 
@@ -50,18 +52,22 @@ for verb in (profile, measure, sanitize, verify, compare, demo, explain, mechani
 
 def main() -> None:
     """Run a verb; whatever goes wrong becomes one sentence and an exit code."""
+    for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a character shows another one
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     signal.signal(signal.SIGTERM, _stop)  # so that a stopped run cleans up like an interrupted one
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
         code = app(standalone_mode=False)
-        sys.exit(code if isinstance(code, int) else 0)
     except typer.Exit as stop:
-        sys.exit(stop.exit_code)
+        code = stop.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        _fail("interrupted; nothing was left behind.", 130)
+        _fail(INTERRUPTED, 130)
     except Exception as error:
         if hasattr(error, "format_message"):  # the call itself is wrong: an unknown option, a missing argument
+            if not error.format_message():  # no verb: the help has been shown
+                sys.exit(2)
             _fail(_usage(error.format_message()), 2)
         from ..core.errors import SfumatoError
 
@@ -76,6 +82,13 @@ def main() -> None:
             f"a mistake of ours ({type(error).__name__} at {where}); please report it. SFUMATO_DEBUG=1 shows more.", 3
         )
 
+    if code == 130:  # typer makes an interruption a code of its own
+        _fail(INTERRUPTED, 130)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+INTERRUPTED = "interrupted; nothing was left behind."
+
 
 def _usage(message: str) -> str:
     sentence = " ".join(message.split()).rstrip(".")
@@ -88,7 +101,7 @@ def _stop(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _fail(sentence: str, code: int) -> None:
+def _fail(sentence: str, code: int) -> NoReturn:
     if "--json" in sys.argv:
         print(json.dumps({"error": sentence, "exit_code": code}))
     print(f"sfumato: {sentence}", file=sys.stderr)

@@ -90,6 +90,7 @@ def run(
 def report(result: Result, folder: Path) -> None:
     """Write report.html and report.json."""
     from ..core.errors import InputError
+    from ..core.files import write_whole
     from ..report import page
 
     try:
@@ -97,9 +98,7 @@ def report(result: Result, folder: Path) -> None:
     except OSError as error:
         raise InputError(f"{folder}: cannot be made or is no folder ({type(error).__name__}).") from None
     page.write(result, folder / "report.html")
-    hidden = folder / ".report.json.partial"
-    hidden.write_text(json_.dumps(o.finite(result.to_dict()), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    hidden.replace(folder / "report.json")
+    write_whole(folder / "report.json", json_.dumps(o.finite(result.to_dict()), indent=2, ensure_ascii=False) + "\n")
 
 
 def show(result: Result) -> None:

@@ -35,7 +35,7 @@ def run(
     from ..engines import read
     from ..metrics import require
     from ..profile.table import profile
-    from ..publish import publish, verify
+    from ..publishing import publish, verify
     from ..study.study import Study, grid
     from . import compare
     from .profile import show as show_profile
@@ -59,14 +59,18 @@ def run(
         typer.echo(f"  {people}, with roles and hierarchies beside it ({len(paths)} files)")
     table = read(people)
 
-    step("2. What is risky in it?", f"sfumato profile {people} --write-roles my-roles.toml")
+    quoted, roles_quoted = shlex.quote(str(people)), shlex.quote(str(roles_file))
+    step("2. What is risky in it?", f"sfumato profile {quoted} --write-roles my-roles.toml")
     found = profile(table)
     if not json:
         show_profile(found, most=6)
 
     asked = " ".join(f"--require '{text}'" for text in REQUIRE)
     tried = " ".join(f"--candidate {shlex.quote(text)}" for text in CANDIDATES)
-    step("3. Which release?", f"sfumato compare {people} --roles {roles_file} {tried} {asked} --out {out}")
+    step(
+        "3. Which release?",
+        f"sfumato compare {quoted} --roles {roles_quoted} {tried} {asked} --out {shlex.quote(str(out))}",
+    )
     roles = Roles.read(roles_file)
     requirements = tuple(require(text) for text in REQUIRE)
     study = Study(table=table, roles=roles, candidates=grid(CANDIDATES), require=requirements)

@@ -39,6 +39,7 @@ def run(
     No value of the table is printed. The suggestions are a start: you know better than any program what an adversary may know.
     """
     from ..core.errors import InputError
+    from ..core.files import write_whole
     from ..profile.table import profile
 
     if write_roles is not None and write_roles.exists() and not force:
@@ -55,7 +56,7 @@ def run(
     with o.progress(f"profile {input}"):
         found = profile(table, most=most, quasi=quasi or None)
     if write_roles is not None:
-        write(found, write_roles)
+        write_whole(write_roles, found.toml())
     if json:
         o.dump({**found.to_dict(), "roles_file": None if write_roles is None else str(write_roles)})
         return
@@ -65,20 +66,6 @@ def run(
 
 
 NUMBERS = ("distinct", "missing", "alone", "share", "bits", "alone by it only", "alone without it", "it adds")
-
-
-def write(found: Profile, path: Path) -> None:
-    """Write the suggested roles file, complete or not at all."""
-    from ..core.errors import InputError
-
-    hidden = path.with_name(f".{path.name}.partial")
-    try:
-        hidden.write_text(found.toml(), encoding="utf-8")
-        hidden.replace(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({type(error).__name__}).") from None
-    finally:
-        hidden.unlink(missing_ok=True)
 
 
 def show(found: Profile, most: int = 12) -> None:

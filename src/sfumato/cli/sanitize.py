@@ -43,7 +43,7 @@ def run(
     from ..core.errors import InputError
     from ..core.roles import Roles
     from ..mechanisms import mechanism as find
-    from ..publish import publish
+    from ..publishing import publish
     from ..study.study import number
 
     values: dict[str, str] = {}
@@ -84,7 +84,7 @@ def run(
         o.dump(
             {
                 "release": str(out),
-                "sha256": hashlib.file_digest(out.open("rb"), "sha256").hexdigest(),
+                "sha256": checksum(out),
                 "rows": table.rows,
                 "columns": list(released),
                 "dropped": dropped,
@@ -102,3 +102,9 @@ def run(
     if seed is not None:
         typer.echo(f"Random choices were seeded with {seed}: whoever knows the seed can repeat them.")
     typer.echo(f"{out}: {table.rows:,} rows, {len(released)} columns, written and verified.")
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -33,7 +33,7 @@ def run(
     """
     from ..core.errors import RequirementError
     from ..core.roles import Roles
-    from ..publish import verify
+    from ..publishing import verify
     from ..study.study import number
 
     wanted = o.requirements(require)

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-
 _FLOATS = {"double": "float64", "float": "float32", "halffloat": "float16"}
 
 

@@ -25,11 +25,11 @@ from .column import Column, IntArray
 from .hierarchy import TOP, Hierarchy
 
 BoolArray = npt.NDArray[np.bool_]
-_N = r"([+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"
+_N = r"([+-]?(?:\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|inf))"
 _INTERVAL = re.compile(rf"^([\[\](])\s*{_N}\s*[,;:]\s*{_N}\s*([\[\])])$")
 _DASH = re.compile(rf"^\[?\s*{_N}\s*(?:-|–|\.\.)\s*{_N}\s*\]?$")
 _SIDE = re.compile(rf"^(<=|>=|<|>|≤|≥)\s*{_N}$")
-_DAYS = re.compile(r"^\[(\d{4}-\d{2}-\d{2}),\s*(\d{4}-\d{2}-\d{2})\]$")
+_DAYS = re.compile(r"^\[(\d{4}-\d{2}-\d{2}[T\d:.+-]*),\s*(\d{4}-\d{2}-\d{2}[T\d:.+-]*)\]$")
 _CALENDAR = re.compile(r"^\d{4}(-\d{2}|-Q[1-4]|s)?$")
 
 
@@ -117,7 +117,7 @@ class Domain:
                 dtype=np.int64,
             )
         if self.column.dates and (m := _DAYS.match(text)):
-            return np.array([i for v, i in self._index.items() if m[1] <= v[:10] <= m[2]], dtype=np.int64)
+            return np.array([i for v, i in self._index.items() if m[1] <= v and v[: len(m[2])] <= m[2]], dtype=np.int64)
         if self.column.dates and _CALENDAR.match(text):
             return np.array([i for v, i in self._index.items() if _on(v, text)], dtype=np.int64)
         return None

@@ -7,11 +7,13 @@ values a column really has. Nesting is checked by the Hierarchy itself.
 from __future__ import annotations
 
 import datetime
+import decimal
+import functools
 import itertools
 import math
 from collections.abc import Callable, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -19,7 +21,8 @@ from .column import Column, FloatArray
 from .errors import InputError
 from .hierarchy import TOP, Hierarchy
 
-Level = Callable[[int], str]
+P = ParamSpec("P")
+R = TypeVar("R")
 CALENDAR = ("day", "month", "quarter", "year", "decade")
 
 
@@ -39,6 +42,17 @@ def interval(low: float, high: float) -> str:
     return f"[{number(low)},{number(high)})"
 
 
+def _exactly(rule: Callable[P, R]) -> Callable[P, R]:
+    """Give decimals the digits that the largest float needs."""
+
+    @functools.wraps(rule)
+    def wide(*args: P.args, **options: P.kwargs) -> R:
+        with decimal.localcontext(prec=700):
+            return rule(*args, **options)
+
+    return wide
+
+
 def _numbers(column: Column, rule: str) -> FloatArray:
     if column.numbers is None:
         raise InputError(
@@ -53,6 +67,7 @@ def _cut(x: FloatArray, edges: Sequence[float]) -> list[str]:
     return [interval(bounds[i], bounds[i + 1]) for i in np.searchsorted(bounds[1:-1], x, side="right")]
 
 
+@_exactly
 def widths(column: Column, steps: Sequence[float], *, origin: float = 0.0) -> list[list[str]]:
     """One level per width; each must be a multiple of the one before it, or levels would not nest."""
     x = _numbers(column, "widths")
@@ -63,6 +78,8 @@ def widths(column: Column, steps: Sequence[float], *, origin: float = 0.0) -> li
             raise InputError(
                 f"Column {column.name!r}: width {number(high)} is no multiple of {number(low)}, so its levels do not nest."
             )
+    if not np.isfinite(x).all():
+        raise InputError(f"Column {column.name!r} holds an infinite number, so widths cannot build its hierarchy.")
     start = Decimal(repr(float(origin)))
     ladder = []
     for step in (Decimal(repr(float(s))) for s in steps):  # decimals: 3 times 0.1 is 0.3
@@ -170,7 +187,7 @@ def build(column: Column, rule: dict[str, Any]) -> Hierarchy:
 def suggest(column: Column, kind: str) -> dict[str, Any]:
     """A rule that suits a column's kind: nice widths for numbers, a calendar for dates, masks for codes, else only `*`."""
     if kind == "numeric" and column.numbers is not None:
-        x = column.numbers[~np.isnan(column.numbers)]
+        x = column.numbers[np.isfinite(column.numbers)]
         spread = float(x.max() - x.min()) if len(x) else 0.0
         if spread <= 0:
             return {"suppress": True}

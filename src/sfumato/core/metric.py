@@ -120,13 +120,13 @@ class Metric:
         """One number per class: what a sanitizer checks before it makes a cut."""
         if self.card.scope != "class":
             raise Unavailable(f"{self} is about the whole table, not about a class.")
-        self._complete()
+        self.check_complete()
         values: FloatArray = self.kernel(classes, **dict(self.parameters))
         return values
 
     def score(self, evidence: Evidence) -> Score:
         """Measure; over several sensitive columns, the worst of them."""
-        self._complete()
+        self.check_complete()
         if not len(evidence.tuples):
             raise Unavailable(f"{evidence.release.table.name} has no rows, so {self} has nothing to measure.")
         if "sensitive" not in self.card.needs:
@@ -156,7 +156,8 @@ class Metric:
         """The card's sentence for a value."""
         return self.card.sentence(value)
 
-    def _complete(self) -> None:
+    def check_complete(self) -> None:
+        """Raise if a parameter is not set."""
         if len(self.parameters) < len(self.card.parameters):
             raise RequirementError(f"{self.card.name} {_takes(self.card)}.")
 
@@ -291,5 +292,5 @@ def parse_requirement(text: str, registry: Mapping[str, Metric]) -> Requirement:
         number = float(bound)
     except ValueError:
         raise RequirementError(f"{text!r}: the limit is not a number.") from None
-    metric._complete()
+    metric.check_complete()
     return Requirement(metric, signs[sign], number)

@@ -169,6 +169,12 @@ class Evidence:
         else:
             key = self.release.pairing.removeprefix("key:") if self.release.pairing.startswith("key:") else None
             joined = self.release.table.beside(self.original(why), key)
+            alone = self.release.table.rows - joined.rows
+            if alone:
+                raise InputError(
+                    f"{self.release.table.name}: {alone} rows have a {key!r} that {self.original(why).name} does not have, "
+                    "so they have no original to be paired with."
+                )
             counts = joined.count((f"original.{name}", f"released.{name}"))
         first, second = counts.columns
         return [first.texts[c] for c in counts.codes[0]], [second.texts[c] for c in counts.codes[1]], counts.n

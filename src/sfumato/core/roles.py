@@ -47,7 +47,8 @@ class Roles:
 
     def __post_init__(self) -> None:
         for kind in KINDS:
-            object.__setattr__(self, kind, tuple(getattr(self, kind)))
+            names = getattr(self, kind)
+            object.__setattr__(self, kind, (names,) if isinstance(names, str) else tuple(names))
         seen: dict[str, str] = {}
         for kind in KINDS:
             for name in getattr(self, kind):
@@ -102,6 +103,8 @@ class Roles:
         for name, rule in hierarchies.items():
             if isinstance(rule, dict):
                 _known(rule, _RULE_KEYS, f"{source}, [hierarchies] {name}", "rule")
+                if not isinstance(rule.get("file", ""), str):
+                    raise InputError(f"{source}, [hierarchies] {name}: file must be a file's name, in quotes.")
             elif not isinstance(rule, str):
                 raise InputError(
                     f"{source}, [hierarchies] {name}: give a file name or a rule such as {{ widths = [5, 10] }}."

@@ -17,6 +17,7 @@ from ..core.errors import InputError
 _SAMPLE = 1 << 18
 _DELIMITERS = ",;\t|"
 _NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
+_APOSTROPHES = re.compile(r"'[^']*'([,;\t|]'[^']*')+")
 _VALUE = re.compile(r"^\s*[+-]?(\d[\d.,:/ -]*)?$")  # an empty field, a number, a date: no one names a column so
 
 
@@ -70,18 +71,22 @@ def detect(
     if not whole:  # the last line may be cut
         text = text[: text.rfind("\n") + 1] or text
     if quote is None:
-        quote = "'" if '"' not in text and len(re.findall(r"(?:^|[,;\t|])'[^'\n]*'(?=[,;\t|\n]|$)", text)) > 3 else '"'
+        # apostrophes only where every field of every line below the first stands in them; else they belong to the values
+        below = text.split("\n")[1:200]
+        held = [line for line in below if line.strip()]
+        quote = "'" if held and '"' not in text and all(_APOSTROPHES.fullmatch(line.rstrip()) for line in held) else '"'
+        if quote == "'":
+            notes.append("fields quoted by '; another: --quote")
     if delimiter is None:
         delimiter = _delimiter(text, quote)
         if delimiter != ",":
             notes.append(f"fields separated by {_NAMES.get(delimiter, delimiter)}; another: --delimiter")
-    skip = len(re.match(r"(?:[ \t]*\r?\n)*", text)[0].splitlines())  # type: ignore[index]  # blank lines on top
+    blank = re.match(r"(?:[ \t]*\r?\n)*", text)
+    skip, text = (blank[0].count("\n"), text[blank.end() :]) if blank else (0, text)
     records = _records(text, delimiter, quote, 50)
     first = records[0]
-    if any(set(name) & {"\n", "\r"} for name in first):
-        raise InputError(
-            f"{path}: a line break inside the header or a quote that is not closed; put every name on one line."
-        )
+    if any(set(name) & {"\n", "\r"} for name in first) and "\r\n" in text and re.search(r"(?<!\r)\n", text):
+        raise InputError(f"{path}: line ends of several kinds, and one of them in the header; save it with one kind.")
     if header is None:
         header = names is None and not _is_data(first, records[1:])
         if not header and names is None:
@@ -148,7 +153,7 @@ def _records(text: str, delimiter: str, quote: str, most: int) -> list[list[str]
     try:
         quoting: dict[str, Any] = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
         for record in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, **quoting):
-            if any(record):
+            if record:
                 found.append(record)
             if len(found) >= most:
                 break
@@ -158,13 +163,13 @@ def _records(text: str, delimiter: str, quote: str, most: int) -> list[list[str]
 
 
 def _delimiter(text: str, quote: str) -> str:
-    """The one that cuts every line into the same number of fields, the most fields first; else the most regular one."""
-    best, score = ",", (0.0, 0)
+    """The first that cuts every line into the same number of fields, more than one; else the most regular one."""
+    best, score = ",", 0.0
     for candidate in _DELIMITERS:
         widths = Counter(len(record) for record in _records(text, candidate, quote, 200))
         width, times = widths.most_common(1)[0]
-        if width > 1 and (times / widths.total(), width) > score:
-            best, score = candidate, (times / widths.total(), width)
+        if width > 1 and times / widths.total() > score:
+            best, score = candidate, times / widths.total()
     return best
 
 

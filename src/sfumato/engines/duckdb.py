@@ -10,11 +10,11 @@ import shutil
 import tempfile
 import threading
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 import numpy as np
@@ -26,7 +26,8 @@ from ..core.counts import Counts
 from ..core.errors import InputError, SfumatoError
 from ..core.table import Recoding, Table
 
-_turn = threading.RLock()  # registered tables belong to the one connection, so threads take turns
+T = TypeVar("T")
+turn = threading.RLock()  # registered tables belong to the one connection, so threads take turns
 serial = itertools.count()
 _NESTED = ("STRUCT", "MAP", "UNION", "BLOB", "BIT")
 _FLOATS = ("DOUBLE", "FLOAT", "REAL")
@@ -38,7 +39,7 @@ def configure(*, memory: str | None = None, threads: int | None = None) -> None:
     for what, value, example in (("memory_limit", memory, "4GB"), ("threads", threads, "2")):
         if value is not None:
             try:
-                with _turn:
+                with turn:
                     _connection().execute(f"SET {what} = {literal(str(value))}")
             except duckdb.Error:
                 words = "memory limit" if what == "memory_limit" else "number of threads"
@@ -79,12 +80,39 @@ def run(sql: str, where: str, to: str | None = None) -> list[tuple[Any, ...]]:
     `where` is what is read, `to` what is written if anything is.
     """
     try:
-        with _turn:
-            return list(_connection().execute(sql).fetchall())
+        return _patiently(lambda: list(_connection().execute(sql).fetchall()))
     except duckdb.IOException as error:
         raise _explain(error, to or where) from None
     except duckdb.Error as error:
         raise _explain(error, where) from None
+
+
+def _patiently(call: Callable[[], T]) -> T:
+    """Call the engine from a second thread, so that an interruption reaches us while it works, and stops it."""
+    done: list[T] = []
+    failed: list[BaseException] = []
+    over = threading.Event()  # not Thread.join: after an interrupted join a thread passes for ended
+
+    def work() -> None:
+        try:
+            done.append(call())
+        except BaseException as error:
+            failed.append(error)
+        finally:
+            over.set()
+
+    with turn:
+        threading.Thread(target=work, daemon=True).start()
+        try:
+            while not over.wait(0.2):
+                pass
+        except BaseException:
+            while not over.wait(0.05):  # until it has really stopped: nothing may still be writing
+                _connection().interrupt()
+            raise
+    if failed:
+        raise failed[0]
+    return done[0]
 
 
 def _explain(error: duckdb.Error, where: str) -> SfumatoError:
@@ -151,8 +179,8 @@ class DuckTable(Table):
             return f"NULLIF(CAST({quoted} AS VARCHAR), '')"
         if kind == "VARCHAR":
             return f"NULLIF({quoted}, '')"
-        if kind in _FLOATS:
-            return f"CASE WHEN isnan({quoted}) THEN NULL ELSE {quoted} + CAST(0 AS {kind}) END"  # -0 is 0
+        if kind in _FLOATS:  # -0 is 0; single precision is spelled by its double
+            return f"CASE WHEN isnan({quoted}) THEN NULL ELSE CAST({quoted} AS DOUBLE) + CAST(0 AS DOUBLE) END"
         return quoted
 
     def _spelled(self, column: str) -> str:
@@ -162,14 +190,16 @@ class DuckTable(Table):
             whole = f"CAST(CAST({value} AS BIGINT) AS VARCHAR)"
             return f"CASE WHEN abs({value}) < 1e15 AND {value} = trunc({value}) THEN {whole} ELSE CAST({value} AS VARCHAR) END"
         if kind.startswith("TIMESTAMP") and "ZONE" not in kind:
-            return f"replace(CAST({value} AS VARCHAR), ' ', 'T')"
+            second = "strftime({value}, '%Y-%m-%dT%H:%M:%S{more}')"
+            whole, part = second.format(value=value, more=""), second.format(value=value, more=".%f")
+            return f"CASE WHEN {value} = date_trunc('second', {value}) THEN {whole} ELSE {part} END"
         return value
 
     def _key(self, column: str) -> str:
         """A column to group by: the missing-value rule costs nothing here, since Counts merges what it makes equal."""
         value, kind = self._value(column), self.types[column]
         if kind in _FLOATS:
-            return f"{name_of(column)} + CAST(0 AS {kind})"
+            return f"CAST({name_of(column)} AS DOUBLE) + CAST(0 AS DOUBLE)"
         return name_of(column) if _PLAIN.match(kind) else value
 
     def count(self, by: Sequence[str]) -> Counts:
@@ -225,9 +255,12 @@ class DuckTable(Table):
         csv = path.suffix.lower() == ".csv"
         chosen = ", ".join(f"{self._spelled(c) if csv else self._value(c)} AS {name_of(c)}" for c in self.columns)
         order = ", ".join(f"{i} ASC NULLS LAST" for i in range(1, len(self.columns) + 1))
-        form = {".parquet": "FORMAT parquet, COMPRESSION zstd", ".csv": "FORMAT csv, HEADER true"}.get(
-            path.suffix.lower()
-        )
+        if csv and len(self.columns) == 1:
+            # a row of one missing value would be an empty line, which is no row: an empty text is written as ""
+            only = name_of(self.columns[0])
+            chosen = f"COALESCE(CAST({self._spelled(self.columns[0])} AS VARCHAR), '') AS {only}"
+        forms = {".parquet": "FORMAT parquet, COMPRESSION zstd", ".csv": "FORMAT csv, HEADER true"}
+        form = forms.get(path.suffix.lower())
         if form is None:
             raise InputError(f"{path}: a release is written as .csv or .parquet.")
         if not path.parent.is_dir():
@@ -250,21 +283,22 @@ class DuckTable(Table):
     def beside(self, original: Table, key: str | None) -> DuckTable:
         """Both tables' columns, rows paired by position or by a key that is unique in both."""
         assert isinstance(original, DuckTable)
-        mine = ", ".join(f"{self._value(c)} AS {name_of('released.' + c)}" for c in self.columns)
-        theirs = ", ".join(f"{original._value(c)} AS {name_of('original.' + c)}" for c in original.columns)
-        if self.rows != original.rows and key is None:
-            raise InputError(
-                f"{self.name} has {self.rows} rows and {original.name} {original.rows}, so rows cannot be paired by position."
-            )
-        left, right = f"(SELECT {mine} FROM ({self.sql}))", f"(SELECT {theirs} FROM ({original.sql}))"
+        sides = []
+        for table, side in ((self, "released"), (original, "original")):
+            columns = [f"{table._value(c)} AS {name_of(f'{side}.{c}')}" for c in table.columns]
+            if key is not None:
+                if table.unique_rows((key,))[0] != table.rows:
+                    raise InputError(f"{table.name}: column {key!r} is not unique, so rows cannot be paired by it.")
+                columns.append(f"CAST({table._spelled(key)} AS VARCHAR) AS {name_of(f'{side} key')}")
+            sides.append(f"(SELECT {', '.join(columns)} FROM ({table.sql}))")
         if key is None:
-            return DuckTable.of(self.name, f"SELECT * FROM {left} POSITIONAL JOIN {right}")
-        for table in (self, original):
-            if table.unique_rows((key,))[0] != table.rows:
-                raise InputError(f"{table.name}: column {key!r} is not unique, so rows cannot be paired by it.")
-        texts = [f"CAST({name_of(side + '.' + key)} AS VARCHAR)" for side in ("released", "original")]
-        on = f"{texts[0]} IS NOT DISTINCT FROM {texts[1]}"
-        return DuckTable.of(self.name, f"SELECT * FROM {left} JOIN {right} ON {on}")
+            if self.rows != original.rows:
+                raise InputError(
+                    f"{self.name} has {self.rows} rows and {original.name} {original.rows}, so rows cannot be paired by position."
+                )
+            return DuckTable.of(self.name, f"SELECT * FROM {sides[0]} POSITIONAL JOIN {sides[1]}")
+        on = f"{name_of('released key')} IS NOT DISTINCT FROM {name_of('original key')}"
+        return DuckTable.of(self.name, f"SELECT * FROM {sides[0]} JOIN {sides[1]} ON {on}")
 
     def part(self, column: str, *, of: int, at: int) -> DuckTable:
         """By a hash of the value."""
@@ -321,8 +355,7 @@ class DuckTable(Table):
 def arrow(sql: str, where: str) -> pa.Table:
     """Execute and fetch as Arrow, through a relation so that the rows are not copied once more."""
     try:
-        with _turn:
-            return _connection().sql(sql).to_arrow_table()
+        return _patiently(lambda: _connection().sql(sql).to_arrow_table())
     except duckdb.Error as error:
         raise _explain(error, where) from None
 
@@ -330,6 +363,6 @@ def arrow(sql: str, where: str) -> pa.Table:
 def register(table: pa.Table) -> str:
     """An Arrow table under a name of its own, kept for as long as the process."""
     name = f"given_{next(serial)}"
-    with _turn:
+    with turn:
         _connection().register(name, table)
     return name

@@ -12,7 +12,7 @@ from ..core.arrow import strings
 from ..core.column import text_of
 from ..core.errors import InputError
 from . import dialect
-from .duckdb import DuckTable, folder, literal, name_of, register, run, serial
+from .duckdb import DuckTable, folder, literal, name_of, register, run, serial, turn
 
 _CSV_OPTIONS = ("delimiter", "quote", "encoding", "header", "names")
 
@@ -171,13 +171,14 @@ def _duckdb(path: Path, query: str | None) -> DuckTable:
         tables = [f"{alias}.{name_of(schema)}.{name_of(table)}" for schema, table in run(listed, str(path))]
         return DuckTable.of(str(path), _only_table(path, tables))
     copy = folder() / f"{next(serial)}.parquet"
-    try:
-        run(f"USE {alias}", str(path))
-        run(f"COPY ({query.strip().rstrip(';')}) TO {literal(str(copy))} (FORMAT parquet)", str(path))
-    except InputError:
-        raise InputError(f"{path}: the query cannot be run; is it one SELECT over its tables?") from None
-    finally:
-        run("USE memory", str(path))
+    with turn:  # the database in use belongs to the connection, which all threads share
+        try:
+            run(f"USE {alias}", str(path))
+            run(f"COPY ({query.strip().rstrip(';')}) TO {literal(str(copy))} (FORMAT parquet)", str(path))
+        except InputError:
+            raise InputError(f"{path}: the query cannot be run; is it one SELECT over its tables?") from None
+        finally:
+            run("USE memory", str(path))
     return DuckTable.of(str(path), f"SELECT * FROM read_parquet({_plain(copy)})")
 
 

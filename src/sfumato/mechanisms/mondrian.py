@@ -58,7 +58,7 @@ class Mondrian(Mechanism):
 
     def __post_init__(self) -> None:
         if self.k is not None and (not isinstance(self.k, int) or isinstance(self.k, bool) or self.k < 1):
-            raise InputError("mondrian: k must be a whole number of at least 1.")
+            raise InputError("mondrian: k must be at least 1, and whole.")
         check_choices(self)
         for requirement in self.require:
             if not self.honours(requirement):

@@ -34,11 +34,15 @@ def limits(result: Result) -> list[dict[str, Any]]:
     """The requirements that are lines on this map; k-anonymity is one on the prosecutor's risk, at 1/k."""
     found = []
     for requirement in result.study.require:
-        if requirement.metric.card == result.study.risk.card:
+        if requirement.metric == result.study.risk:
             found.append({"axis": "risk", "at": requirement.bound, "text": str(requirement)})
-        elif requirement.metric.card == result.study.utility.card:
+        elif requirement.metric == result.study.utility:
             found.append({"axis": "utility", "at": requirement.bound, "text": str(requirement)})
-        elif str(requirement.metric) == "k_anonymity" and str(result.study.risk) == "prosecutor_risk":
+        elif (
+            str(requirement.metric) == "k_anonymity"
+            and str(result.study.risk) == "prosecutor_risk"
+            and requirement.bound >= 1
+        ):
             found.append({"axis": "risk", "at": 1 / requirement.bound, "text": str(requirement)})
     return found
 

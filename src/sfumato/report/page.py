@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
+from ..core.files import write_whole
 from ..core.metric import Metric
 from ..study.exposure import MEASURES, exposure
 from ..study.study import Result
@@ -43,12 +44,7 @@ def write(result: Result, path: Path) -> None:
     environment.filters.update(spell=spell, words=words)
     template = environment.get_template("page.html")
     html = template.render(**_content(result), script=_javascript().replace("</script", "<\\/script"))
-    hidden = path.with_name(f".{path.name}.partial")
-    try:
-        hidden.write_text(html, encoding="utf-8")
-        hidden.replace(path)
-    finally:
-        hidden.unlink(missing_ok=True)
+    write_whole(path, html)
 
 
 def _javascript() -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import metrics
 from ..core.column import FloatArray
-from ..core.errors import Infeasible, InputError, SfumatoError
+from ..core.errors import Infeasible, InputError, SfumatoError, Unavailable
 from ..core.mechanism import Mechanism
 from ..core.metric import Metric, Requirement, Score, Verdict, spell_number
 from ..core.release import Release
@@ -59,9 +59,11 @@ class Candidate:
     def of(cls, text: str) -> Candidate:
         """From `mondrian k=5 mode=relaxed require='t_closeness[equal] <= 0.3'`."""
         try:
-            name, *settings = shlex.split(text)
+            name, *settings = shlex.split(text) or [""]
         except ValueError:
             raise InputError(f"Candidate {text!r}: the quotes do not match; write mechanism key=value ... .") from None
+        if not name:
+            raise InputError("A candidate is empty; write a mechanism and its parameters, such as: mondrian k=5.")
         values: dict[str, str] = {}
         require: list[Requirement] = []
         for setting in settings:
@@ -113,6 +115,8 @@ class Study:
     require: tuple[Requirement, ...] = ()
 
     def __post_init__(self) -> None:
+        self.risk.check_complete()
+        self.utility.check_complete()
         if self.risk.card.about != "privacy" or self.utility.card.about != "utility":
             raise InputError(
                 f"The map needs a privacy metric for risk and a utility metric for utility; "
@@ -149,7 +153,7 @@ class Study:
                 scores.update(metrics.measure(release, self.roles, [axis])[0])
             verdicts = tuple(requirement.check(release, self.roles) for requirement in self.require)
         except SfumatoError as error:
-            if not isinstance(error, Infeasible) and candidate.release is None:
+            if not isinstance(error, Infeasible | Unavailable) and candidate.release is None:
                 raise
             return Point(candidate, failure=str(error), seconds=time.perf_counter() - started)
         return Point(candidate, scores, skipped, verdicts, release, time.perf_counter() - started)
@@ -224,6 +228,7 @@ class Result:
         given = "".join(f" --set {key}={value}" for key, value in settings.items())
         need = "".join(f" --require {shlex.quote(text)}" for text in asked)
         table, roles = shlex.quote(self.study.table.name), shlex.quote(self.study.roles.source)
+        out = shlex.quote(out)
         return [
             f"sfumato sanitize {table} --roles {roles} --mechanism {made.card.name}{given}{need} --out {out}",
             f"sfumato verify {out} --roles {roles}{need}",

@@ -56,10 +56,18 @@ def publish(release: Release, roles: Roles, require: Sequence[Requirement], path
     path = Path(path)
     if release.original is not None and _same(path, release.original.name):
         raise InputError(f"{path}: this is the input; write the release somewhere else.")
+    if path.is_dir():
+        raise InputError(f"{path}: a folder; name a file.")
     hidden = path.with_name(f".{uuid.uuid4().hex[:12]}{path.suffix}")
     try:
         release.table.write(hidden)
-        written = read(hidden)
+        # Our own dialect is not guessed: whatever names and values the release holds, it is read as it was written.
+        dialect = (
+            {"delimiter": ",", "quote": '"', "encoding": "utf-8", "header": True}
+            if path.suffix.lower() == ".csv"
+            else {}
+        )
+        written = read(hidden, **dialect)
         found = verify(written, roles, require, original=release.original)
         if release.recoding is not None and release.original is not None and written.rows != release.original.rows:
             raise NotMet(

@@ -1,0 +1,22 @@
+"""Write a file completely or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import uuid
+from pathlib import Path
+
+from .errors import InputError
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text under a hidden name beside its own, then rename."""
+    hidden = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.partial")
+    try:
+        hidden.write_text(text, encoding="utf-8")
+        hidden.replace(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({type(error).__name__}).") from None
+    finally:
+        with contextlib.suppress(OSError):
+            hidden.unlink(missing_ok=True)

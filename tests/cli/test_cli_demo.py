@@ -1,0 +1,101 @@
+"""`sfumato demo`: the whole path in one call, and commands that do the same when typed."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+from cli_house import Outcome, Run
+
+import sfumato as sf
+
+FILES = {"people.csv", "roles.toml", "hierarchies", "report.html", "report.json", "release.csv"}
+
+
+@pytest.fixture(scope="module")
+def shown(spawn: Run, tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, Path]:
+    """One town for all: in a process of its own, in a folder with a space in its name."""
+    home = tmp_path_factory.mktemp("demo")
+    return spawn("demo", "--rows", "2000", "--out", "my town", cwd=home).fine(), home
+
+
+def test_everything_is_in_the_folder(shown: tuple[Outcome, Path]) -> None:
+    assert {path.name for path in (shown[1] / "my town").iterdir()} == FILES
+    assert {path.name for path in shown[1].iterdir()} == {"my town"}
+
+
+def test_it_says_where_the_report_is_and_nothing_on_standard_error(shown: tuple[Outcome, Path]) -> None:
+    assert "my town/report.html" in shown[0].out
+    assert shown[0].err == ""
+    for step in ("1.", "2.", "3.", "4.", "5."):
+        assert f"\n{step} " in shown[0].out
+
+
+def test_the_release_is_what_the_report_recommends_and_meets_what_was_asked(shown: tuple[Outcome, Path]) -> None:
+    folder = shown[1] / "my town"
+    content = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    assert len(content["candidates"]) == 3
+    assert content["recommended"]
+    roles = sf.Roles.read(folder / "roles.toml")
+    found = sf.verify(sf.read(folder / "release.csv"), roles, [sf.require(text) for text in content["requirements"]])
+    assert found.met
+    assert len(found.verdicts) == 2
+    (chosen,) = [c for c in content["candidates"] if c["name"] == content["recommended"]]
+    k = sf.measure(sf.Release(table=sf.read(folder / "release.csv")), roles, [sf.metric("k_anonymity")])[0][
+        "k_anonymity"
+    ][1]
+    assert k.value == chosen["scores"]["k_anonymity"]["value"]
+    columns = sf.read(folder / "release.csv").columns
+    assert "person_id" not in columns
+    assert "name" not in columns
+
+
+def test_the_printed_commands_work_when_typed(
+    shown: tuple[Outcome, Path], run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(shown[1])
+    before = (shown[1] / "my town" / "release.csv").read_bytes()
+    commands = [line.strip().removeprefix("$ ") for line in shown[0].out.splitlines() if line.strip().startswith("$ ")]
+    assert [shlex.split(command)[:2] for command in commands] == [
+        ["sfumato", verb] for verb in ("profile", "compare", "sanitize", "verify")
+    ]
+    for command in commands:
+        run(*shlex.split(command)[1:]).fine()
+    assert (shown[1] / "my town" / "release.csv").read_bytes() == before
+    (shown[1] / "my-roles.toml").unlink()
+
+
+def test_no_person_of_the_town_is_in_the_report_or_on_the_screen(shown: tuple[Outcome, Path]) -> None:
+    folder = shown[1] / "my town"
+    name, number = (
+        {line.split(",")[i] for line in (folder / "people.csv").read_text(encoding="utf-8").splitlines()[1:]}
+        for i in (1, 0)
+    )
+    for text in (shown[0].out, (folder / "report.json").read_text(encoding="utf-8")):
+        assert not [value for value in (*name, *number) if value in text]
+
+
+def test_json(run: Run, tmp_path: Path) -> None:
+    found = run("demo", "--rows", "600", "--seed", "7", "--out", tmp_path / "town", "--json").fine()
+    assert found.err == ""
+    content = found.json
+    assert content["met"] is True
+    assert content["recommended"].startswith("mondrian")
+    for key in ("people", "roles", "release", "report"):
+        assert Path(content[key]).is_file()
+
+
+def test_the_same_seed_gives_the_same_town_and_release(run: Run, tmp_path: Path) -> None:
+    files = {}
+    for name in ("a", "b"):
+        run("demo", "--rows", "400", "--seed", "7", "--out", tmp_path / name, "--json").fine()
+        files[name] = [(tmp_path / name / file).read_bytes() for file in ("people.csv", "release.csv")]
+    assert files["a"] == files["b"]
+
+
+def test_out_that_is_a_file(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "town").write_text("kept")
+    run("demo", "--rows", "200", "--out", tmp_path / "town").refused(2, "town", "folder")
+    assert (tmp_path / "town").read_text() == "kept"

@@ -1,0 +1,109 @@
+"""Interruptions: exit 130, a sentence, and a folder as it was, whatever the process was at."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from cli_house import SCRIPT, House, Run
+
+from sfumato import publishing
+
+LONG = 2 * 10**10
+"""Rows to count for minutes, should ever a signal not arrive."""
+ROLES = '[roles]\nquasi = ["q", "r"]\nsensitive = ["s"]\n'
+
+
+@pytest.fixture
+def rooms(tmp_path: Path) -> dict[str, Path]:
+    """A database whose query gives as many rows as one likes, and folders for the release and for temporary files."""
+    found = {name: tmp_path / name for name in ("out", "temporary")}
+    for folder in found.values():
+        folder.mkdir()
+    with duckdb.connect(tmp_path / "any.duckdb") as connection:
+        connection.execute("CREATE TABLE one AS SELECT 1 AS x")
+    (tmp_path / "roles.toml").write_text(ROLES)
+    return found
+
+
+@contextmanager
+def started(rooms: dict[str, Path], rows: int, *more: str) -> Iterator[subprocess.Popen[str]]:
+    """The process, which does not outlive the test whatever happens."""
+    home = rooms["out"].parent
+    query = f"SELECT (i % 7)::INTEGER AS q, (i % 5)::INTEGER AS r, (i % 3)::INTEGER AS s FROM range({rows}) t(i)"
+    with subprocess.Popen(
+        [
+            SCRIPT, "sanitize", home / "any.duckdb", "--query", query, "--roles", home / "roles.toml",
+            "--mechanism", "mondrian", "--set", "k=5", "--out", rooms["out"] / "release.csv", *more,
+        ],
+        env={**os.environ, "TMPDIR": str(rooms["temporary"])},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+    ) as process:  # fmt: skip
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def wait_for(process: subprocess.Popen[str], ready: Callable[[], Any]) -> None:
+    until = time.monotonic() + 60
+    while not ready():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < until, "it never came so far"
+        time.sleep(0.01)
+
+
+def check(process: subprocess.Popen[str], rooms: dict[str, Path], *, as_json: bool = False) -> None:
+    out, err = process.communicate(timeout=20)
+    assert "Traceback" not in err
+    assert list(rooms["out"].iterdir()) == []
+    assert list(rooms["temporary"].iterdir()) == []
+    assert process.returncode == 130, (process.returncode, err)
+    assert err == "sfumato: interrupted; nothing was left behind.\n"
+    if as_json:
+        assert json.loads(out) == {"error": "interrupted; nothing was left behind.", "exit_code": 130}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+def test_while_the_engine_counts(rooms: dict[str, Path], number: signal.Signals) -> None:
+    with started(rooms, LONG, "--json") as process:
+        wait_for(process, lambda: list(rooms["temporary"].iterdir()))  # the engine has its folder
+        time.sleep(1.0)  # and by now it counts
+        process.send_signal(number)
+        check(process, rooms, as_json=True)
+
+
+def test_while_the_release_is_written(rooms: dict[str, Path]) -> None:
+    with started(rooms, 8_000_000) as process:
+        wait_for(process, lambda: list(rooms["out"].iterdir()))  # the hidden file has begun
+        process.send_signal(signal.SIGINT)
+        check(process, rooms)
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]], ids=["text", "json"])
+def test_while_it_is_verified(run: Run, house: House, monkeypatch: pytest.MonkeyPatch, more: list[str]) -> None:
+    def interrupted(*args: Any, **options: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(publishing, "verify", interrupted)
+    before = house.listing()
+    found = run(
+        "sanitize", house.people, "--roles", house.roles, "--mechanism", "mondrian", "--set", "k=4",
+        "--out", house / "release.csv", *more,
+    )  # fmt: skip
+    assert house.listing() == before
+    found.refused(130, "interrupted")
+    if more:
+        assert found.json["exit_code"] == 130

@@ -1,0 +1,182 @@
+"""Starting up: help at once and without the heavy modules, versions, calls that cannot be."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cli_house import SCRIPT, House, Run
+
+import sfumato
+
+VERBS = ("profile", "measure", "sanitize", "verify", "compare", "demo", "explain", "mechanisms")
+HEAVY = ("numpy", "duckdb", "pyarrow", "pandas", "polars", "scipy", "altair", "jinja2", "vl_convert", "python_calamine")
+LOADED = """
+import json, sys
+sys.argv = ["sfumato", *sys.argv[1:]]
+from sfumato.cli import main
+try:
+    main()
+except SystemExit as stop:
+    code = stop.code
+sys.stdout.flush()
+print(json.dumps({"code": code, "modules": sorted(sys.modules)}), file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["sanitize", "--help"], ["compare", "--help"]], ids=" ".join
+)
+def test_help_loads_no_heavy_module(arguments: list[str]) -> None:
+    done = subprocess.run([sys.executable, "-c", LOADED, *arguments], capture_output=True, text=True, check=True)
+    told = json.loads(done.stderr.splitlines()[-1])
+    assert told["code"] == 0
+    assert "typer" in told["modules"]  # the list is a list of modules
+    assert not {module.split(".")[0] for module in told["modules"]} & set(HEAVY)
+    assert done.stdout.strip()
+
+
+def test_a_verb_that_reads_a_table_does_load_them() -> None:
+    """The check above can fail: the same script sees the engine once it is used."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, "explain", "--json"], capture_output=True, text=True, check=True
+    )
+    assert "numpy" in json.loads(done.stderr.splitlines()[-1])["modules"]
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    code = "import sys, sfumato; print(' '.join(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {module.split(".")[0] for module in done.stdout.split()} & set(HEAVY)
+
+
+def test_help_answers_at_once() -> None:
+    """Processor time, not the clock, so that a busy machine does not decide."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([SCRIPT, "--help"], capture_output=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime) < 1.5
+
+
+def test_help_lists_every_verb_and_the_exit_codes(run: Run) -> None:
+    found = run("--help").fine()
+    for verb in VERBS:
+        assert verb in found.out
+    words = " ".join(found.out.split())
+    for code in ("0 done", "1 a requirement", "2 the", "3 a mistake", "130 interrupted"):
+        assert code in words
+    assert found.err == ""
+
+
+@pytest.mark.parametrize(
+    ("verb", "options"),
+    [
+        ("profile", ["INPUT", "--write-roles", "--json", "--delimiter", "--encoding"]),
+        ("measure", ["RELEASE", "--roles", "--original", "--metric", "--json"]),
+        ("sanitize", ["INPUT", "--roles", "--mechanism", "--set", "--require", "--out", "--seed", "--json"]),
+        ("verify", ["RELEASE", "--roles", "--require", "--json"]),
+        ("compare", ["INPUT", "--roles", "--out", "--require", "--candidate", "--json"]),
+        ("demo", ["--out", "--rows", "--seed", "--json"]),
+        ("explain", ["--json"]),
+        ("mechanisms", ["--json"]),
+    ],
+)
+def test_help_of_a_verb_names_what_it_takes(
+    run: Run, verb: str, options: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    found = run(verb, "--help").fine()
+    for option in options:
+        assert option in found.out
+    assert "anonymous" not in found.out.lower()
+
+
+def test_the_version_is_the_package_s(run: Run) -> None:
+    assert run("--version").fine().out == f"sfumato {sfumato.__version__}\n"
+
+
+def test_no_argument_shows_the_help_and_no_half_sentence(spawn: Run) -> None:
+    found = spawn()
+    assert found.code in (0, 2)
+    assert "sanitize" in found.out + found.err
+    assert "sfumato: ;" not in found.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["bogus"], ["No such command 'bogus'", "`sfumato --help`"]),
+        (["verify"], ["Missing argument 'RELEASE'", "`sfumato verify --help`"]),
+        (["sanitize", "in.csv"], ["Missing option '--roles'", "`sfumato sanitize --help`"]),
+        (["measure", "in.csv", "--bogus"], ["--bogus", "`sfumato measure --help`"]),
+        (["sanitize", "in.csv", "--roles", "r", "--mechanism", "m", "--out", "o", "--seed", "x"], ["--seed"]),
+        (["demo", "--rows", "3"], ["--rows", "100"]),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_a_call_that_cannot_be_is_one_sentence(run: Run, arguments: list[str], words: list[str]) -> None:
+    run(*arguments).refused(2, *words)
+
+
+def test_an_error_with_json_is_an_object_on_standard_output(run: Run, house: House) -> None:
+    found = run("verify", house / "nowhere.csv", "--roles", house.roles, "--require", "k_anonymity >= 2", "--json")
+    sentence = found.refused(2, "nowhere.csv: no such file")
+    assert found.json == {"error": sentence.removeprefix("sfumato: "), "exit_code": 2}
+
+
+@pytest.mark.parametrize("arguments", [["bogus", "--json"], ["verify", "--json"]], ids=" ".join)
+def test_a_wrong_call_with_json_is_an_object_too(run: Run, arguments: list[str]) -> None:
+    found = run(*arguments)
+    sentence = found.refused(2)
+    assert found.json == {"error": sentence.removeprefix("sfumato: "), "exit_code": 2}
+
+
+def test_a_mistake_of_ours_is_told_without_what_it_says(
+    run: Run, house: House, canary: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The text of a foreign error may quote the table."""
+    import sfumato.core.roles
+
+    def broken(*args: object, **more: object) -> None:
+        raise ValueError(f"could not convert {canary}")
+
+    monkeypatch.setattr(sfumato.core.roles.Roles, "read", broken)
+    monkeypatch.delenv("SFUMATO_DEBUG", raising=False)
+    for more in ([], ["--json"]):
+        found = run("verify", house.people, "--roles", house.roles, "--require", "k_anonymity >= 2", *more)
+        found.refused(3, "a mistake of ours (ValueError", "report")
+        if more:
+            assert found.json["exit_code"] == 3
+
+
+def test_the_reader_of_a_pipe_may_leave(house: House) -> None:
+    """`sfumato explain | head -1` ends quietly."""
+    process = subprocess.Popen([SCRIPT, "explain"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    err = process.stderr.read()
+    process.wait(timeout=60)
+    process.stderr.close()
+    assert err == ""
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_terminal_that_lacks_a_character_is_no_mistake(
+    house: House, spawn: Run, encoding: str, tmp_path: Path
+) -> None:
+    """A tick that cannot be printed must not turn a verified release into a failure."""
+    out = tmp_path / "out.csv"
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    made = spawn(
+        "sanitize", house.people, "--roles", house.roles, "--mechanism", "mondrian", "--set", "k=4", "--out", out,
+        env=environment,
+    )  # fmt: skip
+    assert made.code == 0, made.err
+    checked = spawn("verify", out, "--roles", house.roles, "--require", "k_anonymity >= 4", env=environment)
+    assert checked.code == 0, checked.err
