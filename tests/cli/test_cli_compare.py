@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 import shlex
 from pathlib import Path
 
 import pytest
-from cli_house import House, Outcome, Run
+from cli_house import House, Outcome, Run, people
 
 import sfumato as sf
 
@@ -66,6 +68,28 @@ def test_requirements_decide_and_the_recommended_command_works(run: Run, house: 
     make, check = study.run().commands(str(house / "made.csv"))
     for command in (make, check):
         run(*shlex.split(command)[1:]).fine()
+
+
+def test_the_command_in_the_report_makes_the_release_that_was_measured(run: Run, house: House) -> None:
+    """It reads the table as this call read it, and divides equal rows with the same seed."""
+    marked = "\n".join(";".join(f or "?" for f in line.split(",")) for line in people().splitlines()) + "\n"
+    source = house.text("marked file.csv", marked)
+    options = ("--missing", "?", "--seed", "4")
+    candidate = ("--candidate", "mondrian k=3 mode=relaxed")
+    run("compare", source, "--roles", house.roles, "--out", house / "report", *candidate, *options).fine()
+    page = html.unescape((house / "report" / "report.html").read_text(encoding="utf-8"))
+    (command,) = re.findall(r"sfumato sanitize .*", page)
+    words = shlex.split(command)
+    for name, value in zip(options[::2], options[1::2], strict=True):
+        assert name in words, f"{name} is not in: {command}"
+        assert words[words.index(name) + 1] == value
+    words[words.index("--out") + 1] = str(house / "again.csv")
+    run(*words[1:]).fine()
+    content = json.loads((house / "report" / "report.json").read_text(encoding="utf-8"))
+    arguments = ("--roles", house.roles, "--original", source, "--missing", "?", "--json")
+    scores = run("measure", house / "again.csv", *arguments).fine().json["scores"]
+    for name in ("k_anonymity", "iloss", "t_closeness[equal]"):
+        assert scores[name]["value"] == pytest.approx(content["candidates"][0]["scores"][name]["value"])
 
 
 def test_none_meets_is_1_and_the_report_is_there(run: Run, house: House) -> None:

@@ -18,6 +18,7 @@ import sfumato as sf
 from sfumato.core.arrow import strings
 from sfumato.core.cover import spell_set
 from sfumato.core.metric import Metric, Score, parse, parse_requirement
+from sfumato.core.parameter import Choice
 from sfumato.core.release import Release
 from sfumato.core.roles import Roles
 from sfumato.core.table import Recoding, Table
@@ -246,8 +247,12 @@ def check_card(metric: Metric) -> None:
     assert card.better in ("higher", "lower")
     assert card.bounds[0] < card.bounds[1]
     assert card.scope in ("class", "table")
-    for choices in card.parameters.values():
-        assert len(choices) == len(set(choices)) > 0
+    for name, kind in card.parameters.items():
+        for value in kind.usual:  # what is measured by default can be written, and reads back
+            assert kind.read(value) == value
+            assert kind.read(kind.spell(name, value).removeprefix(f"{name}=")) == value
+        if isinstance(kind, Choice):
+            assert len(kind.options) == len(set(kind.options)) > 0
 
 
 def sweep(metric: Metric) -> list[float]:

@@ -69,7 +69,7 @@ def check_promise(table: Made, mechanism: sf.Mondrian) -> None:
 
 
 @pytest.mark.parametrize("metric", BOUNDS)
-@settings(max_examples=25)
+@settings(max_examples=20)
 @given(data=st.data(), mode=MODES)
 def test_every_class_of_the_file_meets_a_requirement(metric: str, data: st.DataObject, mode: Any) -> None:
     table = data.draw(tables(numbers=metric == "t_closeness[ordered]"))
@@ -92,16 +92,16 @@ def test_relaxed_parts_that_miss_a_requirement_together_are_not_released() -> No
     columns = {"q": [1, 3, 2, 3, 2, 3, 1, 3, 1, 1], "r": [1, 1, 2, 2, 1, 1, 1, 1, 2, 2]}
     table = made(columns, [*"xxxxxxxx", "z", "x"])
     wanted = (require("entropy_leakage <= 0.5"),)
-    refused = 0
-    for seed in range(30):  # the division of equal rows is random, so some seeds run into it and some do not
+    refused = []
+    for seed in range(12):  # the division of equal rows is random, so some seeds run into it and some do not
         try:
             release = sf.Mondrian(mode="relaxed", require=wanted)(table.table, table.roles, np.random.default_rng(seed))
         except Infeasible as reason:
-            assert "mode=strict" in str(reason)
-            refused += 1
+            refused.append(str(reason))
         else:
             assert wanted[0].check(release, table.roles).met
     assert refused
+    assert all("mode=strict" in reason for reason in refused)
     check_promise(table, sf.Mondrian(mode="strict", require=wanted))
 
 
@@ -161,7 +161,7 @@ def check_cells(table: Made, release: Any, rows: list[dict[str, str | None]]) ->
             assert flags[at[number][name]][place[text]], f"{at[number][name]!r} does not cover {text!r}"
 
 
-@settings(max_examples=80)
+@settings(max_examples=50)
 @given(table=tables(), k=st.integers(1, 4), mode=MODES, bounds=st.sampled_from(["data", "cuts"]))
 def test_only_quasi_identifiers_change_and_each_value_covers_the_original(
     table: Made, k: int, mode: Any, bounds: Any
@@ -217,7 +217,7 @@ def test_numbers_are_released_as_intervals_of_their_own_ends(tmp_path: Path) -> 
     assert (None,) in classes_of(rows, ["q"])  # missing is a value, last in the order: it has a class of its own
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(table=tables(), k=st.integers(1, 3), mode=MODES, seed=st.integers(0, 99), data=st.data())
 def test_the_file_depends_on_rows_and_seed_only(table: Made, k: int, mode: Any, seed: int, data: st.DataObject) -> None:
     if k > table.rows:
@@ -247,7 +247,7 @@ def test_another_seed_divides_relaxed_rows_otherwise_and_strict_ones_the_same(tm
     assert len(found["relaxed"]) > 1
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(table=tables(), k=st.integers(1, 4))
 def test_strict_keeps_equal_tuples_together(table: Made, k: int) -> None:
     if k > table.rows:
@@ -446,6 +446,15 @@ def test_a_stated_order_decides_which_values_stand_together(tmp_path: Path) -> N
     assert labels == {"{low, mid}", "{high, top}"}
 
 
+def test_a_label_that_is_also_another_value_still_covers_its_own_rows(tmp_path: Path) -> None:
+    """`other` is a trade of its own and the name of a group of two more: released, it must stand for all three."""
+    lines = [["other", "misc", "*"], ["baker", "other", "*"], ["cook", "other", "*"], ["smith", "metal", "*"]]
+    values = ["other", "other", "baker", "cook", "smith", "smith"]
+    table = made({"q": values}, hierarchies={"q": sf.Hierarchy.of("q", lines)})
+    release = sf.Mondrian(k=2)(table.table, table.roles)
+    check_cells(table, release, write(release, tmp_path))
+
+
 def test_values_that_a_taxonomy_lacks_go_to_star_if_asked(tmp_path: Path) -> None:
     path = tmp_path / "jobs.csv"
     sf.Hierarchy.of("q", TAXONOMY).write(path)
@@ -458,7 +467,7 @@ def test_values_that_a_taxonomy_lacks_go_to_star_if_asked(tmp_path: Path) -> Non
 # --- utility --------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(
     table=tables(),
     k=st.integers(1, 4),
@@ -476,7 +485,7 @@ def test_iloss_is_never_worse_than_one_class(table: Made, k: int, mode: Any, bou
     assert cut <= whole + 1e-12
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(table=tables(), k=st.integers(1, 4))
 def test_boxes_from_cut_to_cut_contain_the_boxes_of_the_data(table: Made, k: int) -> None:
     """Strict only: which of several equal rows gets which label is free in relaxed mode."""

@@ -135,7 +135,7 @@ numbers = st.integers(0, 7) | st.none()
 CHOOSE = st.sampled_from(["loss", "width"])
 
 
-@settings(max_examples=80)
+@settings(max_examples=60)
 @given(
     columns=st.integers(1, 24).flatmap(
         lambda n: st.lists(st.lists(numbers, min_size=n, max_size=n), min_size=1, max_size=3)
@@ -156,7 +156,7 @@ def test_numbers_are_cut_as_the_reference_cuts_them(
     assert found == {frozenset(part) for part in expected}
 
 
-@settings(max_examples=60)
+@settings(max_examples=50)
 @given(
     rows=st.lists(
         st.tuples(

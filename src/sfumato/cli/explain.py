@@ -43,13 +43,12 @@ def run(
 
 def as_dict(card: Card) -> dict[str, object]:
     """A card as plain data."""
-    from ..core.metric import spell_number
+    from ..core.metric import spell_number, written
 
     low, high = card.bounds
     return {
         "name": card.name,
-        "written": ", ".join(f"{card.name}[{choice}]" for choices in card.parameters.values() for choice in choices)
-        or card.name,
+        "written": written(card).removeprefix("is written ") if card.parameters else card.name,
         "title": card.title,
         "asks": card.question,
         "about": card.about,

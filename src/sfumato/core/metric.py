@@ -6,13 +6,14 @@ import difflib
 import inspect
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from .classes import Classes
 from .column import FloatArray
 from .errors import RequirementError, Unavailable
+from .parameter import Choice, Parameter
 from .release import Evidence, Release
 from .roles import Roles
 
@@ -53,8 +54,7 @@ class Card:
     misleads: str
     needs: frozenset[Literal["sensitive", "original", "pairs", "population"]] = frozenset()
     scope: Literal["class", "table"] = "class"
-    parameters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """A parameter's name and the choices it has."""
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
     definition: str = ""
     """The formula, from the docstring of the kernel."""
 
@@ -69,10 +69,10 @@ class Metric:
 
     card: Card
     kernel: Callable[..., Any] = field(compare=False)
-    parameters: tuple[tuple[str, str], ...] = ()
+    parameters: tuple[tuple[str, Any], ...] = ()
     column: str | None = None
 
-    def __call__(self, release: Release | None = None, roles: Roles | None = None, /, **parameters: str) -> Any:
+    def __call__(self, release: Release | None = None, roles: Roles | None = None, /, **parameters: Any) -> Any:
         """Measure, or set parameters."""
         if release is None:
             return self.set(**parameters)
@@ -80,13 +80,20 @@ class Metric:
             raise TypeError(f"{self.card.name} takes (release, roles) to measure, or parameters to be set; not both")
         return self.score(release.evidence(roles))
 
-    def set(self, **parameters: str) -> Metric:
+    def set(self, **parameters: Any) -> Metric:
         """The same metric with these parameters."""
-        for name, choice in parameters.items():
-            choices = self.card.parameters.get(name)
-            if choices is None or choice not in choices:
-                raise RequirementError(f"{self.card.name} {_takes(self.card)}.")
-        return replace(self, parameters=tuple({**dict(self.parameters), **parameters}.items()))
+        values = dict(self.parameters)
+        for name, value in parameters.items():
+            kind = self.card.parameters.get(name)
+            if kind is None:
+                raise RequirementError(f"{self.card.name} has no parameter {name!r}; it {written(self.card)}.")
+            try:
+                values[name] = kind.read(value)
+            except RequirementError as wanted:
+                raise RequirementError(f"{self.card.name}: {name} must be {wanted}; it {written(self.card)}.") from None
+        # in the card's order, without what is the default anyway: one metric has one spelling
+        kept = [(n, values[n]) for n, kind in self.card.parameters.items() if n in values and values[n] != kind.default]
+        return replace(self, parameters=tuple(kept))
 
     def on(self, column: str) -> Metric:
         """The same metric for one sensitive column."""
@@ -95,17 +102,24 @@ class Metric:
         return replace(self, column=column)
 
     def variants(self) -> list[Metric]:
-        """The metric for every choice of the parameters that are not set."""
+        """The metric for every choice of the parameters that are not set; none if a number is missing."""
         found = [self]
-        for name, choices in self.card.parameters.items():
+        for name, kind in self.card.parameters.items():
             if name not in dict(self.parameters):
-                found = [metric.set(**{name: choice}) for metric in found for choice in choices]
+                found = [metric.set(**{name: value}) for metric in found for value in kind.usual]
         return found
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Every parameter's value, the defaults included."""
+        given = dict(self.parameters)
+        return {name: given.get(name, kind.default) for name, kind in self.card.parameters.items()}
 
     def __str__(self) -> str:
         text = self.card.name
         if self.parameters:
-            text += f"[{','.join(value for _, value in self.parameters)}]"
+            spelled = (self.card.parameters[name].spell(name, value) for name, value in self.parameters)
+            text += f"[{','.join(spelled)}]"
         return text + f"({_spell(self.column)})" if self.column else text
 
     def at_least(self, bound: float) -> Requirement:
@@ -121,7 +135,7 @@ class Metric:
         if self.card.scope != "class":
             raise Unavailable(f"{self} is about the whole table, not about a class.")
         self.check_complete()
-        values: FloatArray = self.kernel(classes, **dict(self.parameters))
+        values: FloatArray = self.kernel(classes, **self.arguments)
         return values
 
     def score(self, evidence: Evidence) -> Score:
@@ -149,7 +163,7 @@ class Metric:
             hit = values == worst
             details = {"worst_classes": int(hit.sum()), "worst_rows": int(classes.size[hit].sum())}
             return Score(float(worst), self.card.unit, "exact", values, details=details)
-        found = self.kernel(evidence, column, **dict(self.parameters))
+        found = self.kernel(evidence, column, **self.arguments)
         return found if isinstance(found, Score) else Score(float(found), self.card.unit)
 
     def sentence(self, value: float) -> str:
@@ -158,8 +172,8 @@ class Metric:
 
     def check_complete(self) -> None:
         """Raise if a parameter is not set."""
-        if len(self.parameters) < len(self.card.parameters):
-            raise RequirementError(f"{self.card.name} {_takes(self.card)}.")
+        if any(value is None for value in self.arguments.values()):
+            raise RequirementError(f"{self.card.name} {written(self.card)}.")
 
 
 def measure(**card: Any) -> Callable[[Callable[..., Any]], Metric]:
@@ -230,9 +244,15 @@ def spell_number(x: float) -> str:
     return str(int(x)) if math.isfinite(x) and float(x).is_integer() and abs(x) < 1e15 else repr(float(x))
 
 
-def _takes(card: Card) -> str:
-    ways = [f"{card.name}[{choice}]" for choices in card.parameters.values() for choice in choices]
-    return f"is written {' or '.join(ways)}" if ways else "takes no parameter"
+def written(card: Card) -> str:
+    """How a metric with parameters is written."""
+    if not card.parameters:
+        return "takes no parameter"
+    ways = [""]
+    for name, kind in card.parameters.items():
+        options = kind.options if isinstance(kind, Choice) else (f"{name}=...",)
+        ways = [f"{way},{option}" if way else option for way in ways for option in options]
+    return "is written " + " or ".join(f"{card.name}[{way}]" for way in ways)
 
 
 def _spell(column: str) -> str:
@@ -267,11 +287,17 @@ def parse(text: str, registry: Mapping[str, Metric]) -> tuple[Metric, str | None
         )
     metric = registry[name]
     if match["parameters"] is not None:
-        choices = [part.strip() for part in match["parameters"].split(",")]
-        names: Sequence[str] = list(metric.card.parameters)
-        if len(choices) != len(names):
-            raise RequirementError(f"{name} {_takes(metric.card)}.")
-        metric = metric.set(**dict(zip(names, choices, strict=True)))
+        given: dict[str, str] = {}
+        free = list(metric.card.parameters)
+        for part in match["parameters"].split(","):
+            key, sign, value = part.partition("=")
+            if not sign:  # a bare word belongs to the first parameter that has none yet
+                key, value = free[0] if free else "", part
+            if key.strip() not in free:
+                raise RequirementError(f"{text!r}: {name} {written(metric.card)}.")
+            free.remove(key.strip())
+            given[key.strip()] = value.strip()
+        metric = metric.set(**given)
     if match["column"]:
         column = match["column"]
         metric = metric.on(column[1:-1].replace('""', '"') if column.startswith('"') else column)

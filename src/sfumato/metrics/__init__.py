@@ -65,7 +65,7 @@ def measure(
     scores: dict[str, tuple[Metric, Score]] = {}
     skipped: dict[str, str] = {}
     asked = metrics if metrics is not None else everything(roles)
-    for each in (v for m in asked for v in m.variants()):
+    for each in (v for m in asked for v in m.variants() or [m]):
         try:
             scores[str(each)] = (each, each.score(release.evidence(roles)))
         except Unavailable as reason:

@@ -6,6 +6,7 @@ from ...core.classes import Classes
 from ...core.column import FloatArray, IntArray
 from ...core.errors import Unavailable
 from ...core.metric import measure
+from ...core.parameter import Choice
 
 
 def _sentence(value: float) -> str:
@@ -68,7 +69,7 @@ def emd_ordered(classes: Classes, rank: IntArray) -> FloatArray:
     misleads="Two classes at the same distance can differ in what they reveal (Afifi et al. 2018, ex. 4); "
     "over an order of thousands of values a class of a single one can still look close.",
     needs=frozenset({"sensitive"}),
-    parameters={"ground": ("ordered", "equal")},
+    parameters={"ground": Choice(("ordered", "equal"))},
 )
 def t_closeness(classes: Classes, ground: str) -> FloatArray:
     """Earth mover's distance between a class and the table; the worst class counts.

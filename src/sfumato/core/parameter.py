@@ -1,0 +1,87 @@
+"""A metric's parameters: what may stand in the brackets of `t_closeness[ordered]` or `recursive_diversity[l=3]`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import RequirementError
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of a few words; written bare. Without a default every option is a metric of its own."""
+
+    options: tuple[str, ...]
+    default: str | None = None
+
+    @property
+    def usual(self) -> tuple[str, ...]:
+        """The values to measure where none is chosen."""
+        return self.options if self.default is None else (self.default,)
+
+    def read(self, value: Any) -> str:
+        """A given value, checked."""
+        if value not in self.options:
+            raise RequirementError(f"one of {', '.join(self.options)}")
+        return str(value)
+
+    def spell(self, name: str, value: str) -> str:
+        """As `read` takes it back from a text."""
+        return value
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number between two bounds; written `name=3`."""
+
+    default: float | None
+    low: float = -math.inf
+    high: float = math.inf
+    whole: bool = False
+
+    @property
+    def usual(self) -> tuple[float, ...]:
+        """The default; a number without one must be given."""
+        return () if self.default is None else (self.default,)
+
+    def read(self, value: Any) -> float:
+        """A given value, checked."""
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = math.nan
+        if not self.low <= number <= self.high or (self.whole and not number.is_integer()):
+            raise RequirementError(f"a {'whole ' if self.whole else ''}number from {self.low:g} to {self.high:g}")
+        return int(number) if self.whole else number
+
+    def spell(self, name: str, value: float) -> str:
+        """As `read` takes it back from a text."""
+        return f"{name}={int(value) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))}"
+
+
+@dataclass(frozen=True)
+class Words:
+    """A set of texts, such as sensitive values that may be disclosed; written `name=flu|cold`."""
+
+    default: frozenset[str] = frozenset()
+
+    @property
+    def usual(self) -> tuple[frozenset[str], ...]:
+        """The default."""
+        return (self.default,)
+
+    def read(self, value: Any) -> frozenset[str]:
+        """A given value, checked."""
+        words = frozenset(value.split("|") if isinstance(value, str) else value)
+        if any(not word or set(word) & set("|,[]=") for word in words):
+            raise RequirementError("texts separated by |, without commas, brackets or equals signs")
+        return words
+
+    def spell(self, name: str, value: frozenset[str]) -> str:
+        """As `read` takes it back from a text."""
+        return f"{name}={'|'.join(sorted(value))}"
+
+
+Parameter = Choice | Number | Words
