@@ -19,7 +19,7 @@ import sfumato as sf
 from sfumato.cli.compare import report
 from sfumato.metrics import metric, require
 from sfumato.report import figures, page
-from sfumato.study.study import Result, Study, grid
+from sfumato.study.study import Candidate, Result, Study, grid
 
 CHROMIUM = Path("/usr/bin/chromium")
 KS = ("mondrian k=2", "mondrian k=4", "mondrian k=8", "mondrian k=16", "mondrian k=5000")
@@ -259,18 +259,22 @@ HOSTILE = ("</script><b>bold</b>", 'a"b', "<img src=x onerror=alert(1)>", "{{ 7 
 
 
 def hostile_study(folder: Path) -> Study:
+    """The names as quasi-identifiers, as sensitive columns, in a requirement and in the name of a candidate."""
     rng = np.random.default_rng(2)
     path = folder / "<i>people<i>.csv"
-    columns = {name: rng.integers(0, 9, 60).astype(str) for name in HOSTILE[:3]}
-    columns |= {HOSTILE[3]: rng.choice(list("xyz"), 60), HOSTILE[4]: rng.choice(list("uvw"), 60)}
+    secret, known = (HOSTILE[0], HOSTILE[4]), HOSTILE[1:4]
+    columns = {name: rng.integers(0, 9, 60).astype(str) for name in known}
+    columns |= {name: rng.choice(list("xyz"), 60) for name in secret}
     sf.read(pa.table(columns)).write(path)
-    roles = sf.Roles(quasi=HOSTILE[:3], sensitive=HOSTILE[3:], source='r"<u>.toml')
-    sets = metric("distinct_l_diversity").on(HOSTILE[3]).at_least(1)
+    roles = sf.Roles(quasi=known, sensitive=secret, source='r"<u>.toml')
+    several = metric("distinct_l_diversity").on(secret[0]).at_least(1)
+    steered = Candidate("steered", sf.Mondrian(k=4, require=(several,)))
     return Study(
         table=sf.read(path),
         roles=roles,
-        candidates=grid(["mondrian k=2", "mondrian k=5", "mondrian k=9"]),
-        require=(sets,),
+        candidates=(*grid(["mondrian k=2", "mondrian k=9"]), steered),
+        risk=metric("t_closeness[equal]").on(secret[0]),
+        require=(several, metric("t_closeness[equal]").on(secret[0]).at_most(0.99)),
     )
 
 
@@ -291,6 +295,9 @@ def test_hostile_names_are_text(hostile: Path) -> None:
     assert "<i>people<i>.csv" in seen.text
     assert " 49 " not in f" {seen.text} ".replace(",", " ")
     assert len(seen.figures) == 5  # each still reads as JSON
+    rows = values_in(seen.figures["map"])
+    assert any(HOSTILE[0] in row.get("candidate", "") for row in rows)
+    assert any(HOSTILE[0] in row.get("text", "") for row in rows)
     assert html.escape(HOSTILE[2]) in hostile.read_text(encoding="utf-8")
 
 
@@ -298,7 +305,7 @@ def test_hostile_names_survive_in_the_json(hostile: Path) -> None:
     content = json.loads((hostile.parent / "report.json").read_text(encoding="utf-8"))
     texts = content["requirements"]
     assert [str(require(text)) for text in texts] == texts
-    assert HOSTILE[3] in texts[0]
+    assert HOSTILE[0] in texts[0]
 
 
 # --- again ----------------------------------------------------------------------------------------------------------
@@ -367,7 +374,6 @@ def test_without_sensitive_columns_and_requirements(tmp_path: Path) -> None:
 
 def test_a_release_from_elsewhere_is_named_by_its_file(tmp_path: Path) -> None:
     from sfumato.core.release import Release
-    from sfumato.study.study import Candidate
 
     original = sf.read(pa.table({"age": [1, 2, 3, 4], "ill": list("abab")}))
     roles = sf.Roles(quasi=("age",), sensitive=("ill",), source="roles.toml")

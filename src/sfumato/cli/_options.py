@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rich.console import Console
 
     from ..core.metric import Requirement
     from ..core.table import Table
-
-_READING = "Reading tables (detected unless given)"
 
 Input = Annotated[
     Path, typer.Argument(metavar="INPUT", help="CSV, Parquet, Excel or Arrow file, or a DuckDB or SQLite database.")
@@ -32,40 +31,91 @@ Require = Annotated[
     typer.Option("--require", metavar="TEXT", help="A requirement, for example 'k_anonymity >= 5'. May be repeated."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
-Delimiter = Annotated[str | None, typer.Option(help="Field delimiter of a CSV file.", rich_help_panel=_READING)]
-Quote = Annotated[str | None, typer.Option(help="Quote character of a CSV file.", rich_help_panel=_READING)]
-Encoding = Annotated[str | None, typer.Option(help="Encoding of a CSV file.", rich_help_panel=_READING)]
-Header = Annotated[
-    bool | None,
-    typer.Option("--header/--no-header", help="Whether the first line names the columns.", rich_help_panel=_READING),
-]
-Missing = Annotated[
-    list[str] | None,
-    typer.Option(help="A text that means missing, such as '?'. May be repeated.", rich_help_panel=_READING),
-]
-Sheet = Annotated[str | None, typer.Option(help="Sheet of an Excel file.", rich_help_panel=_READING)]
-Query = Annotated[str | None, typer.Option(help="SELECT over the tables of a database.", rich_help_panel=_READING)]
-Memory = Annotated[
-    str | None,
-    typer.Option(help="Memory limit of the engine, such as 4GB; it spills beyond.", rich_help_panel=_READING),
-]
 
 
-def open_table(path: Path, *, memory: str | None = None, quiet: bool = False, **options: Any) -> Table:
-    """Open a table and say what was detected."""
-    from ..engines import read
+@dataclass(frozen=True)
+class Reading:
+    """How tables are to be read: the options that every verb with a table has."""
 
-    if memory is not None:
-        from ..engines.duckdb import configure
+    delimiter: str | None
+    quote: str | None
+    encoding: str | None
+    header: bool | None
+    missing: list[str] | None
+    sheet: str | None
+    query: str | None
+    memory: str | None
 
-        configure(memory=memory)
-    if isinstance(options.get("delimiter"), str):
-        options["delimiter"] = options["delimiter"].replace("\\t", "\t")
-    table = read(path, **{key: value for key, value in options.items() if value is not None and value != []})
-    if not quiet:
-        for note in table.notes:
-            tell(f"{path}: {note}")
-    return table
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """What was given, as the command line writes it: so that a report can say how to read the table again."""
+        words: list[str] = []
+        for name in ("delimiter", "quote", "encoding", "sheet", "query"):
+            if getattr(self, name) is not None:
+                words += [f"--{name}", getattr(self, name)]
+        if self.header is not None:
+            words.append("--header" if self.header else "--no-header")
+        for text in self.missing or []:
+            words += ["--missing", text]
+        return tuple(words)
+
+    def open(self, path: Path, *, quiet: bool = False) -> Table:
+        """Open a table and say what was detected."""
+        from ..engines import read
+
+        if self.memory is not None:
+            from ..engines.duckdb import configure
+
+            configure(memory=self.memory)
+        options: dict[str, Any] = {
+            "delimiter": self.delimiter and self.delimiter.replace("\\t", "\t"),
+            "quote": self.quote,
+        }
+        options.update(
+            encoding=self.encoding, header=self.header, missing=self.missing, sheet=self.sheet, query=self.query
+        )
+        table = read(path, **{key: value for key, value in options.items() if value is not None and value != []})
+        if not quiet:
+            for note in table.notes:
+                tell(f"{path}: {note}")
+        return table
+
+
+def _reading(help: str, *names: str) -> Any:
+    return typer.Option(*names, help=help, rich_help_panel="Reading tables (detected unless given)")
+
+
+_READING: dict[str, Any] = {
+    "delimiter": Annotated[str | None, _reading("Field delimiter of a CSV file.")],
+    "quote": Annotated[str | None, _reading("Quote character of a CSV file.")],
+    "encoding": Annotated[str | None, _reading("Encoding of a CSV file.")],
+    "header": Annotated[bool | None, _reading("Whether the first line names the columns.", "--header/--no-header")],
+    "missing": Annotated[list[str] | None, _reading("A text that means missing, such as '?'. May be repeated.")],
+    "sheet": Annotated[str | None, _reading("Sheet of an Excel file.")],
+    "query": Annotated[str | None, _reading("SELECT over the tables of a database.")],
+    "memory": Annotated[str | None, _reading("Memory limit of the engine, such as 4GB; it spills beyond.")],
+}
+
+
+def reads(verb: Callable[..., None]) -> Callable[..., None]:
+    """Give a verb the reading options: in its place, its parameter `reading` gets one object with all of them."""
+    hints = get_type_hints(verb, include_extras=True)
+    own = [
+        p.replace(annotation=hints[p.name]) for p in inspect.signature(verb).parameters.values() if p.name != "reading"
+    ]
+    options = [
+        inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=kind)
+        for name, kind in _READING.items()
+    ]
+
+    @functools.wraps(verb)
+    def with_reading(**given: Any) -> None:
+        verb(reading=Reading(**{name: given.pop(name) for name in _READING}), **given)
+
+    with_reading.__signature__ = inspect.Signature([*own, *options])  # type: ignore[attr-defined]
+    with_reading.__annotations__ = {p.name: p.annotation for p in (*own, *options)}
+    del with_reading.__wrapped__  # else the signature of the verb itself is looked at
+    return with_reading
 
 
 def requirements(texts: list[str] | None) -> list[Requirement]:

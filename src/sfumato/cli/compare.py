@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json as json_
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..study.study import Result
 
 
+@o.reads
 def run(
     input: o.Input,
     roles: o.RolesFile,
@@ -33,14 +34,8 @@ def run(
     utility: Annotated[str, typer.Option(help="The utility metric of the map's other axis.")] = "iloss",
     seed: Annotated[int | None, typer.Option(help="Repeat the same random choices.")] = None,
     json: o.Json = False,
-    delimiter: o.Delimiter = None,
-    quote: o.Quote = None,
-    encoding: o.Encoding = None,
-    header: o.Header = None,
-    missing: o.Missing = None,
-    sheet: o.Sheet = None,
-    query: o.Query = None,
-    memory: o.Memory = None,
+    *,
+    reading: o.Reading,
 ) -> None:
     """Make candidates, measure each, find the frontier and its knee, and recommend one.
 
@@ -52,19 +47,11 @@ def run(
     from ..core.roles import Roles
     from ..study.study import GRID, SPLIT_GRID, Candidate, Study, grid
 
-    options: dict[str, Any] = {
-        "delimiter": delimiter,
-        "quote": quote,
-        "encoding": encoding,
-        "header": header,
-        "missing": missing,
-    }
-    options.update(sheet=sheet, query=query, memory=memory, quiet=json)
     named = Roles.read(roles)
-    table = o.open_table(input, **options)
+    table = reading.open(input, quiet=json)
     texts = candidate or ([] if release else [*GRID, *(SPLIT_GRID if named.sensitive else ())])
     elsewhere = [
-        Candidate(str(path), release=Release(table=o.open_table(path, memory=None, quiet=json), original=table))
+        Candidate(str(path), release=Release(table=reading.open(path, quiet=json), original=table))
         for path in release or []
     ]
     study = Study(
@@ -74,6 +61,7 @@ def run(
         risk=metrics.metric(risk),
         utility=metrics.metric(utility),
         require=tuple(o.requirements(require)),
+        arguments=reading.arguments,
     )
     with o.progress("comparing") as bar:
         result = study.run(seed=seed, progress=lambda done, name: bar(done / (len(study.candidates) + 1), name))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ..core.metric import Metric, Score
 
 
+@o.reads
 def run(
     release: o.ReleaseFile,
     roles: o.RolesFile,
@@ -24,14 +25,8 @@ def run(
     pair: Annotated[str, typer.Option(help="How rows belong together: position, key:COLUMN or none.")] = "none",
     population: Annotated[Path | None, typer.Option(help="A table of the population, for journalist_risk.")] = None,
     json: o.Json = False,
-    delimiter: o.Delimiter = None,
-    quote: o.Quote = None,
-    encoding: o.Encoding = None,
-    header: o.Header = None,
-    missing: o.Missing = None,
-    sheet: o.Sheet = None,
-    query: o.Query = None,
-    memory: o.Memory = None,
+    *,
+    reading: o.Reading,
 ) -> None:
     """Measure a release, ours or anyone's: every metric that can be asked of it, with a sentence each.
 
@@ -43,18 +38,10 @@ def run(
 
     asked = [metrics.metric(text) for text in metric] if metric else None
     named = Roles.read(roles)
-    options: dict[str, Any] = {
-        "delimiter": delimiter,
-        "quote": quote,
-        "encoding": encoding,
-        "header": header,
-        "missing": missing,
-    }
-    options.update(sheet=sheet, query=query, memory=memory, quiet=json)
     made = Release(
-        table=o.open_table(release, **options),
-        original=o.open_table(original, **options) if original else None,
-        population=o.open_table(population, **options) if population else None,
+        table=reading.open(release, quiet=json),
+        original=reading.open(original, quiet=json) if original else None,
+        population=reading.open(population, quiet=json) if population else None,
         pairing=pair,
     )
     scores, skipped = metrics.measure(made, named, asked)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ..profile.table import Profile
 
 
+@o.reads
 def run(
     input: o.Input,
     write_roles: Annotated[
@@ -25,14 +26,8 @@ def run(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the roles file.")] = False,
     json: o.Json = False,
-    delimiter: o.Delimiter = None,
-    quote: o.Quote = None,
-    encoding: o.Encoding = None,
-    header: o.Header = None,
-    missing: o.Missing = None,
-    sheet: o.Sheet = None,
-    query: o.Query = None,
-    memory: o.Memory = None,
+    *,
+    reading: o.Reading,
 ) -> None:
     """Look at a raw table: what each column is, which role suits it and why, and which combinations single people out.
 
@@ -44,15 +39,7 @@ def run(
 
     if write_roles is not None and write_roles.exists() and not force:
         raise InputError(f"{write_roles}: already there; remove it, name another file, or pass --force.")
-    options: dict[str, Any] = {
-        "delimiter": delimiter,
-        "quote": quote,
-        "encoding": encoding,
-        "header": header,
-        "missing": missing,
-    }
-    options.update(sheet=sheet, query=query, memory=memory, quiet=json)
-    table = o.open_table(input, **options)
+    table = reading.open(input, quiet=json)
     with o.progress(f"profile {input}"):
         found = profile(table, most=most, quasi=quasi or None)
     if write_roles is not None:

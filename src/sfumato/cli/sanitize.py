@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from . import _options as o
 
 
+@o.reads
 def run(
     input: o.Input,
     roles: o.RolesFile,
@@ -23,14 +24,8 @@ def run(
     require: o.Require = None,
     seed: Annotated[int | None, typer.Option(help="Repeat the same random choices; the result then says so.")] = None,
     json: o.Json = False,
-    delimiter: o.Delimiter = None,
-    quote: o.Quote = None,
-    encoding: o.Encoding = None,
-    header: o.Header = None,
-    missing: o.Missing = None,
-    sheet: o.Sheet = None,
-    query: o.Query = None,
-    memory: o.Memory = None,
+    *,
+    reading: o.Reading,
 ) -> None:
     """Sanitize a table and publish it, verified.
 
@@ -55,15 +50,7 @@ def run(
     wanted = o.requirements(require)
     made_by = find(mechanism).of(values, tuple(wanted))
     named = Roles.read(roles)
-    options: dict[str, Any] = {
-        "delimiter": delimiter,
-        "quote": quote,
-        "encoding": encoding,
-        "header": header,
-        "missing": missing,
-    }
-    options.update(sheet=sheet, query=query, memory=memory, quiet=json)
-    table = o.open_table(input, **options)
+    table = reading.open(input, quiet=json)
     if out.suffix.lower() not in (".csv", ".parquet"):
         raise InputError(f"{out}: a release is written as .csv or .parquet.")
     if not out.parent.is_dir():

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from . import _options as o
 
 
+@o.reads
 def run(
     release: o.ReleaseFile,
     roles: o.RolesFile,
@@ -18,14 +19,8 @@ def run(
         Path | None, typer.Option(help="The original, only for requirements that compare with it.")
     ] = None,
     json: o.Json = False,
-    delimiter: o.Delimiter = None,
-    quote: o.Quote = None,
-    encoding: o.Encoding = None,
-    header: o.Header = None,
-    missing: o.Missing = None,
-    sheet: o.Sheet = None,
-    query: o.Query = None,
-    memory: o.Memory = None,
+    *,
+    reading: o.Reading,
 ) -> None:
     """Measure a published file again and compare with what is required of it.
 
@@ -41,17 +36,9 @@ def run(
         raise RequirementError(
             "Nothing to verify; give at least one --require, for example --require 'k_anonymity >= 5'."
         )
-    options: dict[str, Any] = {
-        "delimiter": delimiter,
-        "quote": quote,
-        "encoding": encoding,
-        "header": header,
-        "missing": missing,
-    }
-    options.update(sheet=sheet, query=query, memory=memory, quiet=json)
     named = Roles.read(roles)
-    before = o.open_table(original, **options) if original else None
-    found = verify(o.open_table(release, **options), named, wanted, original=before)
+    before = reading.open(original, quiet=json) if original else None
+    found = verify(reading.open(release, quiet=json), named, wanted, original=before)
     if json:
         verdicts = {
             str(v.requirement): {"met": v.met, "value": number(v.score.value), "exactness": v.score.exactness}

@@ -113,6 +113,8 @@ class Study:
     risk: Metric = field(default_factory=lambda: metrics.metric(RISK))
     utility: Metric = field(default_factory=lambda: metrics.metric(UTILITY))
     require: tuple[Requirement, ...] = ()
+    arguments: tuple[str, ...] = ()
+    """How the table is read, as the command line writes it; for the commands in the report."""
 
     def __post_init__(self) -> None:
         self.risk.check_complete()
@@ -137,7 +139,7 @@ class Study:
             progress(len(points), "")
         if all(point.failure for point in points):
             raise Infeasible(f"No candidate could be made. The first says: {points[0].failure}")
-        return Result(self, tuple(points))
+        return Result(self, tuple(points), seed)
 
     def _point(self, candidate: Candidate, seed: int | None) -> Point:
         started = time.perf_counter()
@@ -165,6 +167,7 @@ class Result:
 
     study: Study
     points: tuple[Point, ...]
+    seed: int | None = None
 
     @cached_property
     def made(self) -> list[int]:
@@ -226,6 +229,8 @@ class Result:
         settings = {key: value for key, value in made.settings().items() if key != "require"}
         asked = dict.fromkeys([*map(str, made.promises), *map(str, self.study.require)])
         given = "".join(f" --set {key}={value}" for key, value in settings.items())
+        given += "".join(f" {shlex.quote(word)}" for word in self.study.arguments)
+        given += "" if self.seed is None else f" --seed {self.seed}"
         need = "".join(f" --require {shlex.quote(text)}" for text in asked)
         table, roles = shlex.quote(self.study.table.name), shlex.quote(self.study.roles.source)
         out = shlex.quote(out)
