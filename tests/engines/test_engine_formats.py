@@ -227,8 +227,8 @@ def test_mixed_types_in_a_frame_are_refused_without_a_value(refusal: Any, canary
 
 
 def test_names_in_memory_that_cannot_be_used(refusal: Any) -> None:
-    refusal(InputError, lambda: sf.read(pd.DataFrame([[1, 2]], columns=["a", "a"])), "twice")
-    refusal(InputError, lambda: sf.read(pd.DataFrame([[1, 2]], columns=["1", 1])), "twice")
+    refusal(InputError, lambda: sf.read(pd.DataFrame([[1, 2]], columns=["a", "a"])), "the same name")
+    refusal(InputError, lambda: sf.read(pd.DataFrame([[1, 2]], columns=["1", 1])), "the same name")
     refusal(InputError, lambda: sf.read(pa.table([[1], [2]], names=["a", "A"])), "upper and lower case")
     refusal(InputError, lambda: sf.read(pa.table([[1], [2]], names=["a", ""])), "no name")
 

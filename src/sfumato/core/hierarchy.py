@@ -113,22 +113,30 @@ class Hierarchy:
         return {value: i for i, value in enumerate(self.levels[0])}
 
     @cached_property
-    def leaves(self) -> dict[str, int]:
-        """How many values stand under each label; the largest group where a label is used at several levels."""
-        found: dict[str, int] = {TOP: len(self.levels[0])}
-        for level in self.levels:
-            labels, sizes = np.unique(np.array(level, dtype=object), return_counts=True)
-            for label, size in zip(labels, sizes, strict=True):
-                found[label] = max(found.get(label, 0), int(size))
+    def groups(self) -> dict[str, IntArray]:
+        """The lines of the values that each label stands for: those of its largest group, and a value for itself.
+
+        A label may be used at several levels, or be a value elsewhere: what it covers is then the most it can mean.
+        """
+        found: dict[str, IntArray] = {TOP: np.arange(len(self.levels[0]))}
+        for level in reversed(self.levels[1:]):
+            labels, where = np.unique(np.array(level, dtype=object), return_inverse=True)
+            order = np.argsort(where, kind="stable")
+            for label, lines in zip(labels, np.split(order, np.cumsum(np.bincount(where))[:-1]), strict=True):
+                if len(lines) > len(found.get(label, ())):
+                    found[label] = lines
+        for value, line in self.index.items():
+            found[value] = np.union1d(found[value], [line]) if value in found else np.array([line])
         return found
 
+    @cached_property
+    def leaves(self) -> dict[str, int]:
+        """How many values stand under each label."""
+        return {label: len(lines) for label, lines in self.groups.items()}
+
     def under(self, label: str) -> frozenset[str]:
-        """The values that a label stands for: those of its largest group, and a value for itself."""
-        best: list[str] = []
-        for level in self.levels:
-            here = [value for value, name in zip(self.levels[0], level, strict=True) if name == label]
-            best = here if len(here) > len(best) else best
-        return frozenset(best)
+        """The values that a label stands for."""
+        return frozenset(self.levels[0][i] for i in self.groups.get(label, ()))
 
     def codes(self) -> list[IntArray]:
         """Each level as integer labels, numbered within the level: what a lattice search and Mondrian work on."""

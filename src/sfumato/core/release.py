@@ -11,7 +11,7 @@ import numpy as np
 from .arrow import numpy, strings
 from .classes import Classes
 from .column import Column, IntArray, encode
-from .counts import Counts, exact
+from .counts import Counts, exact, pack
 from .cover import Domain
 from .errors import InputError, Unavailable
 from .roles import Roles
@@ -23,6 +23,7 @@ Pairing = Literal["position", "none"] | str  # or "key:COLUMN"
 @dataclass(frozen=True, eq=False)
 class Release:
     """`table` is what is published. `original` and `population` never leave: they are here for measuring only.
+    `related` are tables published along with it about the same people, joined on the person column.
 
     `pairing` says how rows of the release and of the original belong together: "position" (row i is row i),
     "key:COLUMN" (a column both have), or "none", and then a metric that needs pairs says so. A mechanism of ours leaves
@@ -34,6 +35,7 @@ class Release:
     pairing: str = "none"
     recoding: Recoding | None = None
     population: Table | None = None
+    related: tuple[Table, ...] = ()
     made_by: str = "elsewhere"
     parameters: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -54,6 +56,18 @@ class Release:
 
 
 @dataclass(frozen=True, eq=False)
+class Cover:
+    """What a release's classes cover of a population table, in people."""
+
+    sizes: IntArray
+    """The people whom each class's released values cover."""
+    nobody: int
+    """The people whom no class covers."""
+    several: int
+    """The people whom more than one class covers."""
+
+
+@dataclass(frozen=True, eq=False)
 class Evidence:
     """The counts behind a release, taken when first asked for: one scan for the classes of each sensitive column."""
 
@@ -66,7 +80,20 @@ class Evidence:
             raise Unavailable(
                 f"{self.roles.source} names no quasi-identifier, so there are no classes; set quasi = [...]."
             )
-        return self.roles.quasi
+        if not self.release.related:
+            return self.roles.quasi
+        elsewhere = {name for table in self.release.related for name in table.columns} - set(self.release.table.columns)
+        here = tuple(name for name in self.roles.quasi if name not in elsewhere)
+        if not here:
+            raise Unavailable(
+                f"{self.release.table.name} has no quasi-identifier, only its related tables do; "
+                "measure one that has, and give the others as related."
+            )
+        return here
+
+    def _check(self, table: Table) -> None:
+        for name in self._quasi():
+            self.roles.check_column(name, table.columns, where=table.name, kind="quasi")
 
     def _split(self, table: Table, sensitive: str) -> tuple[Classes, Counts]:
         return Classes.from_counts(
@@ -89,7 +116,7 @@ class Evidence:
             table = self.release.table
             if sensitive in self._quasi():
                 raise Unavailable(f"Column {sensitive!r} is a quasi-identifier; a sensitive column is something else.")
-            self.roles.check(table.columns, where=table.name, need=("quasi",))
+            self._check(table)
             if sensitive in self.roles.sensitive:
                 self.roles.check_column(sensitive, table.columns, where=table.name, kind="sensitive")
             elif sensitive not in table.columns:
@@ -101,7 +128,7 @@ class Evidence:
     def tuples(self) -> Counts:
         """The released quasi-identifier tuples, one a class."""
         quasi = self._quasi()
-        self.roles.check(self.release.table.columns, where=self.release.table.name, need=("quasi",))
+        self._check(self.release.table)
         there = [s for s in self.roles.sensitive if s in self.release.table.columns and s not in quasi]
         if there:  # counting with a sensitive column now saves a second scan later
             return self._released(next((s for s in there if ("released", s) in self._kept), there[0]))[1]
@@ -161,47 +188,126 @@ class Evidence:
             before, a = encode(name, recoding.table.column(recoding.by.index(name)))
             after, b = encode(name, recoding.table.column(width + recoding.to.index(name)))
             counts = Counts.of([before, after], [a, b], numpy(recoding.table.column("n")).astype(np.int64))
-        elif self.release.pairing == "none":
+        else:
+            counts = self._paired(why).count((f"original.{name}", f"released.{name}"))
+        first, second = counts.columns
+        return [first.texts[c] for c in counts.codes[0]], [second.texts[c] for c in counts.codes[1]], counts.n
+
+    def _paired(self, why: str) -> Table:
+        if self.release.pairing == "none":
             raise Unavailable(
                 f"{why} needs to know which released row comes from which original row; "
                 "pair them with --pair position or --pair key:COLUMN."
             )
+        key = self.release.pairing.removeprefix("key:") if self.release.pairing.startswith("key:") else None
+        joined = self.release.table.beside(self.original(why), key)
+        alone = self.release.table.rows - joined.rows
+        if alone:
+            raise InputError(
+                f"{self.release.table.name}: {alone} rows have a {key!r} that {self.original(why).name} does not have, "
+                "so they have no original to be paired with."
+            )
+        return joined
+
+    def held(self, name: str, why: str) -> tuple[IntArray, Column, IntArray, IntArray]:
+        """A column that need not be released, split by released class: class, the column, its code and rows of each entry.
+
+        It is taken from the release if that has it, else from the original rows that the released ones are paired with.
+        """
+        quasi = self._quasi()
+        if name in self.release.table.columns:
+            counts = self.release.table.count((*quasi, name))
+        elif name not in self.original(why).columns:
+            raise Unavailable(f"{self.original(why).name}: no column {name!r}, which {why} needs.")
+        elif self.release.recoding is not None:
+            counts = self.original(why).recode(self.release.recoding).count((*quasi, name))
         else:
-            key = self.release.pairing.removeprefix("key:") if self.release.pairing.startswith("key:") else None
-            joined = self.release.table.beside(self.original(why), key)
-            alone = self.release.table.rows - joined.rows
-            if alone:
-                raise InputError(
-                    f"{self.release.table.name}: {alone} rows have a {key!r} that {self.original(why).name} does not have, "
-                    "so they have no original to be paired with."
-                )
-            counts = joined.count((f"original.{name}", f"released.{name}"))
-        first, second = counts.columns
-        return [first.texts[c] for c in counts.codes[0]], [second.texts[c] for c in counts.codes[1]], counts.n
+            counts = self._paired(why).count((*(f"released.{q}" for q in quasi), f"original.{name}"))
+        both = []  # a column may be numbers on one side and texts on the other: classes are found by spelling
+        for released, ours, column, codes in zip(
+            self.tuples.columns, self.tuples.codes, counts.columns[:-1], counts.codes[:-1], strict=True
+        ):
+            place = {text: i for i, text in enumerate(released.texts)}
+            both.append(
+                np.append(ours, np.array([place.get(t, len(place)) for t in column.texts], dtype=np.int64)[codes])
+            )
+        key = pack(both, [len(column) + 1 for column in self.tuples.columns], len(both[0]))
+        classes, entries = key[: len(self.tuples)], key[len(self.tuples) :]
+        member = np.minimum(np.searchsorted(classes, entries), len(classes) - 1)
+        if not np.array_equal(classes[member], entries):
+            raise InputError(
+                f"{self.release.table.name}: its rows are not those of the table that {name!r} comes from."
+            )
+        return member, counts.columns[-1], counts.codes[-1], counts.n
 
     def population_sizes(self) -> IntArray | None:
-        """For each class, how many people of the population table its released values cover; None without that table.
+        """For each class, how many people of the population table its released values cover; None without that table."""
+        cover = self.population_cover()
+        return None if cover is None else cover.sizes
 
-        Each column's values are matched once (released value against population value); a class then is the product of
-        its columns' matches over the population's distinct tuples, in blocks that bound the memory.
+    def population_cover(self) -> Cover | None:
+        """Whom of the population the classes cover; None without that table. Counted once and kept.
+
+        People are rows, or distinct people where the population table carries the person column.
         """
-        table = self.release.population
-        if table is None:
+        if self.release.population is None:
             return None
-        quasi = self._quasi()
-        self.roles.check(table.columns, where=table.name, need=("quasi",))
-        people = table.count(quasi)
-        matches = []
-        for name, codes in zip(quasi, people.codes, strict=True):
-            domain = Domain(people.column(name), self.roles.taxonomy(name))
-            flags = np.array([domain.mask(text) for text in self.tuples.column(name).texts])
-            matches.append((flags, codes))
-        sizes = np.zeros(len(self.tuples), dtype=np.int64)
-        block = max(1, 50_000_000 // max(len(people), 1))
-        for start in range(0, len(sizes), block):
-            stop = min(start + block, len(sizes))
-            inside = np.ones((stop - start, len(people)), dtype=bool)
-            for (flags, codes), released in zip(matches, self.tuples.codes, strict=True):
-                inside &= flags[released[start:stop]][:, codes]
-            sizes[start:stop] = exact(inside @ people.n.astype(np.float64))
-        return sizes
+        if "population" not in self._kept:
+            self._kept["population"] = self._cover(self.release.population)
+        return self._kept["population"]  # type: ignore[no-any-return]
+
+    def _cover(self, table: Table) -> Cover:
+        """Each column's values are matched once, and people who look the same to every class are counted together.
+
+        Where no two released values of a column overlap, each person's class is looked up. Otherwise a class is the
+        product of its columns' matches, in blocks that bound the memory.
+        """
+        quasi, tuples = self._quasi(), self.tuples
+        self._check(table)
+        person = self.roles.person if self.roles.person in table.columns else None
+        counts = table.count(quasi if person is None else (*quasi, person))
+        matches, codes = [], []
+        for name, column, code in zip(quasi, counts.columns, counts.codes, strict=False):
+            domain = Domain(column, self.roles.taxonomy(name))
+            flags = np.array([domain.mask(text) for text in tuples.column(name).texts])
+            _, first, alike = np.unique(np.packbits(flags, axis=0), axis=1, return_index=True, return_inverse=True)
+            matches.append(flags[:, first])
+            codes.append(alike.ravel()[code])
+        key = pack(codes, [match.shape[1] for match in matches], len(counts))
+        _, first, look = np.unique(key, return_index=True, return_inverse=True)
+        codes = [code[first] for code in codes]
+        if person is None:
+            owner, n = np.arange(len(first)), exact(np.bincount(look, weights=counts.n, minlength=len(first)))
+            look = owner
+        else:
+            people = len(counts.columns[-1])
+            owner, look = np.divmod(np.unique(counts.codes[-1] * len(first) + look), max(len(first), 1))
+            n = np.ones(people, dtype=np.int64)
+        # from here on an entry is a look of an owner; an owner is a person, or n people of one look
+        times = np.zeros(len(n), dtype=np.int64)
+        sizes = np.zeros(len(tuples), dtype=np.int64)
+        if all((match.sum(axis=0) <= 1).all() for match in matches):
+            covered = np.all([match.any(axis=0)[code] for match, code in zip(matches, codes, strict=True)], axis=0)
+            both = [
+                np.append(ours, match.argmax(axis=0)[code])
+                for ours, match, code in zip(tuples.codes, matches, codes, strict=True)
+            ]
+            key = pack(both, [len(column) for column in tuples.columns], len(both[0]))
+            classes, theirs = key[: len(tuples)], key[len(tuples) :]
+            home = np.minimum(np.searchsorted(classes, theirs), len(classes) - 1)
+            home = np.where(covered & (classes[home] == theirs), home, -1)[look]
+            owner, home = np.divmod(np.unique(owner[home >= 0] * len(tuples) + home[home >= 0]), len(tuples))
+            sizes = exact(np.bincount(home, weights=n[owner], minlength=len(tuples)))
+            times = np.bincount(owner, minlength=len(n))
+        elif len(n):
+            starts = np.flatnonzero(np.diff(owner, prepend=-1))
+            block = max(1, 50_000_000 // len(owner))
+            for start in range(0, len(sizes), block):
+                part = slice(start, min(start + block, len(sizes)))
+                inside = np.ones((part.stop - start, len(owner)), dtype=bool)
+                for match, code, released in zip(matches, codes, tuples.codes, strict=True):
+                    inside &= match[released[part]][:, code[look]]
+                inside = np.logical_or.reduceat(inside, starts, axis=1) if len(starts) < len(owner) else inside
+                sizes[part] = exact(inside @ n.astype(np.float64))
+                times += inside.sum(axis=0)
+        return Cover(sizes, int(n[times == 0].sum()), int(n[times > 1].sum()))

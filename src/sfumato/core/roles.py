@@ -16,6 +16,7 @@ from .errors import InputError
 from .hierarchy import Hierarchy
 
 KINDS = ("identifiers", "quasi", "sensitive", "insensitive")
+_SINGLE = ("person", "guarding")
 _SECTIONS = ("roles", "hierarchies", "orders", "weights")
 _RULE_KEYS = (*ladders.RULES, "origin", "suppress", "file", "unknown")
 
@@ -29,6 +30,7 @@ class Roles:
     sensitive    what must not be learned
     insensitive  the rest that may be published
     person       id of the individual where one person has several rows; never released
+    guarding     what each row's person does not want to be linked to, a node of the sensitive taxonomy; never released
     hierarchies  a column's taxonomy file, inline rule or Hierarchy
     orders       the order of a column's values, where neither numbers nor dates give one
     weights      how much a column counts in a loss (1 unless said)
@@ -39,6 +41,7 @@ class Roles:
     identifiers: tuple[str, ...] = ()
     insensitive: tuple[str, ...] = ()
     person: str | None = None
+    guarding: str | None = None
     hierarchies: Mapping[str, Any] = field(default_factory=dict)
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -87,7 +90,7 @@ class Roles:
         roles = content.get("roles")
         if not isinstance(roles, dict):
             raise InputError(f"{source}: no [roles] section; name at least quasi = [...] there.")
-        _known(roles, (*KINDS, "person"), f"{source}, [roles]", "key")
+        _known(roles, (*KINDS, *_SINGLE), f"{source}, [roles]", "key")
         lists = {}
         for kind in KINDS:
             names = roles.get(kind, [])
@@ -96,9 +99,10 @@ class Roles:
             if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
                 raise InputError(f"{source}, [roles]: {kind} must be a list of column names.")
             lists[kind] = tuple(names)
-        person = roles.get("person") or None
-        if person is not None and not isinstance(person, str):
-            raise InputError(f"{source}, [roles]: person must be one column name.")
+        single = {name: roles.get(name) or None for name in _SINGLE}
+        for kind, column in single.items():
+            if column is not None and not isinstance(column, str):
+                raise InputError(f"{source}, [roles]: {kind} must be one column name.")
         hierarchies = content.get("hierarchies", {})
         for name, rule in hierarchies.items():
             if isinstance(rule, dict):
@@ -116,7 +120,7 @@ class Roles:
             orders[name] = tuple(str(value) for value in values)
         return cls(
             **lists,
-            person=person,
+            **single,
             hierarchies=hierarchies,
             orders=orders,
             weights=content.get("weights", {}),
@@ -140,9 +144,10 @@ class Roles:
                 for name in names
             ]
             lines.append("]")
-        if self.person:
-            comment = f"  # {said[self.person]}" if self.person in said else ""
-            lines.append(f"person = {_quote(self.person)}{comment}")
+        for kind in _SINGLE:
+            name = getattr(self, kind)
+            if name:
+                lines.append(f"{kind} = {_quote(name)}" + (f"  # {said[name]}" if name in said else ""))
         for title, entries in (("hierarchies", self.hierarchies), ("orders", self.orders), ("weights", self.weights)):
             if entries:
                 lines += ["", f"[{title}]", *(f"{_key(name)} = {_toml(value)}" for name, value in entries.items())]

@@ -192,6 +192,8 @@ def check_names(names: tuple[str, ...], path: Path | str) -> None:
                 f"{path}: column {i} has no name; name it in the header, or pass --no-header if there is none."
             )
         other = seen.setdefault(name.casefold(), i)
-        if other != i:
-            alike = "twice" if names[other - 1] == name else "twice but for upper and lower case"
-            raise InputError(f"{path}: the column name {name!r} appears {alike} (columns {other} and {i}); rename one.")
+        if other != i:  # the name is not told: without a header it would be a value of the table
+            alike = "the same name" if names[other - 1] == name else "the same name but for upper and lower case"
+            raise InputError(
+                f"{path}: columns {other} and {i} have {alike}; rename one, or pass --no-header if there is none."
+            )
