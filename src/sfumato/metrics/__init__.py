@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 
 from ..core.errors import Unavailable
@@ -53,6 +54,12 @@ def everything(roles: Roles) -> list[Metric]:
             if "sensitive" in base.card.needs and len(roles.sensitive) > 1:
                 found += [variant.on(column) for column in roles.sensitive]
     return found
+
+
+def told(scores: Mapping[str, tuple[Metric, Score]]) -> dict[str, tuple[Metric, Score]]:
+    """What a reader is shown: where a metric was measured for each sensitive column, not also the worst of them again."""
+    apart = {str(replace(metric, column=None)) for metric, _ in scores.values() if metric.column is not None}
+    return {name: found for name, found in scores.items() if name not in apart}
 
 
 def measure(

@@ -9,6 +9,7 @@ from typing import Any
 from .. import __version__
 from ..core.files import write_whole
 from ..core.metric import Metric
+from ..metrics import told
 from ..study.exposure import MEASURES, exposure
 from ..study.study import Result
 from . import figures
@@ -74,6 +75,7 @@ def _content(result: Result) -> dict[str, Any]:
         "chosen": chosen,
         "point": point,
         "columns": shown,
+        "told": told,
         "standing": lambda i: figures.standing(result, i),
         "exposures": exposures,
         "commands": result.commands(),
