@@ -35,15 +35,20 @@ class Verification:
 
 
 def verify(
-    published: Table, roles: Roles, require: Sequence[Requirement], *, original: Table | None = None
+    published: Table,
+    roles: Roles,
+    require: Sequence[Requirement],
+    *,
+    original: Table | None = None,
+    perturbed: frozenset[str] = frozenset(),
 ) -> Verification:
     """Measure a published table and compare with what is required of it; nothing else is trusted."""
-    release = Release(table=published, original=original)
-    kept = [
-        name for name in (*roles.identifiers, *([roles.person] if roles.person else [])) if name in published.columns
-    ]
+    release = Release(table=published, original=original, perturbed=perturbed)
+    house = (*roles.identifiers, roles.person, roles.guarding)  # never released
+    kept = [name for name in house if name is not None and name in published.columns]
     problems = [
-        f"{published.name}: column {name!r} is an identifier in {roles.source} and is still there." for name in kept
+        f"{published.name}: column {name!r} must not leave the house (see {roles.source}) and is still there."
+        for name in kept
     ]
     return Verification(tuple(requirement.check(release, roles) for requirement in require), tuple(problems))
 
@@ -68,7 +73,7 @@ def publish(release: Release, roles: Roles, require: Sequence[Requirement], path
             else {}
         )
         written = read(hidden, **dialect)
-        found = verify(written, roles, require, original=release.original)
+        found = verify(written, roles, require, original=release.original, perturbed=release.perturbed)
         if release.recoding is not None and release.original is not None and written.rows != release.original.rows:
             raise NotMet(
                 f"{path}: not written; {release.made_by} lost rows, which is a mistake of ours. Please report it."

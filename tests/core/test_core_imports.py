@@ -44,7 +44,7 @@ table = sf.read("people.csv")
 roles = sf.Roles(quasi=("age", "sex"), sensitive=("salary", "since"), hierarchies={"age": {"widths": [5, 10]}})
 release = sf.Release(table=table, original=table, pairing="position", population=table)
 scores, skipped = sf.measure(release, roles)
-assert len(scores) > 15 and not skipped, skipped
+assert len(scores) > 40, skipped
 made = sf.Mondrian(k=5)(table, roles)
 from pathlib import Path
 for name in ("out.csv", "out.parquet"):

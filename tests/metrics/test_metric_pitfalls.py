@@ -170,16 +170,26 @@ SEVERAL = {
     "w": ["x", "x", "x", "y", "y", "x"],
 }
 BOTH = Roles(quasi=("q",), sensitive=("s", "w"))
+TREES = {name: sf.Hierarchy.of(name, [(v, "*") for v in sorted(set(SEVERAL[name]))]) for name in ("s", "w")}
+# with tests of their own: one asks of a column with the others known, one needs each row's guarding node
+APART = ("multi_attribute_l_diversity", "personalized_breach")
+ONE_BY_ONE = [
+    m.set(rho1=0.5)
+    if m.card.name == "transfer_of_information"
+    else m  # no value of this table is as rare as its default
+    for m in EVERY
+    if "sensitive" in m.card.needs and m.card.name not in APART
+]
 
 
-@pytest.mark.parametrize("metric", [m for m in EVERY if "sensitive" in m.card.needs], ids=str)
+@pytest.mark.parametrize("metric", ONE_BY_ONE, ids=str)
 @pytest.mark.parametrize("order", [("s", "w"), ("w", "s")])
 def test_the_worst_sensitive_column_counts(release: Make, metric: Metric, order: tuple[str, str]) -> None:
     columns = SEVERAL
     if "original" in metric.card.needs:
         columns = {**SEVERAL, "q": ["*"] * 3 + ["b"] * 3}
     published = release(columns, original={**SEVERAL, "q": list("abcdef")})
-    roles = Roles(quasi=("q",), sensitive=order)
+    roles = Roles(quasi=("q",), sensitive=order, hierarchies=TREES)
     each = {name: metric.on(name)(published, roles).value for name in order}
     worst = (min if metric.card.better == "higher" else max)(each.values())
     score = metric(published, roles)

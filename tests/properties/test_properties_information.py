@@ -37,7 +37,8 @@ def split(draw: st.DrawFn, min_classes: int = 1) -> np.ndarray:
 def classes(counts: np.ndarray) -> Classes:
     member, value = np.nonzero(counts)
     column, _ = encode("s", pa.array(range(counts.shape[1])))
-    sensitive = Sensitive(column, counts.sum(0), tuple(column.texts))
+    flat = sf.Hierarchy.of("s", [(text or "", "*") for text in column.texts])
+    sensitive = Sensitive(column, counts.sum(0), tuple(column.texts), flat)
     return Classes.of(member, counts[member, value], count=len(counts), value=value, sensitive=sensitive)
 
 
@@ -124,7 +125,7 @@ def test_inequalities_between_the_measures(counts: np.ndarray) -> None:
 @given(split(), st.integers(2, 9))
 def test_distributions_not_sizes(counts: np.ndarray, times: int) -> None:
     """The same distributions on more rows give the same per class."""
-    for metric in CLASS:
+    for metric in (m for m in CLASS if m.card.name != "p_sensitive_k_anonymity"):  # which is about sizes, too
         assert metric.per_class(classes(counts * times)) == pytest.approx(metric.per_class(classes(counts)), abs=1e-9), metric  # fmt: skip
 
 

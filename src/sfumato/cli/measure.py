@@ -23,7 +23,22 @@ def run(
         typer.Option(help="A metric, such as 't_closeness[ordered](salary)'; all if none is named. Repeatable."),
     ] = None,
     pair: Annotated[str, typer.Option(help="How rows belong together: position, key:COLUMN or none.")] = "none",
-    population: Annotated[Path | None, typer.Option(help="A table of the population, for journalist_risk.")] = None,
+    population: Annotated[
+        Path | None,
+        typer.Option(
+            help="A table of the population, for journalist_risk, k_map, delta_presence, personalized_breach."
+        ),
+    ] = None,
+    related: Annotated[
+        list[Path] | None,
+        typer.Option(help="A table published along, about the same people, for multir_anonymity. Repeatable."),
+    ] = None,
+    perturbed: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A column that was changed by noise, swapping or at random: classes are then not counted. Repeatable."
+        ),
+    ] = None,
     json: o.Json = False,
     *,
     reading: o.Reading,
@@ -42,7 +57,9 @@ def run(
         table=reading.open(release, quiet=json),
         original=reading.open(original, quiet=json) if original else None,
         population=reading.open(population, quiet=json) if population else None,
+        related=tuple(reading.open(path, quiet=json) for path in related or []),
         pairing=pair,
+        perturbed=frozenset(perturbed or ()),
     )
     scores, skipped = metrics.measure(made, named, asked)
     if json:
@@ -54,13 +71,17 @@ def run(
 
 
 def show(scores: dict[str, tuple[Metric, Score]], skipped: dict[str, str], title: str) -> None:
-    """Scores as two tables, privacy and utility, each value with its sentence."""
+    """Scores under their headings, each value with its sentence."""
     from rich.table import Table as Grid
+
+    from ..metrics import FAMILIES, family, told
 
     out = o.console()
     out.print(title, style="bold")
-    for about, heading in (("privacy", "What it gives away"), ("utility", "What it is worth")):
-        rows = [(name, metric, score) for name, (metric, score) in scores.items() if metric.card.about == about]
+    for heading in FAMILIES:
+        rows = [
+            (name, metric, score) for name, (metric, score) in told(scores).items() if family(metric.card) == heading
+        ]
         if not rows:
             continue
         grid = Grid(
@@ -72,7 +93,9 @@ def show(scores: dict[str, tuple[Metric, Score]], skipped: dict[str, str], title
         grid.add_column("in words", ratio=1)
         for name, metric, score in rows:
             value = f"{score.value:,.0f}" if float(score.value).is_integer() else f"{score.value:.4g}"
-            value = value if score.exactness == "exact" else f"{'≤' if score.exactness == 'bound' else '≈'} {value}"
+            if score.exactness != "exact":  # a bound is on the careful side: the truth is no worse
+                bound = "≤" if metric.card.better == "lower" else "≥"
+                value = f"{bound if score.exactness == 'bound' else '≈'} {value}"
             grid.add_row(name, value, score.unit, metric.sentence(score.value))
         out.print()
         out.print(grid)

@@ -18,6 +18,9 @@ def run(
     original: Annotated[
         Path | None, typer.Option(help="The original, only for requirements that compare with it.")
     ] = None,
+    perturbed: Annotated[
+        list[str] | None, typer.Option(help="A column that was changed by noise: class counts are refused. Repeatable.")
+    ] = None,
     json: o.Json = False,
     *,
     reading: o.Reading,
@@ -38,7 +41,9 @@ def run(
         )
     named = Roles.read(roles)
     before = reading.open(original, quiet=json) if original else None
-    found = verify(reading.open(release, quiet=json), named, wanted, original=before)
+    found = verify(
+        reading.open(release, quiet=json), named, wanted, original=before, perturbed=frozenset(perturbed or ())
+    )
     if json:
         verdicts = {
             str(v.requirement): {"met": v.met, "value": number(v.score.value), "exactness": v.score.exactness}

@@ -141,6 +141,7 @@ class Metric:
     def score(self, evidence: Evidence) -> Score:
         """Measure; over several sensitive columns, the worst of them."""
         self.check_complete()
+        self._check_countable(evidence)
         if not len(evidence.tuples):
             raise Unavailable(f"{evidence.release.table.name} has no rows, so {self} has nothing to measure.")
         if "sensitive" not in self.card.needs:
@@ -154,6 +155,15 @@ class Metric:
         worst = min if self.card.better == "higher" else max
         column = worst(scores, key=lambda name: scores[name].value)
         return replace(scores[column], details={**scores[column].details, "column": column})
+
+    def _check_countable(self, evidence: Evidence) -> None:
+        """Refuse to count classes where a quasi-identifier was perturbed: who shares its values is then chance."""
+        noisy = [name for name in evidence.roles.quasi if name in evidence.release.perturbed]
+        if noisy and self.card.about == "privacy" and "pairs" not in self.card.needs:
+            raise Unavailable(
+                f"{self} counts rows that share their quasi-identifiers, and {noisy[0]!r} was perturbed, so that says nothing "
+                "about who can be found; ask linkage_distance_risk or noise_interval, with the original and --pair."
+            )
 
     def _score(self, evidence: Evidence, column: str | None) -> Score:
         if self.card.scope == "class":

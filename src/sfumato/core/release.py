@@ -11,9 +11,10 @@ import numpy as np
 from .arrow import numpy, strings
 from .classes import Classes
 from .column import Column, IntArray, encode
-from .counts import Counts, exact, pack
+from .counts import Counts, pack
 from .cover import Domain
 from .errors import InputError, Unavailable
+from .population import Cover, cover
 from .roles import Roles
 from .table import Recoding, Table
 
@@ -36,6 +37,8 @@ class Release:
     recoding: Recoding | None = None
     population: Table | None = None
     related: tuple[Table, ...] = ()
+    perturbed: frozenset[str] = frozenset()
+    """Columns whose values were changed by noise, swapping or at random: equal values are then not the same people."""
     made_by: str = "elsewhere"
     parameters: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -53,18 +56,6 @@ class Release:
                 return evidence
         kept.append(Evidence(self, roles))
         return kept[-1]
-
-
-@dataclass(frozen=True, eq=False)
-class Cover:
-    """What a release's classes cover of a population table, in people."""
-
-    sizes: IntArray
-    """The people whom each class's released values cover."""
-    nobody: int
-    """The people whom no class covers."""
-    several: int
-    """The people whom more than one class covers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,61 +244,10 @@ class Evidence:
         if self.release.population is None:
             return None
         if "population" not in self._kept:
-            self._kept["population"] = self._cover(self.release.population)
+            table, quasi, person = self.release.population, self._quasi(), self.roles.person
+            self._check(table)
+            named = person is not None and person in table.columns
+            counts = table.count((*quasi, str(person)) if named else quasi)
+            domains = [Domain(counts.column(name), self.roles.taxonomy(name)) for name in quasi]
+            self._kept["population"] = cover(self.tuples, domains, counts, person=named)
         return self._kept["population"]  # type: ignore[no-any-return]
-
-    def _cover(self, table: Table) -> Cover:
-        """Each column's values are matched once, and people who look the same to every class are counted together.
-
-        Where no two released values of a column overlap, each person's class is looked up. Otherwise a class is the
-        product of its columns' matches, in blocks that bound the memory.
-        """
-        quasi, tuples = self._quasi(), self.tuples
-        self._check(table)
-        person = self.roles.person if self.roles.person in table.columns else None
-        counts = table.count(quasi if person is None else (*quasi, person))
-        matches, codes = [], []
-        for name, column, code in zip(quasi, counts.columns, counts.codes, strict=False):
-            domain = Domain(column, self.roles.taxonomy(name))
-            flags = np.array([domain.mask(text) for text in tuples.column(name).texts])
-            _, first, alike = np.unique(np.packbits(flags, axis=0), axis=1, return_index=True, return_inverse=True)
-            matches.append(flags[:, first])
-            codes.append(alike.ravel()[code])
-        key = pack(codes, [match.shape[1] for match in matches], len(counts))
-        _, first, look = np.unique(key, return_index=True, return_inverse=True)
-        codes = [code[first] for code in codes]
-        if person is None:
-            owner, n = np.arange(len(first)), exact(np.bincount(look, weights=counts.n, minlength=len(first)))
-            look = owner
-        else:
-            people = len(counts.columns[-1])
-            owner, look = np.divmod(np.unique(counts.codes[-1] * len(first) + look), max(len(first), 1))
-            n = np.ones(people, dtype=np.int64)
-        # from here on an entry is a look of an owner; an owner is a person, or n people of one look
-        times = np.zeros(len(n), dtype=np.int64)
-        sizes = np.zeros(len(tuples), dtype=np.int64)
-        if all((match.sum(axis=0) <= 1).all() for match in matches):
-            covered = np.all([match.any(axis=0)[code] for match, code in zip(matches, codes, strict=True)], axis=0)
-            both = [
-                np.append(ours, match.argmax(axis=0)[code])
-                for ours, match, code in zip(tuples.codes, matches, codes, strict=True)
-            ]
-            key = pack(both, [len(column) for column in tuples.columns], len(both[0]))
-            classes, theirs = key[: len(tuples)], key[len(tuples) :]
-            home = np.minimum(np.searchsorted(classes, theirs), len(classes) - 1)
-            home = np.where(covered & (classes[home] == theirs), home, -1)[look]
-            owner, home = np.divmod(np.unique(owner[home >= 0] * len(tuples) + home[home >= 0]), len(tuples))
-            sizes = exact(np.bincount(home, weights=n[owner], minlength=len(tuples)))
-            times = np.bincount(owner, minlength=len(n))
-        elif len(n):
-            starts = np.flatnonzero(np.diff(owner, prepend=-1))
-            block = max(1, 50_000_000 // len(owner))
-            for start in range(0, len(sizes), block):
-                part = slice(start, min(start + block, len(sizes)))
-                inside = np.ones((part.stop - start, len(owner)), dtype=bool)
-                for match, code, released in zip(matches, codes, tuples.codes, strict=True):
-                    inside &= match[released[part]][:, code[look]]
-                inside = np.logical_or.reduceat(inside, starts, axis=1) if len(starts) < len(owner) else inside
-                sizes[part] = exact(inside @ n.astype(np.float64))
-                times += inside.sum(axis=0)
-        return Cover(sizes, int(n[times == 0].sum()), int(n[times > 1].sum()))

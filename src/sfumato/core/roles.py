@@ -91,7 +91,7 @@ class Roles:
         if not isinstance(roles, dict):
             raise InputError(f"{source}: no [roles] section; name at least quasi = [...] there.")
         _known(roles, (*KINDS, *_SINGLE), f"{source}, [roles]", "key")
-        lists = {}
+        lists: dict[str, Any] = {}
         for kind in KINDS:
             names = roles.get(kind, [])
             if isinstance(names, str):
@@ -99,7 +99,7 @@ class Roles:
             if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
                 raise InputError(f"{source}, [roles]: {kind} must be a list of column names.")
             lists[kind] = tuple(names)
-        single = {name: roles.get(name) or None for name in _SINGLE}
+        single: dict[str, Any] = {name: roles.get(name) or None for name in _SINGLE}
         for kind, column in single.items():
             if column is not None and not isinstance(column, str):
                 raise InputError(f"{source}, [roles]: {kind} must be one column name.")

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cache
 
 from ..core.errors import Unavailable
-from ..core.metric import Metric, Requirement, Score, parse, parse_requirement
+from ..core.metric import Card, Metric, Requirement, Score, parse, parse_requirement
 from ..core.release import Release
 from ..core.roles import Roles
 from . import privacy, utility
@@ -56,6 +56,29 @@ def everything(roles: Roles) -> list[Metric]:
     return found
 
 
+FAMILIES = (
+    "Who can be found",
+    "Who can be found with other tables",
+    "What classes tell about sensitive values",
+    "What classes tell, in bits",
+    "What perturbed values still tell",
+    "What it is worth",
+)
+
+
+def family(card: Card) -> str:
+    """The heading that a metric stands under."""
+    if card.about == "utility":
+        return FAMILIES[5]
+    if "pairs" in card.needs or card.name in ("isolation",):
+        return FAMILIES[4]
+    if "population" in card.needs or card.name in ("journalist_risk", "multir_anonymity"):
+        return FAMILIES[1]
+    if "sensitive" not in card.needs:
+        return FAMILIES[3] if card.unit == "bits" else FAMILIES[0]
+    return FAMILIES[3] if card.unit == "bits" else FAMILIES[2]
+
+
 def told(scores: Mapping[str, tuple[Metric, Score]]) -> dict[str, tuple[Metric, Score]]:
     """What a reader is shown: where a metric was measured for each sensitive column, not also the worst of them again."""
     apart = {str(replace(metric, column=None)) for metric, _ in scores.values() if metric.column is not None}
@@ -67,16 +90,20 @@ def measure(
 ) -> tuple[dict[str, tuple[Metric, Score]], dict[str, str]]:
     """Score a release, one scan for all; also the metrics that could not be asked, with the reason.
 
-    A metric that was named is never skipped: what stands in its way is raised.
+    A metric that was named is never skipped: what stands in its way is raised. Of one named without its choice, some variants
+    may be skipped, not all.
     """
     scores: dict[str, tuple[Metric, Score]] = {}
     skipped: dict[str, str] = {}
-    asked = metrics if metrics is not None else everything(roles)
-    for each in (v for m in asked for v in m.variants() or [m]):
-        try:
-            scores[str(each)] = (each, each.score(release.evidence(roles)))
-        except Unavailable as reason:
-            if metrics is not None:
-                raise
-            skipped[str(each)] = str(reason)
+    for asked in metrics if metrics is not None else everything(roles):
+        variants = asked.variants() or [asked]
+        refused = 0
+        for each in variants:
+            try:
+                scores[str(each)] = (each, each.score(release.evidence(roles)))
+            except Unavailable as reason:
+                refused += 1
+                if metrics is not None and refused == len(variants):
+                    raise
+                skipped[str(each)] = str(reason)
     return scores, skipped

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
 from .. import __version__
 from ..core.files import write_whole
 from ..core.metric import Metric
-from ..metrics import told
+from ..metrics import FAMILIES, family, told
 from ..study.exposure import MEASURES, exposure
 from ..study.study import Result
 from . import figures
@@ -27,6 +28,8 @@ COLUMNS = (
 
 def spell(x: float) -> str:
     """A number as a reader wants it: four digits that matter, whole numbers whole."""
+    if not math.isfinite(x):
+        return "no bound"
     return f"{x:,.0f}" if float(x).is_integer() or abs(x) >= 1e5 else f"{x:.4g}"
 
 
@@ -42,7 +45,7 @@ def write(result: Result, path: Path) -> None:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("sfumato", "report"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters.update(spell=spell, words=words)
+    environment.filters.update(spell=spell, words=words, family=family)
     template = environment.get_template("page.html")
     html = template.render(**_content(result), script=_javascript().replace("</script", "<\\/script"))
     write_whole(path, html)
@@ -76,6 +79,7 @@ def _content(result: Result) -> dict[str, Any]:
         "point": point,
         "columns": shown,
         "told": told,
+        "families": FAMILIES,
         "standing": lambda i: figures.standing(result, i),
         "exposures": exposures,
         "commands": result.commands(),

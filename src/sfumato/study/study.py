@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import time
 from collections.abc import Callable, Sequence
@@ -268,7 +269,7 @@ class Result:
                     "met": point.met,
                     "on_frontier": i in self.frontier,
                     "requirements": {
-                        str(v.requirement): {"met": v.met, "value": v.score.value} for v in point.verdicts
+                        str(v.requirement): {"met": v.met, "value": number(v.score.value)} for v in point.verdicts
                     },
                     "scores": scores_dict(point.scores),
                     "skipped": point.skipped,
@@ -298,8 +299,10 @@ def scores_dict(scores: dict[str, tuple[Metric, Score]]) -> dict[str, Any]:
     return found
 
 
-def number(x: float) -> int | float:
-    """Whole numbers as integers: 5, not 5.0."""
+def number(x: float) -> int | float | None:
+    """Whole numbers as integers, 5 and not 5.0; what JSON has no number for as None: the sentence says what it is."""
+    if not math.isfinite(x):
+        return None
     return int(x) if float(x).is_integer() and abs(x) < 2**53 else float(x)
 
 

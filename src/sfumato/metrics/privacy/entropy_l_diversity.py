@@ -1,19 +1,54 @@
 """Entropy l-diversity (Machanavajjhala et al. 2007; Manta 3.2.2)."""
 
+import math
+
 import numpy as np
 
 from ...core.classes import Classes
 from ...core.column import FloatArray
 from ...core.metric import measure
+from ...core.parameter import Words
+from .distinct_l_diversity import cared_for
 
 
 def _sentence(value: float) -> str:
     if value <= 1:
         return "In at least one class every row has the same sensitive value: belonging to the class reveals it."
+    if math.isinf(value):
+        return "No class holds a sensitive value that must not be learned."
     return (
-        f"In every class the sensitive values are spread as much as, or more than, {value:.3g} equally frequent ones would be, "
-        "measured by entropy."
+        "In every class with a sensitive value that must not be learned, the values are spread as much as, or more than, "
+        f"{value:.3g} equally frequent ones would be, measured by entropy."
     )
+
+
+def trimmed(classes: Classes, dont_care: frozenset[str]) -> FloatArray:
+    """2^H of each class, where of every don't-care value as much is left out as makes H largest.
+
+    With M rows kept and `v = 2^(sum n log2 n / M)`, 2^H is M/v. Another value raises H most when v rows of it are kept,
+    and 2^H then grows by exactly 1, whatever else is added. So a don't-care value rarer than v is kept whole, which
+    lowers v, rarest first; each of the rest counts 1. Infinite where there is nothing but don't-care values.
+    """
+    care = cared_for(classes, dont_care)
+    n = classes.n.astype(np.float64)
+    kept = classes.sum(np.where(care, n, 0.0))  # M
+    bits = classes.sum(np.where(care, n * np.log2(n), 0.0))
+    free = np.flatnonzero(~care)
+    free = free[np.lexsort((n[free], classes.member[free]))]  # by class, rarest first
+    rest = np.bincount(classes.member[free], minlength=len(classes))
+    turn = np.arange(len(free)) - (np.cumsum(rest) - rest)[classes.member[free]]
+    open_, whole = kept > 0, np.maximum(kept, 1.0)
+    for i in range(int(rest[open_].max(initial=0))):  # at most one turn for each don't-care value
+        entry = free[turn == i]
+        entry = entry[open_[classes.member[entry]]]
+        c = classes.member[entry]
+        rare = n[entry] < np.exp2(bits[c] / whole[c])
+        open_[c[~rare]] = False
+        entry, c = entry[rare], c[rare]
+        whole[c] += n[entry]
+        bits[c] += n[entry] * np.log2(n[entry])
+        rest[c] -= 1
+    return np.where(kept > 0, np.maximum(whole / np.exp2(bits / whole), 1.0) + rest, np.inf)
 
 
 @measure(
@@ -26,12 +61,20 @@ def _sentence(value: float) -> str:
     monotone=True,
     source="Machanavajjhala et al. 2007; Manta 2013, sec. 3.2.2; Bezzi 2010, eq. 10",
     sentence=_sentence,
-    misleads="It can never exceed 2^H(W): with a skewed sensitive attribute even the whole table as one class is low.",
+    misleads="It can never exceed 2^H(W) unless common values are don't-care: with a skewed sensitive attribute even the "
+    "whole table as one class is low.",
     needs=frozenset({"sensitive"}),
+    parameters={"dont_care": Words()},
 )
-def entropy_l_diversity(classes: Classes) -> FloatArray:
+def entropy_l_diversity(classes: Classes, dont_care: frozenset[str] = frozenset()) -> FloatArray:
     """`l = 2^H(W|c)` of the worst class: the condition H(W|c) >= log2 l, solved for l, which need not be whole.
 
-    Extremes: 1 for a class of one value; m for m equally frequent values.
+    `dont_care` lists values that may be disclosed; the missing value cannot be. Our definition of it: rows of these values
+    may be left out of a class, as many as makes it most diverse, and a class of none but them is infinitely diverse. That
+    is sound, since leaving rows out only makes the other values more frequent: what entropy promises of those holds in
+    the whole class too. To list one more value never lowers l. (Leaving them out altogether would: flu and HIV, one row
+    each, would fall from 2 to 1 once flu may be known.)
+    Extremes: 1 for a class of one value; m for m equally frequent values, and also if all but one of the m, more frequent
+    than that one, are don't-care.
     """
-    return np.exp2(classes.entropy)
+    return trimmed(classes, dont_care) if dont_care else np.exp2(classes.entropy)

@@ -1,9 +1,12 @@
 """t-closeness by earth mover's distance (Li, Li, Venkatasubramanian 2007; Manta 3.2.3)."""
 
+from functools import lru_cache
+
 import numpy as np
 
-from ...core.classes import Classes
+from ...core.classes import Classes, Sensitive
 from ...core.column import FloatArray, IntArray
+from ...core.counts import exact
 from ...core.errors import Unavailable
 from ...core.metric import measure
 from ...core.parameter import Choice
@@ -56,6 +59,45 @@ def emd_ordered(classes: Classes, rank: IntArray) -> FloatArray:
     return np.clip(total / (m - 1), 0.0, 1.0)
 
 
+def emd_taxonomy(classes: Classes, levels: list[IntArray]) -> FloatArray:
+    """Earth mover's distance where two values are as far apart as their lowest common ancestor is high, by the height.
+
+    `levels[h]` is the node of each value at height h, from the values themselves to just below the root. Li et al. sum
+    over the nodes what must flow through them; in a tree of even height that is the mean over the heights of the equal
+    distance between nodes: what passes through a node at h pays 1/2H on its way up and 1/2H on its way down.
+    """
+    assert classes.sensitive is not None
+    work = np.zeros(len(classes))
+    for node in levels:
+        total = exact(np.bincount(node, weights=classes.sensitive.total))
+        rolled = Sensitive(classes.sensitive.column, total)
+        work += emd_equal(
+            Classes.of(classes.member, classes.n, count=len(classes), value=node[classes.value], sensitive=rolled)
+        )
+    return np.clip(work / len(levels), 0.0, 1.0)
+
+
+@lru_cache(maxsize=8)  # a sanitizer asks at every cut
+def nodes(sensitive: Sensitive) -> list[IntArray]:
+    """The taxonomy node of each value, level by level below the root; the missing value stays alone up to there."""
+    name, taxonomy = sensitive.column.name, sensitive.hierarchy
+    if taxonomy is None:
+        raise Unavailable(
+            f"t_closeness[taxonomy] needs a taxonomy of the values of {name!r}; name its file in the roles file under "
+            "[hierarchies], or use t_closeness[equal]."
+        )
+    texts = sensitive.column.texts
+    absent = sum(text is not None and text not in taxonomy.index for text in texts)
+    if absent:
+        raise Unavailable(
+            f"{taxonomy.source}: the taxonomy of {name!r} lacks {absent} of its values; add a line for each, "
+            "or use t_closeness[equal]."
+        )
+    line = np.array([-1 if text is None else taxonomy.index[text] for text in texts], dtype=np.int64)
+    below_root = taxonomy.codes()[: max(taxonomy.height, 1)]
+    return [np.where(line < 0, code.max() + 1, code[line]) for code in below_root]
+
+
 @measure(
     title="t-closeness",
     question="How far is the sensitive attribute in a class from the whole table, at the very most?",
@@ -69,18 +111,22 @@ def emd_ordered(classes: Classes, rank: IntArray) -> FloatArray:
     misleads="Two classes at the same distance can differ in what they reveal (Afifi et al. 2018, ex. 4); "
     "over an order of thousands of values a class of a single one can still look close.",
     needs=frozenset({"sensitive"}),
-    parameters={"ground": Choice(("ordered", "equal"))},
+    parameters={"ground": Choice(("ordered", "equal", "taxonomy"))},
 )
 def t_closeness(classes: Classes, ground: str) -> FloatArray:
     """Earth mover's distance between a class and the table; the worst class counts.
 
     `equal`: every two values are 1 apart, `1/2 sum_w |p(w|c) - p(w)|`. `ordered`: values stand in their order, neighbours
     1/(m-1) apart, `1/(m-1) sum_i |sum_{j<=i} p_j - q_j|` (eq. 3.1), the missing value last; m counts the values that occur.
+    `taxonomy`: two values are as far apart as the level of their lowest common ancestor, by the height of the taxonomy (Li et
+    al., hierarchical distance); the missing value is a leaf of its own directly under the root.
     Extremes: 0 where every class is like the table; 1 where a class sits at one end of the order and the table at the other.
     """
     assert classes.sensitive is not None
     if ground == "equal":
         return emd_equal(classes)
+    if ground == "taxonomy":
+        return emd_taxonomy(classes, nodes(classes.sensitive))
     if classes.sensitive.rank is None:
         name = classes.sensitive.column.name
         raise Unavailable(

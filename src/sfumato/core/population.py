@@ -1,0 +1,117 @@
+"""Whom of a population the classes of a release cover: what k-map, delta-presence and the journalist's risk stand on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .column import IntArray
+from .counts import Counts, exact, pack
+from .cover import BoolArray, Domain, read_set
+
+_BLOCK = 50_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Cover:
+    """What a release's classes cover of a population table, in people."""
+
+    sizes: IntArray
+    """The people whom each class's released values cover."""
+    nobody: int
+    """The people whom no class covers."""
+    several: int
+    """The people whom more than one class covers."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Crowd:
+    """Entries: an owner and a tuple of codes that the classes are compared with; `n` people behind each owner.
+
+    An owner is a person, who may have several tuples, or all people of one tuple.
+    """
+
+    owner: IntArray
+    codes: list[IntArray]
+    n: IntArray
+
+    @classmethod
+    def of(cls, counts: Counts, codes: list[IntArray], sizes: list[int], person: bool) -> _Crowd:
+        """People who look the same to every class are counted together."""
+        _, first, look = np.unique(pack(codes, sizes, len(counts)), return_index=True, return_inverse=True)
+        if not person:
+            n = exact(np.bincount(look, weights=counts.n, minlength=len(first)))
+            return cls(np.arange(len(first)), [code[first] for code in codes], n)
+        owner, look = np.divmod(np.unique(counts.codes[-1] * len(first) + look), max(len(first), 1))
+        return cls(owner, [code[first[look]] for code in codes], np.ones(len(counts.columns[-1]), dtype=np.int64))
+
+    def total(self, sizes: IntArray, times: IntArray) -> Cover:
+        return Cover(sizes, int(self.n[times == 0].sum()), int(self.n[times > 1].sum()))
+
+
+def cover(tuples: Counts, domains: list[Domain], counts: Counts, *, person: bool) -> Cover:
+    """Whom the classes `tuples` cover of a population, counted by the same columns and, if there is one, by person last.
+
+    Each column's values are matched once. Where no two released values of a column overlap, each person's class is looked
+    up; otherwise classes and people are compared, in blocks that bound the memory.
+    """
+    inside = [
+        [_covered(domain, text) for text in column.texts]
+        for domain, column in zip(domains, tuples.columns, strict=True)
+    ]
+    homes = []
+    for domain, lists in zip(domains, inside, strict=True):
+        where = np.concatenate(lists)
+        if len(np.unique(where)) < len(where):
+            return _compare(tuples, domains, inside, counts, person)
+        home = np.full(len(domain.column), len(lists), dtype=np.int64)
+        home[where] = np.repeat(np.arange(len(lists)), [len(codes) for codes in lists])
+        homes.append(home)
+    sizes = [len(lists) + 1 for lists in inside]
+    crowd = _Crowd.of(counts, [home[code] for home, code in zip(homes, counts.codes, strict=False)], sizes, person)
+    both = [np.append(ours, theirs) for ours, theirs in zip(tuples.codes, crowd.codes, strict=True)]
+    key = pack(both, sizes, len(both[0]))
+    classes, theirs = key[: len(tuples)], key[len(tuples) :]
+    at = np.minimum(np.searchsorted(classes, theirs), len(classes) - 1)
+    found = classes[at] == theirs
+    owner, at = np.divmod(np.unique(crowd.owner[found] * len(tuples) + at[found]), len(tuples))
+    covered = exact(np.bincount(at, weights=crowd.n[owner], minlength=len(tuples)))
+    return crowd.total(covered, np.bincount(owner, minlength=len(crowd.n)))
+
+
+def _compare(
+    tuples: Counts, domains: list[Domain], inside: list[list[IntArray]], counts: Counts, person: bool
+) -> Cover:
+    matches: list[BoolArray] = []
+    codes = []
+    for domain, lists, code in zip(domains, inside, counts.codes, strict=False):
+        flags = np.zeros((len(lists), len(domain.column)), dtype=bool)
+        for row, covered in zip(flags, lists, strict=True):
+            row[covered] = True
+        _, first, alike = np.unique(np.packbits(flags, axis=0), axis=1, return_index=True, return_inverse=True)
+        matches.append(flags[:, first])
+        codes.append(alike.ravel()[code])
+    crowd = _Crowd.of(counts, codes, [match.shape[1] for match in matches], person)
+    sizes, times = np.zeros(len(tuples), dtype=np.int64), np.zeros(len(crowd.n), dtype=np.int64)
+    starts = np.flatnonzero(np.diff(crowd.owner, prepend=-1))
+    block = max(1, _BLOCK // max(len(crowd.owner), 1))
+    for start in range(0, len(sizes) if len(starts) else 0, block):
+        part = slice(start, min(start + block, len(sizes)))
+        fits = np.ones((part.stop - start, len(crowd.owner)), dtype=bool)
+        for match, code, released in zip(matches, crowd.codes, tuples.codes, strict=True):
+            fits &= match[released[part]][:, code]
+        fits = np.logical_or.reduceat(fits, starts, axis=1) if len(starts) < len(crowd.owner) else fits
+        sizes[part] = exact(fits @ crowd.n.astype(np.float64))
+        times += fits.sum(axis=0)
+    return crowd.total(sizes, times)
+
+
+def _covered(domain: Domain, text: str | None) -> IntArray:
+    """The codes of the population that a released value covers; a member of a set need not occur there."""
+    covered = domain.covered(text)
+    if covered is None and text is not None and text[:1] + text[-1:] == "{}":
+        members = [domain.covered(member or None) for member in read_set(text)]
+        known = [codes for codes in members if codes is not None]
+        covered = np.unique(np.concatenate(known)) if known else None
+    return np.zeros(0, dtype=np.int64) if covered is None else covered.astype(np.int64)

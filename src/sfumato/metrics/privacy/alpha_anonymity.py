@@ -1,0 +1,42 @@
+"""The alpha of (alpha,k)-anonymity (Wong, Li, Fu, Wang 2006)."""
+
+import numpy as np
+
+from ...core.classes import Classes
+from ...core.column import FloatArray
+from ...core.metric import measure
+
+
+def largest(classes: Classes, term: FloatArray) -> FloatArray:
+    """The largest of a term of each entry within its class, and at least 0."""
+    found = np.zeros(len(classes))
+    np.maximum.at(found, classes.member, term)
+    return found
+
+
+def _sentence(value: float) -> str:
+    if value >= 1:
+        return "In at least one class every row has the same sensitive value: belonging to the class reveals it."
+    return f"In no class does any sensitive value make up more than {100 * value:.4g}% of the rows."
+
+
+@measure(
+    title="alpha of (alpha,k)-anonymity",
+    question="How frequent is the most frequent sensitive value of a class, at the very most?",
+    about="privacy",
+    better="lower",
+    unit="frequency",
+    bounds=(0, 1),
+    monotone=True,
+    source="Wong, Li, Fu, Wang 2006, general (alpha,k)-anonymity",
+    sentence=_sentence,
+    misleads="It is only the alpha: (alpha,k)-anonymity is alpha_anonymity <= alpha together with k_anonymity >= k. A value that "
+    "is frequent in the whole table keeps it high although a class tells nothing new.",
+    needs=frozenset({"sensitive"}),
+)
+def alpha_anonymity(classes: Classes) -> FloatArray:
+    """`max_w p(w|c)`, over every sensitive value (the paper's general form, not one chosen value); the worst class counts.
+
+    It is also the posterior of positive_disclosure. Extremes: 1 for a class of one value; 1/m for m equally frequent ones.
+    """
+    return largest(classes, classes.p)

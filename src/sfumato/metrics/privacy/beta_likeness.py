@@ -1,0 +1,51 @@
+"""Beta-likeness (Cao and Karras 2012)."""
+
+import math
+
+import numpy as np
+
+from ...core.classes import Classes
+from ...core.column import FloatArray
+from ...core.metric import measure
+from ...core.parameter import Choice
+from .alpha_anonymity import largest
+
+
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return "No class makes any sensitive value likelier than it is in the whole table."
+    if math.isinf(value):
+        return "At least one class makes a sensitive value likelier than the enhanced model allows for any beta."
+    return (
+        f"No class makes any sensitive value likelier, in relative terms, than by {100 * value:.4g}% of its share "
+        "in the whole table."
+    )
+
+
+@measure(
+    title="beta-likeness",
+    question="How much likelier does a class make a sensitive value, relative to its share in the whole table?",
+    about="privacy",
+    better="lower",
+    unit="relative gain",
+    bounds=(0, float("inf")),
+    monotone=True,
+    source="Cao and Karras 2012, basic and enhanced beta-likeness",
+    sentence=_sentence,
+    misleads="Only gains count: a class from which a value vanishes can score low, see delta_disclosure. One row of a rare value "
+    "in a small class is a large gain.",
+    needs=frozenset({"sensitive"}),
+    parameters={"kind": Choice(("basic", "enhanced"))},
+)
+def beta_likeness(classes: Classes, kind: str) -> FloatArray:
+    """`max_w (p(w|c) - p(w)) / p(w)` over the values that the class makes likelier; the worst class counts.
+
+    `basic`: this beta. `enhanced`: the condition is `(p - q)/q <= min(beta, -ln q)`, so a value may not exceed q (1 - ln q)
+    whatever beta; the number is the smallest beta that meets it, infinite if a value breaks that cap.
+    Extremes: 0 where every class is like the table; 1/q - 1 for a class of a single value w of share q, which is beyond
+    the cap of the enhanced form for every q below 1.
+    """
+    gain = np.maximum(classes.p - classes.q, 0.0) / classes.q
+    if kind == "enhanced":
+        gain = np.where(gain > -np.log(classes.q), np.inf, gain)
+    return largest(classes, gain)

@@ -1,0 +1,59 @@
+"""delta-presence: whether a person of a public table is in the release (Nergiz, Atzori, Clifton 2007; Manta 3.3.1)."""
+
+import numpy as np
+
+from ...core.column import FloatArray
+from ...core.errors import Unavailable
+from ...core.metric import Score, measure
+from ...core.population import Cover
+from ...core.release import Evidence
+
+
+def _sentence(value: float) -> str:
+    if value >= 1:
+        return "For at least one group of people of the public table it is certain that all of them are in the release."
+    return (
+        f"Whoever finds a person in the public table and looks them up among the released values learns that they are "
+        f"in the release with a probability of at most {value:.3g}."
+    )
+
+
+def presence(evidence: Evidence, why: str) -> tuple[FloatArray, Cover, int]:
+    """The probability that a person whom a class covers is in it, what the classes cover, and how many are too large."""
+    cover = evidence.population_cover()
+    if cover is None:
+        raise Unavailable(f"{why} needs the public table; give it with --population (or Release(population=...)).")
+    sample = evidence.classes().size
+    return sample / np.maximum(cover.sizes, sample), cover, int((cover.sizes < sample).sum())
+
+
+@measure(
+    title="delta-presence, the largest",
+    question="How surely can one tell that a person of a public table is in the release?",
+    about="privacy",
+    better="lower",
+    unit="probability",
+    bounds=(0, 1),
+    monotone=False,
+    source="Nergiz, Atzori, Clifton 2007; Manta 2013, sec. 3.3.1",
+    sentence=_sentence,
+    misleads="It assumes that the adversary holds the same public table as the owner. Classes are judged one by one: where "
+    "their values overlap, a person whom several cover is more likely to be in the release than each of them says.",
+    needs=frozenset({"population"}),
+    scope="table",
+)
+def delta_presence(evidence: Evidence, column: None) -> Score:
+    """`max_c P(t in T | T') = max_c N_c / F_c`, N_c people in the class, F_c people of the public table that it covers.
+
+    This is delta_max; delta_min, the other end, is in the details and is delta_presence_min. Where the public table lacks
+    people of the release F_c is taken as N_c: who is covered is in. Extremes: 1 where everybody whom a class covers is
+    in it; N/P where all P people of the public table look alike.
+    """
+    per_class, cover, short = presence(evidence, "delta_presence")
+    details = {
+        "minimum": 0.0 if cover.nobody else float(per_class.min()),
+        "people_in_no_class": cover.nobody,
+        "people_in_several_classes": cover.several,
+        "classes_larger_than_population": short,
+    }
+    return Score(float(per_class.max()), "probability", "exact", per_class, details=details)

@@ -1,0 +1,42 @@
+"""The other end of delta-presence: how surely one can tell that a person is not in the release (Nergiz et al. 2007)."""
+
+from ...core.metric import Score, measure
+from ...core.release import Evidence
+from .delta_presence import presence
+
+
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return "Of at least one person of the public table it is certain that they are not in the release."
+    return (
+        f"Whoever is in the public table could be in the release with a probability of at least {value:.3g}, "
+        "so no one can be ruled out for certain."
+    )
+
+
+@measure(
+    title="delta-presence, the smallest",
+    question="How surely can one rule out that a person of a public table is in the release?",
+    about="privacy",
+    better="higher",
+    unit="probability",
+    bounds=(0, 1),
+    monotone=False,
+    source="Nergiz, Atzori, Clifton 2007; Manta 2013, sec. 3.3.1",
+    sentence=_sentence,
+    misleads="It matters where absence tells something (not vaccinated, not insured). For a small sample of many people "
+    "it is low for everybody, and says only how small the sample is.",
+    needs=frozenset({"population"}),
+    scope="table",
+)
+def delta_presence_min(evidence: Evidence, column: None) -> Score:
+    """`min_t P(t in T | T')` over the people t of the public table: N_c / F_c of the class that covers t.
+
+    A person whom no class covers is certainly absent: the probability is 0, and then no class is the worst one. The
+    survey's example has no such person. Extremes: 0 where someone can be ruled out; 1 where everybody is in the release.
+    """
+    per_class, cover, _ = presence(evidence, "delta_presence_min")
+    details = {"people_in_no_class": cover.nobody, "people_in_several_classes": cover.several}
+    if cover.nobody:
+        return Score(0.0, "probability", "exact", details=details)
+    return Score(float(per_class.min()), "probability", "exact", per_class, details=details)

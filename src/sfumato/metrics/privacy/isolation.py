@@ -1,0 +1,100 @@
+"""(c,t)-isolation: whether a released point singles out a real one (Chawla, Dwork, McSherry, Smith, Wee 2005; Manta 4.1)."""
+
+import numpy as np
+
+from ...core.column import FloatArray, IntArray
+from ...core.counts import Counts
+from ...core.errors import Unavailable
+from ...core.metric import Score, measure
+from ...core.parameter import Number
+from ...core.release import Evidence
+
+MOST = 100_000_000
+"""Pairs of a released and a real point that are compared, at most."""
+BLOCK = 4_000_000
+
+
+def _sentence(value: float) -> str:
+    if value < 2:
+        return "At least one released point isolates a real row: around it, out to a multiple of their distance, there is no other."
+    return (
+        f"Around every released point, out to a multiple of its distance to the nearest real row, there are at least {value:,.0f} "
+        "real rows, so none of them stands out there."
+    )
+
+
+def crowd(released: FloatArray, real: FloatArray, n: IntArray, c: float) -> IntArray:
+    """For each released point q the real rows in the ball `B(q, c d)`, d its distance to the nearest real point.
+
+    Def. 10 asks this of every real y with `d_y = |q - y|`; the ball of the nearest one is the smallest and lies in all others.
+    """
+    found = np.empty(len(released), dtype=np.int64)
+    step = max(1, BLOCK // len(real))
+    for start in range(0, len(released), step):
+        away = np.zeros((min(step, len(released) - start), len(real)))
+        for j in range(real.shape[1]):
+            away += (released[start : start + step, j, None] - real[:, j]) ** 2
+        reach = c * c * away.min(axis=1, keepdims=True)
+        found[start : start + step] = (away <= reach * (1 + 1e-9)) @ n
+    return found
+
+
+@measure(
+    title="(c,t)-isolation",
+    question="How many real rows are around a released point, at the very least?",
+    about="privacy",
+    better="higher",
+    unit="rows",
+    bounds=(1, float("inf")),
+    monotone=False,
+    source="Chawla, Dwork, McSherry, Smith, Wee 2005; Manta 2013, sec. 4.1, def. 10",
+    sentence=_sentence,
+    misleads="It takes the released points as the adversary's guesses: one who knows more of a person guesses better. A release "
+    "far away from all real rows looks good and is of no use. Columns that are not numbers are left out.",
+    needs=frozenset({"original"}),
+    scope="table",
+    parameters={"c": Number(2, low=1, high=1e6)},
+)
+def isolation(evidence: Evidence, column: None, c: float) -> Score:
+    """The t that a release reaches: `min_q |B(q, c d_q) intersect RDB|`, d_q from released point q to the nearest real row.
+
+    No released point (c,t)-isolates a real row for any t up to it. The points are the quasi-identifiers that are numbers in
+    both tables, each divided by the original's deviation; a missing value stands beyond the largest number by the column's
+    range. The survey prints the distance as |q - y| for a point it calls p. Extremes: 1 where a row that differs from all
+    others is released as it is; all rows where every real row is equally far.
+    """
+    why = "isolation"
+    original = evidence.original(why)
+    real = original.count(evidence.tuples.names)
+    names = [column.name for column in real.columns if column.numbers is not None]
+    if not names:
+        raise Unavailable(f"{why} needs quasi-identifiers that are numbers, and none is.")
+    if any(evidence.tuples.column(name).numbers is None for name in names):
+        raise Unavailable(
+            f"{why} needs released numbers, but some were generalized or suppressed; k_anonymity fits such a release."
+        )
+    real, released = real.group(names)[0], evidence.tuples.group(names)[0]
+    if len(real) * len(released) > MOST:
+        raise Unavailable(
+            f"{why} compares every released point with every real one, and {len(released)} times {len(real)} is beyond "
+            f"{MOST:,}; measure a sample of the released rows."
+        )
+    sides = [_points(counts, i) for i in range(len(names)) for counts in (released, real)]
+    points: list[list[FloatArray]] = [[], []]
+    for new, old in zip(sides[::2], sides[1::2], strict=True):
+        known = ~np.isnan(old)
+        spread = float(np.sqrt(np.cov(old[known], fweights=real.n[known], ddof=0))) or 1.0
+        both = np.concatenate([new, old])
+        top = np.nanmax(both) + (np.nanmax(both) - np.nanmin(both) or 1.0)
+        for side, values in zip(points, (new, old), strict=True):
+            side.append(np.where(np.isnan(values), top, values) / spread)
+    found = crowd(np.column_stack(points[0]), np.column_stack(points[1]), real.n, c).astype(np.float64)
+    worst = float(found.min())
+    details = {"columns": names, "worst_points": int((found == worst).sum())}
+    return Score(worst, "rows", "exact", found if names == [*evidence.tuples.names] else None, details=details)
+
+
+def _points(counts: Counts, at: int) -> FloatArray:
+    numbers = counts.columns[at].numbers
+    assert numbers is not None
+    return numbers[counts.codes[at]]

@@ -1,0 +1,139 @@
+"""Distance-based record linkage: re-identification of perturbed numbers (Domingo-Ferrer and Torra 2001; Manta 5.1)."""
+
+import numpy as np
+
+from ...core.column import FloatArray, IntArray
+from ...core.errors import Unavailable
+from ...core.metric import Score, measure
+from ...core.parameter import Number
+from ...core.release import Evidence
+from .noise_interval import paired
+
+BLOCK = 2_000_000
+NEAR = 128
+"""Neighbours on either side, by one column, that are looked at first: most rows that are not found drop out there."""
+
+
+def linked(released: FloatArray, own: FloatArray, originals: FloatArray, n: IntArray) -> FloatArray:
+    """For each released point, the probability that the nearest original row is its own; ties share it.
+
+    Points are rows of the arrays; `n` original rows stand at each of the `originals`, which are distinct. Only originals
+    that are no farther than the own one along one column can be nearer: those between two places of a sorted list.
+    """
+    axis = int(np.argmax([len(np.unique(z)) for z in originals.T]))
+    order = np.argsort(originals[:, axis], kind="stable")
+    originals, n = originals[order], n[order]
+    reach = ((released - own) ** 2).sum(axis=1)
+    slack = 1e-9 * reach
+    side = np.sqrt(reach + slack) + 1e-12
+    places = originals[:, axis]
+    low = np.searchsorted(places, released[:, axis] - side, side="left")
+    high = np.searchsorted(places, released[:, axis] + side, side="right")
+    middle = np.searchsorted(places, released[:, axis])
+    found, ties = np.ones(len(released), dtype=bool), np.zeros(len(released), dtype=np.int64)
+
+    def look(which: IntArray, start: IntArray, stop: IntArray, tie: bool) -> None:
+        length = stop - start
+        which, start, length = which[length > 0], start[length > 0], length[length > 0]
+        if not len(which):
+            return
+        first = np.cumsum(length) - length
+        at = np.arange(int(length.sum())) - np.repeat(first - start, length)
+        mine = np.repeat(which, length)
+        away = np.zeros(len(at))
+        for j in range(originals.shape[1]):
+            away += (originals[at, j] - released[mine, j]) ** 2
+        found[which[np.logical_or.reduceat(away < (reach - slack)[mine], first)]] = False
+        if tie:
+            ties[which] += np.add.reduceat(np.where(away <= (reach + slack)[mine], n[at], 0), first)
+
+    for start in range(0, len(released), BLOCK // (2 * NEAR)):
+        some = np.arange(start, min(start + BLOCK // (2 * NEAR), len(released)))
+        look(some, np.maximum(low[some], middle[some] - NEAR), np.minimum(high[some], middle[some] + NEAR), False)
+    alive = np.flatnonzero(found)
+    while len(alive):
+        step = max(BLOCK // len(alive), 16)
+        for start in range(0, len(alive), BLOCK // 16):
+            some = alive[start : start + BLOCK // 16]
+            look(some, low[some], np.minimum(low[some] + step, high[some]), True)
+        low[alive] += step
+        alive = alive[found[alive] & (low[alive] < high[alive])]
+    return np.where(found, 1.0 / np.maximum(ties, 1), 0.0)
+
+
+def wilson(share: float, rows: int) -> tuple[float, float]:
+    """The 95% interval of a share that was found on a sample of rows."""
+    z = 1.96
+    middle = (share + z * z / (2 * rows)) / (1 + z * z / rows)
+    half = z * (share * (1 - share) / rows + z * z / (4 * rows * rows)) ** 0.5 / (1 + z * z / rows)
+    return max(middle - half, 0.0), min(middle + half, 1.0)
+
+
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return "For no row that was looked at is the nearest original row its own."
+    return f"An adversary who has the original numbers and takes the nearest row is right for {100 * value:.3g}% of the released rows."
+
+
+@measure(
+    title="linkage distance risk",
+    question="How often is the nearest original row the right one?",
+    about="privacy",
+    better="lower",
+    unit="share of rows",
+    bounds=(0, 1),
+    monotone=False,
+    source="Domingo-Ferrer and Torra 2001; Manta 2013, sec. 5.1",
+    sentence=_sentence,
+    misleads="Quasi-identifiers that are not numbers are left out, so one who knows them too does better; so may one who "
+    "knows how the noise was made.",
+    needs=frozenset({"original", "pairs"}),
+    scope="table",
+    parameters={"sample": Number(5000, 100, 10_000_000, whole=True), "seed": Number(0, 0, 2**32, whole=True)},
+)
+def linkage_distance_risk(evidence: Evidence, column: None, sample: int, seed: int) -> Score:
+    """The share of released rows whose nearest original row is their own, by Euclidean distance of standardized numbers.
+
+    Each column is divided by the original's deviation. Of rows at the same distance one is picked at random. A missing
+    value stands beyond the largest number by the column's range. Of more than `sample` distinct pairs so many are drawn,
+    and the value is an estimate. Extremes: 1 for the identity of distinct rows; 1/N where all original rows are alike.
+    """
+    why = "linkage_distance_risk"
+    original = evidence.original(why)
+    counted = {name: original.value_counts((name,), 2**62)[name] for name in evidence.tuples.names}
+    names = [name for name, c in counted.items() if c is not None and c.columns[0].numbers is not None]
+    if not names:
+        raise Unavailable(f"{why} needs quasi-identifiers that are numbers, and none is.")
+    if any(evidence.tuples.column(name).numbers is None for name in names):
+        raise Unavailable(
+            f"{why} needs released numbers, but some were generalized or suppressed; count-based risks fit such a release."
+        )
+    pairs, rows = paired(evidence, names, why), original.count(names)
+    points: list[tuple[FloatArray, FloatArray, FloatArray]] = []
+    for i in range(len(names)):
+        here = (pairs, i), (pairs, len(names) + i), (rows, i)
+        own, new, every = (_numbers(counts.columns[at].numbers, counts.codes[at]) for counts, at in here)
+        beyond = _beyond(new, every)
+        known = every[~np.isnan(every)]
+        weights = rows.n[~np.isnan(every)]
+        mean = float(np.average(known, weights=weights))
+        spread = float(np.average((known - mean) ** 2, weights=weights)) ** 0.5 or 1.0
+        points.append(tuple(np.where(np.isnan(z), beyond, z) / spread for z in (new, own, every)))  # type: ignore[arg-type]
+    released, mine, originals = (np.column_stack([column[side] for column in points]) for side in range(3))
+    details = {"columns": names}
+    if len(pairs) <= sample:
+        risk = linked(released, mine, originals, rows.n)
+        return Score(float(np.average(risk, weights=pairs.n)), "share of rows", details=details)
+    drawn = np.random.default_rng(seed).choice(len(pairs), sample, p=pairs.n / pairs.rows)
+    share = float(linked(released[drawn], mine[drawn], originals, rows.n).mean())
+    return Score(share, "share of rows", "estimate", ci=wilson(share, sample), details=details)
+
+
+def _numbers(values: FloatArray | None, codes: IntArray) -> FloatArray:
+    return np.full(len(codes), np.nan) if values is None else values[codes]  # a column of missing values only
+
+
+def _beyond(*sides: FloatArray) -> float:
+    numbers = np.concatenate(sides)
+    numbers = numbers[~np.isnan(numbers)]
+    return float(numbers.max() + (np.ptp(numbers) or 1.0)) if len(numbers) else 0.0

@@ -1,0 +1,63 @@
+"""Multi-attribute l-diversity (Machanavajjhala et al. 2007; Manta 3.2.2, Def. 7)."""
+
+import numpy as np
+
+from ...core.classes import Classes
+from ...core.errors import Unavailable
+from ...core.metric import Score, measure
+from ...core.parameter import Choice
+from ...core.release import Evidence
+from .distinct_l_diversity import distinct_l_diversity
+from .entropy_l_diversity import entropy_l_diversity
+
+
+def _sentence(value: float) -> str:
+    if value <= 1:
+        return "Of at least one person, whoever knows the class and the other sensitive values also knows the one that is left."
+    return (
+        f"Even one who knows a person's class and all sensitive values but one is left with {value:.3g} or more for that one, "
+        "counted as the chosen kind of diversity counts."
+    )
+
+
+@measure(
+    title="multi-attribute l-diversity",
+    question="How many values of a sensitive column are left to one who knows the class and the other sensitive columns?",
+    about="privacy",
+    better="higher",
+    unit="values",
+    bounds=(1, float("inf")),
+    monotone=True,
+    source="Machanavajjhala et al. 2007; Manta 2013, Def. 7",
+    sentence=_sentence,
+    misleads="The adversary is a strong one, who knows all other sensitive values; with several sensitive columns hardly any "
+    "release of real data exceeds 1. Sensitive columns are compared as they are, so a rare combination sets the value.",
+    needs=frozenset({"sensitive"}),
+    scope="table",
+    parameters={"kind": Choice(("distinct", "entropy"), "distinct")},
+)
+def multi_attribute_l_diversity(evidence: Evidence, column: str, kind: str = "distinct") -> Score:
+    """The l-diversity of a sensitive column with the other sensitive columns added to the quasi-identifiers (Def. 7).
+
+    `kind`: distinct values, or `2^H`. The worst of these finer classes counts, and over all sensitive columns the worst
+    column; a class of the release shows the worst of its parts. A missing value is a value, on either side.
+    Extremes: 1 if the other columns determine this one in some class; m if in every class every combination of the others
+    comes with all m values.
+    """
+    others = tuple(name for name in evidence.roles.sensitive if name != column)
+    if not others:
+        raise Unavailable(
+            "multi_attribute_l_diversity needs two sensitive columns or more; with one, ask for distinct_l_diversity or "
+            f"entropy_l_diversity, or name another in {evidence.roles.source}."
+        )
+    evidence.classes(column)  # says what is wrong with this column, if anything is
+    evidence.roles.check(evidence.release.table.columns, where=evidence.release.table.name, need=("sensitive",))
+    finer = (*evidence.roles.quasi, *others)
+    classes, tuples = Classes.from_counts(evidence.release.table.count((*finer, column)), quasi=finer, sensitive=column)
+    values = (distinct_l_diversity if kind == "distinct" else entropy_l_diversity).per_class(classes)
+    whole, part_of = tuples.group(evidence.roles.quasi)
+    per_class = np.full(len(whole), np.inf)
+    np.minimum.at(per_class, part_of, values)
+    worst = values == values.min()
+    details = {"parts": len(classes), "worst_parts": int(worst.sum()), "worst_rows": int(classes.size[worst].sum())}
+    return Score(float(values.min()), "values", "exact", per_class, details=details)

@@ -1,0 +1,56 @@
+"""MultiR-anonymity: several tables about the same people (Nergiz, Clifton, Nergiz 2007; Manta 3.1.3)."""
+
+from ...core.errors import Unavailable
+from ...core.metric import Score, measure
+from ...core.release import Evidence
+
+
+def _sentence(k: float) -> str:
+    if k < 2:
+        return "Of at least one person the published tables together tell a combination that no other person shares."
+    return (
+        f"Whatever the published tables together tell of a person's quasi-identifiers, at least {k - 1:,.0f} other "
+        f"{'people share' if k > 2 else 'person shares'} all of it."
+    )
+
+
+@measure(
+    title="MultiR-anonymity",
+    question="How many people look alike in all published tables taken together, at the very least?",
+    about="privacy",
+    better="higher",
+    unit="people",
+    bounds=(1, float("inf")),
+    monotone=True,
+    source="Nergiz, Clifton, Nergiz 2007; Manta 2013, sec. 3.1.3",
+    sentence=_sentence,
+    misleads="It holds against one who knows all quasi-identifiers of a person, how many rows they have included; like "
+    "k-anonymity it says nothing of what the group reveals.",
+    scope="table",
+)
+def multir_anonymity(evidence: Evidence, column: None) -> Score:
+    """The fewest people of whom all tables, joined on the person column, tell the same.
+
+    What they tell of a person is, for each table, the multiset of the quasi-identifier tuples in that person's rows: the
+    survey's join tells the sets of them, and how often each occurs is seen as well, so the value is never above the
+    join's. Having no row in a table is shared only with those who have none. The quasi-identifiers of a table are the
+    columns of the roles that it has. Extremes: 1 if someone is alone in it; everybody if all tell the same.
+    """
+    release, roles = evidence.release, evidence.roles
+    tables = (release.table, *release.related)
+    person = roles.person
+    if person is None:
+        raise Unavailable(f"multir_anonymity joins on the person column; name it in {roles.source} as person.")
+    for table in tables:
+        if person not in table.columns:
+            raise Unavailable(f"{table.name}: no person column {person!r}, so its rows cannot be joined to people.")
+    columns = [[name for name in roles.quasi if name in table.columns and name != person] for table in tables]
+    groups = release.table.alike(person, columns, release.related)
+    worst = int(groups.min())
+    details = {
+        "tables": len(tables),
+        "people": int(groups.sum()),
+        "groups": len(groups),
+        "worst_people": int(groups[groups == worst].sum()),
+    }
+    return Score(float(worst), "people", "exact", details=details)

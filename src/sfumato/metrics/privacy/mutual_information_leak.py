@@ -1,0 +1,40 @@
+"""The share of the uncertainty that the classes take away (Agrawal and Aggarwal 2001; Manta 5.1.2)."""
+
+import numpy as np
+
+from ...core.metric import measure
+from ...core.release import Evidence
+from .mutual_information import information
+
+
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return "The classes leave the sensitive value as uncertain, on average, as it is without them."
+    return (
+        f"On average the classes take away {100 * value:.3g}% of the uncertainty about the sensitive value, "
+        "counted in equally likely values."
+    )
+
+
+@measure(
+    title="mutual-information leak",
+    question="What share of the uncertainty about the sensitive attribute do the classes take away on average?",
+    about="privacy",
+    better="lower",
+    unit="share",
+    bounds=(0, 1),
+    monotone=True,
+    source="Agrawal and Aggarwal 2001; Manta 2013, sec. 5.1.2",
+    sentence=_sentence,
+    misleads="An average, as mutual_information is: single classes can reveal everything while it is low. Certainty of one of "
+    "m values is 1 - 1/m, so with two values it never exceeds a half.",
+    needs=frozenset({"sensitive"}),
+    scope="table",
+)
+def mutual_information_leak(evidence: Evidence, column: str) -> float:
+    """`P(W|C) = 1 - 2^H(W|C)/2^H(W) = 1 - 2^(-I(W;C))`.
+
+    Extremes: 0 if the attribute is independent of the classes; 1 - 2^(-H(W)) if every class has one value, which is 1 - 1/m for
+    m equally frequent ones.
+    """
+    return -float(np.expm1(-information(evidence.classes(column)) * np.log(2))) + 0.0

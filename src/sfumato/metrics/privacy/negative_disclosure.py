@@ -1,0 +1,62 @@
+"""Negative disclosure of Bayes-optimal privacy (Machanavajjhala et al. 2007; Manta 3.2.1, Def. 4)."""
+
+import numpy as np
+
+from ...core.classes import Classes
+from ...core.column import FloatArray
+from ...core.metric import Score, measure
+from ...core.parameter import Number
+from ...core.release import Evidence
+
+
+def least(classes: Classes) -> FloatArray:
+    """The smallest p(w|c) of any value of the table in each class: 0 where one is absent."""
+    assert classes.sensitive is not None
+    found = np.ones(len(classes))
+    np.minimum.at(found, classes.member, classes.p)
+    return np.where(classes.distinct < np.count_nonzero(classes.sensitive.total), 0.0, found)
+
+
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return "In at least one class a sensitive value that others have does not occur: of its members it can be ruled out."
+    return f"No sensitive value can be ruled out: in every class each has a probability of at least {value:.3g}."
+
+
+@measure(
+    title="negative disclosure",
+    question="How unlikely does a class make any sensitive value that somebody in the table has?",
+    about="privacy",
+    better="higher",
+    unit="probability",
+    bounds=(0, 1),
+    monotone=True,
+    source="Machanavajjhala et al. 2007; Manta 2013, Def. 4",
+    sentence=_sentence,
+    misleads="It can never exceed the share of the rarest value of the table, and is 0 for nearly every release with many values; "
+    "not to have a rare value is seldom a secret. pairs_below in the details says how common it is.",
+    needs=frozenset({"sensitive"}),
+    scope="table",
+    parameters={"epsilon": Number(0.01, 0, 1)},
+)
+def negative_disclosure(evidence: Evidence, column: str, epsilon: float = 0.01) -> Score:
+    """The smallest posterior `p(w|c)` of any value of the table in any class; a disclosure is one below epsilon (Def. 4).
+
+    A value absent from a class has posterior 0. The value does not depend on `epsilon`; the details count, of all pairs of
+    a class and a value of the table, those below it, with their classes and rows. Extremes: 0 if a value is absent from a
+    class; the share of the rarest value for one class; 1 for a constant column.
+    """
+    classes = evidence.classes(column)
+    assert classes.sensitive is not None
+    per_class = least(classes)
+    pairs = len(classes) * len(classes.sensitive.total)
+    absent = pairs - len(classes.n)
+    hit = per_class < epsilon
+    details = {
+        "pairs": pairs,
+        "pairs_absent": absent,
+        "pairs_below": int((classes.p < epsilon).sum()) + (absent if epsilon > 0 else 0),
+        "classes_below": int(hit.sum()),
+        "rows_below": int(classes.size[hit].sum()),
+    }
+    return Score(float(per_class.min()), "probability", "exact", per_class, details=details)

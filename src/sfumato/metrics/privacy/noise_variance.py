@@ -1,0 +1,47 @@
+"""Privacy of added noise by its variance (Duncan et al. 2001, Agrawal and Srikant 2000; Manta 5.1.1)."""
+
+import numpy as np
+
+from ...core.column import FloatArray, IntArray
+from ...core.metric import Score, measure
+from ...core.release import Evidence
+from .noise_interval import perturbed
+
+
+def variance(x: FloatArray, n: IntArray) -> float:
+    """The variance over rows of which `n` have `x`."""
+    mean = float(np.average(x, weights=n))
+    return float(np.average((x - mean) ** 2, weights=n))
+
+
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return "In at least one column every number was moved by the same amount, if at all: nothing is hidden by noise there."
+    return f"In the column that is hidden least, the noise has {value:.3g} times the variance of the original numbers."
+
+
+@measure(
+    title="noise variance",
+    question="How large is the noise, beside the spread of the numbers it hides?",
+    about="privacy",
+    better="higher",
+    unit="ratio of variances",
+    bounds=(0, float("inf")),
+    monotone=False,
+    source="Manta 2013, sec. 5.1.1, after Duncan et al. and Agrawal and Srikant 2000",
+    sentence=_sentence,
+    misleads="A few rows with huge noise make up for many without; see noise_interval. Noise that can be filtered out "
+    "by the other columns counts as if it hid something.",
+    needs=frozenset({"original", "pairs"}),
+    scope="table",
+)
+def noise_variance(evidence: Evidence, column: None) -> Score:
+    """`Var(original - released) / Var(original)`, row by paired row; the quasi-identifier with the least counts.
+
+    Quasi-identifiers that are not numbers on both sides, or constant, are left out, and so are pairs with a missing value.
+    Extremes: 0 for the identity and for one shift of all; 1 where all numbers became their mean.
+    """
+    pairs = perturbed(evidence, "noise_variance")
+    found = {name: variance(x - y, n) / variance(x, n) for name, (x, y, n) in pairs.items()}
+    worst = min(found, key=lambda name: found[name])
+    return Score(found[worst], "ratio of variances", details={"worst": worst, "columns": found})

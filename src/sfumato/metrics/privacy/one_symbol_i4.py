@@ -1,0 +1,53 @@
+"""One-symbol information I4, of a class against all others together (Bezzi et al. 2002; Bezzi 2010, Table 1)."""
+
+import numpy as np
+
+from ...core.classes import Classes
+from ...core.column import FloatArray
+from ...core.metric import measure
+
+
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return "For no class does it tell anything about the sensitive value whether a person belongs to it or not."
+    return (
+        f"Knowing of each person whether they belong to the most telling class or not tells {value:.3g} bits about the "
+        "sensitive value on average (1 at the most)."
+    )
+
+
+@measure(
+    title="one-symbol information I4 (one class against the rest)",
+    question="How much does it tell about the sensitive attribute whether a person is in a class or not?",
+    about="privacy",
+    better="lower",
+    unit="bits",
+    bounds=(0, 1),
+    monotone=False,
+    source="Bezzi et al. 2002; Bezzi 2010, Table 1",
+    sentence=_sentence,
+    misleads="An average over everybody: a small class hardly counts, however much it tells about its members. Its mean over "
+    "the classes is not the mutual information.",
+    needs=frozenset({"sensitive"}),
+)
+def one_symbol_i4(classes: Classes) -> FloatArray:
+    """`I4(c,W) = I({c, not c}; W)` (Table 1); the largest class counts.
+
+    At most I(W;C), of which it is a coarser view; weighted by p(c) it does not average to it. Not monotone: two small classes
+    that tell the same tell more as one. Extremes: 0 for a class like the table and for a single class; 1 for a class of half
+    the rows that shares no value with the other half.
+    """
+    assert classes.sensitive is not None
+    total = classes.sensitive.total
+    rows = int(total.sum())
+    rest = rows - classes.size  # rows of all other classes
+    some = np.maximum(rest, 1)
+    within = np.maximum(classes.sum(classes.p * np.log2(classes.p / classes.q)), 0.0)
+    left = total[classes.value] - classes.n  # rows of the value outside the class
+    share = left / some[classes.member]
+    outside = classes.sum(share * np.log2(np.where(left > 0, share / classes.q, 1.0)))
+    # a value that the class does not hold is more frequent outside by the same factor, whichever value it is
+    absent = (rows - classes.sum(total[classes.value].astype(np.float64))) / some
+    outside = np.maximum(outside + absent * np.log2(rows / some), 0.0)
+    bits = (classes.size * within + rest * outside) / rows
+    return np.where(rest > 0, np.clip(bits, 0.0, 1.0), 0.0)

@@ -1,0 +1,42 @@
+"""p-sensitive k-anonymity (Truta and Vinay 2006)."""
+
+import numpy as np
+
+from ...core.classes import Classes
+from ...core.column import FloatArray
+from ...core.metric import measure
+from ...core.parameter import Number
+
+
+def _sentence(value: float) -> str:
+    if value < 1:
+        return "At least one class has fewer rows than the k asked for, so nothing is promised of its sensitive values."
+    return (
+        f"Every class has at least the k rows asked for, and at least {value:,.0f} different sensitive "
+        f"value{'s' if value >= 2 else ''} among them."
+    )
+
+
+@measure(
+    title="p-sensitive k-anonymity",
+    question="With at least k rows in every class, how many different sensitive values does each hold?",
+    about="privacy",
+    better="higher",
+    unit="values",
+    bounds=(0, float("inf")),
+    monotone=True,
+    source="Truta and Vinay 2006",
+    sentence=_sentence,
+    misleads="Nothing but k_anonymity >= k and distinct_l_diversity >= p in one number: p values that are there but rare count "
+    "fully. k counts rows; where a person has several, k_anonymity counts people.",
+    needs=frozenset({"sensitive"}),
+    parameters={"k": Number(2, 1, whole=True)},
+)
+def p_sensitive_k_anonymity(classes: Classes, k: int = 2) -> FloatArray:
+    """The distinct sensitive values of a class of at least k rows, 0 for a smaller class; the worst class counts.
+
+    A release is p-sensitive k-anonymous exactly if `p_sensitive_k_anonymity[k] >= p`, for every sensitive column and every
+    p from 1 on. Extremes: 0 if a class is smaller than k; 1 if one of enough rows holds one value; m if every class holds
+    all m values.
+    """
+    return np.where(classes.size >= k, classes.distinct, 0).astype(float)

@@ -1,0 +1,54 @@
+"""Positive disclosure of Bayes-optimal privacy (Machanavajjhala et al. 2007; Manta 3.2.1, Def. 3)."""
+
+import numpy as np
+
+from ...core.metric import Score, measure
+from ...core.parameter import Number
+from ...core.release import Evidence
+from .alpha_anonymity import largest
+
+
+def _sentence(value: float) -> str:
+    if value >= 1:
+        return "In at least one class the sensitive value of every member is known for certain."
+    return (
+        "An adversary who knows a person's class and the released rows believes in no sensitive value of theirs "
+        f"with a probability above {value:.4g}."
+    )
+
+
+@measure(
+    title="positive disclosure",
+    question="How sure can an adversary become that a person has a certain sensitive value?",
+    about="privacy",
+    better="lower",
+    unit="probability",
+    bounds=(0, 1),
+    monotone=True,
+    source="Machanavajjhala et al. 2007; Manta 2013, Def. 3",
+    sentence=_sentence,
+    misleads="It takes the rows of a class as equally likely and the adversary as knowing nothing else: one who can rule a value out "
+    "believes more, see recursive_diversity.",
+    needs=frozenset({"sensitive"}),
+    scope="table",
+    parameters={"alpha": Number(0.1, 0, 1)},
+)
+def positive_disclosure(evidence: Evidence, column: str, alpha: float = 0.1) -> Score:
+    """The largest posterior `p(w|c)` of any value in any class; a disclosure is one above 1 - alpha (Def. 3).
+
+    The value does not depend on `alpha`: there is no disclosure if it is at most 1 - alpha. The details count, of all
+    pairs of a class and a value of the table, those above 1 - alpha, with their classes and rows. Per class it is
+    alpha_anonymity, which a sanitizer can honour. Extremes: 1 for a class of one value; 1/m for m equally frequent values.
+    """
+    classes = evidence.classes(column)
+    assert classes.sensitive is not None
+    above = classes.p > 1 - alpha
+    hit = np.bincount(classes.member[above], minlength=len(classes)) > 0
+    details = {
+        "pairs": len(classes) * len(classes.sensitive.total),
+        "pairs_above": int(above.sum()),
+        "classes_above": int(hit.sum()),
+        "rows_above": int(classes.size[hit].sum()),
+    }
+    per_class = largest(classes, classes.p)
+    return Score(float(per_class.max()), "probability", "exact", per_class, details=details)

@@ -1,0 +1,46 @@
+"""Transfer of information: from a rare value to a likely one (Evfimievski, Gehrke, Srikant 2003; Manta 5.1.2)."""
+
+import numpy as np
+
+from ...core.classes import Classes
+from ...core.column import FloatArray
+from ...core.metric import TOLERANCE, measure
+from ...core.parameter import Number
+
+
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return "No sensitive value is as rare in the whole table as was asked about, so none goes from rare to likely."
+    if value >= 1:
+        return "In at least one class everybody has the same sensitive value, though it is rare in the whole table."
+    return (
+        f"A sensitive value that is rare in the whole table is held by a share of {value:.3g} of one class, "
+        "and no class holds such a value more often."
+    )
+
+
+@measure(
+    title="transfer of information",
+    question="How likely does a class make a sensitive value that is rare in the whole table?",
+    about="privacy",
+    better="lower",
+    unit="probability",
+    bounds=(0, 1),
+    monotone=True,
+    source="Evfimievski, Gehrke, Srikant 2003; Manta 2013, sec. 5.1.2",
+    sentence=_sentence,
+    misleads="It looks at single values: several rare ones that share a meaning can together become likely unseen. A value "
+    "just above rho1 is not looked at; t_closeness and one_symbol_i1 look at all.",
+    needs=frozenset({"sensitive"}),
+    parameters={"rho1": Number(0.1, 0, 1)},
+)
+def transfer_of_information(classes: Classes, rho1: float) -> FloatArray:
+    """`rho2(c) = max p(w|c) over the values w with p(w) <= rho1`; the worst class counts.
+
+    A limit `<= rho2` says that no class takes a value from a prior of at most rho1 to a posterior above rho2. A class that holds
+    none of these values has 0. Extremes: 1 for a class of one value that is rare in the table; at most rho1 for a single class.
+    """
+    rare = classes.q <= rho1 + TOLERANCE  # 3 of 30 rows are a tenth, whatever the rounding
+    found = np.zeros(len(classes))
+    np.maximum.at(found, classes.member[rare], classes.p[rare])
+    return found

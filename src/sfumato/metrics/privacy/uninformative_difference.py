@@ -1,0 +1,74 @@
+"""The difference of the uninformative principle (Machanavajjhala et al. 2007; Manta 3.2.1, Def. 5)."""
+
+import numpy as np
+
+from ...core.classes import Classes
+from ...core.column import FloatArray
+from ...core.metric import Score, measure
+from ...core.parameter import Number
+from ...core.release import Evidence
+from .alpha_anonymity import largest
+
+
+def most_frequent_absent(classes: Classes) -> FloatArray:
+    """The largest p(w) of a value that each class lacks, 0 if it lacks none: sparse, by the first gap in frequency order."""
+    assert classes.sensitive is not None
+    prior = classes.sensitive.prior
+    order = np.argsort(-prior, kind="stable")
+    rank = np.empty(len(prior), dtype=np.int64)
+    rank[order] = np.arange(len(prior))
+    sorted_ = np.lexsort((rank[classes.value], classes.member))
+    member, held = classes.member[sorted_], rank[classes.value][sorted_]
+    place = np.arange(len(member)) - (np.cumsum(classes.distinct) - classes.distinct)[member]
+    gap = classes.distinct.copy()  # the values held are the most frequent ones, unless one is skipped
+    skipped = held != place
+    np.minimum.at(gap, member[skipped], place[skipped])
+    return np.append(prior[order], 0.0)[gap]
+
+
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return "No class changes the probability of any sensitive value: each has the distribution of the whole table."
+    return (
+        "To learn a person's class changes the probability of no sensitive value by more than "
+        f"{value:.3g}, up or down, against the whole table."
+    )
+
+
+@measure(
+    title="uninformative difference",
+    question="By how much does a class change the probability of a sensitive value, at the very most?",
+    about="privacy",
+    better="lower",
+    unit="probability",
+    bounds=(0, 1),
+    monotone=True,
+    source="Machanavajjhala et al. 2007; Manta 2013, Def. 5",
+    sentence=_sentence,
+    misleads="A difference in absolute terms: a rare value that a class makes a hundred times likelier can count little; "
+    "see beta_likeness. The prior is the released table's, as if an adversary knew it and nothing more.",
+    needs=frozenset({"sensitive"}),
+    scope="table",
+    parameters={"limit": Number(0.1, 0, 1)},
+)
+def uninformative_difference(evidence: Evidence, column: str, limit: float = 0.1) -> Score:
+    """`max_w |p(w|c) - p(w)|` over all values of the table, those absent from the class included; the worst class counts.
+
+    The value does not depend on `limit`; the details count, of all pairs of a class and a value of the table, those
+    that differ by more, with their classes and rows. Extremes: 0 where every class is like the table; below 1, approached
+    by a class of one value that the table hardly has.
+    """
+    classes = evidence.classes(column)
+    assert classes.sensitive is not None
+    difference = np.abs(classes.p - classes.q)
+    per_class = np.maximum(largest(classes, difference), most_frequent_absent(classes))
+    prior = classes.sensitive.prior
+    lacking = len(classes) - np.bincount(classes.value, minlength=len(prior))  # classes that lack each value
+    hit = per_class > limit
+    details = {
+        "pairs": len(classes) * len(prior),
+        "pairs_above": int((difference > limit).sum()) + int(lacking[prior > limit].sum()),
+        "classes_above": int(hit.sum()),
+        "rows_above": int(classes.size[hit].sum()),
+    }
+    return Score(float(per_class.max()), "probability", "exact", per_class, details=details)

@@ -1,0 +1,68 @@
+"""(X,Y)-anonymity: several rows per person (Wang and Fung 2006; Manta 3.1.2)."""
+
+import numpy as np
+
+from ...core.errors import Unavailable
+from ...core.metric import Score, measure
+from ...core.parameter import Words
+from ...core.release import Evidence
+
+
+def _sentence(k: float) -> str:
+    if k < 2:
+        return (
+            "At least one combination of values on X stands with a single value on Y: it leads to that one for certain."
+        )
+    return f"Every combination of values on X stands with at least {k:,.0f} different values on Y (by default, people)."
+
+
+@measure(
+    title="(X,Y)-anonymity",
+    question="With how many different people (or other values Y) does each released combination X stand at the very least?",
+    about="privacy",
+    better="higher",
+    unit="distinct values",
+    bounds=(1, float("inf")),
+    monotone=True,
+    source="Wang and Fung 2006; Manta 2013, sec. 3.1.2",
+    sentence=_sentence,
+    misleads="Distinct is not equally likely: if nearly all rows of a combination belong to one person, guessing that person "
+    "is nearly always right.",
+    scope="table",
+    parameters={"x": Words(), "y": Words()},
+)
+def xy_anonymity(evidence: Evidence, column: None, x: frozenset[str], y: frozenset[str]) -> Score:
+    """The fewest distinct values on Y that a value on X co-occurs with, `k = min_x |{y : (x,y) in T'}|`.
+
+    X are the quasi-identifiers unless columns are named (`xy_anonymity[x=job|sex,y=visit]`), Y the person column of the
+    roles; over several columns a value is their tuple. The table that is measured must have the columns of Y; take those
+    of no use to the public out after measuring. With Y a row number it is k-anonymity. Extremes: 1 if some value on X
+    belongs to one y alone, all values on Y if the rows all look alike on X.
+    """
+    table, roles = evidence.release.table, evidence.roles
+    over = [name for name in roles.quasi if name in x] + sorted(x.difference(roles.quasi)) or list(
+        evidence.tuples.names
+    )
+    under = sorted(y) or ([roles.person] if roles.person else [])
+    if not under:
+        raise Unavailable(
+            f"xy_anonymity needs the person column; name it in {roles.source}, or other columns as [y=COLUMN]."
+        )
+    for name in (*over, *under):
+        if name not in table.columns:
+            raise Unavailable(
+                f"{table.name}: no column {name!r}, which xy_anonymity counts; measure the table that has it."
+            )
+    if both := sorted(set(over) & set(under)):
+        raise Unavailable(f"xy_anonymity: column {both[0]!r} is in X and in Y, which must have no column in common.")
+    _, member = table.count((*over, *under)).group(over)
+    per_value = np.bincount(member).astype(np.float64)
+    worst = float(per_value.min())
+    details = {
+        "x": over,
+        "y": under,
+        "combinations": len(per_value),
+        "worst_combinations": int((per_value == worst).sum()),
+    }
+    classes = tuple(over) == evidence.tuples.names
+    return Score(worst, "distinct values", "exact", per_value if classes else None, details=details)

@@ -1,0 +1,46 @@
+"""ARX's Loss, to compare answers with it (Prasser, Kohlmayer, ARX 3.9; after Iyengar 2002)."""
+
+import math
+
+from ...core.metric import Score, measure
+from ...core.parameter import Choice
+from ...core.release import Evidence
+from .granularity import column_losses
+
+
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return "By ARX's Loss nothing was lost: every quasi-identifier is released as precisely as it was."
+    return f"By ARX's Loss the quasi-identifiers stand at {100 * value:.3g}% of losing everything."
+
+
+@measure(
+    title="ARX Loss",
+    question="What does ARX call the loss of this release?",
+    about="utility",
+    better="lower",
+    unit="share",
+    bounds=(0, 1),
+    monotone=False,
+    source="Iyengar 2002, as ARX 3.9.2 computes it (Prasser and Kohlmayer 2015)",
+    sentence=_sentence,
+    misleads="ARX's domain is its hierarchy file: give the same file, or values that never occur are not counted. "
+    "The owner's weights are left out.",
+    needs=frozenset({"original"}),
+    scope="table",
+    parameters={"aggregate": Choice(("arithmetic", "geometric"))},
+)
+def arx_loss(evidence: Evidence, column: None, aggregate: str) -> Score:
+    """Per quasi-identifier `L = (sum over rows of share - N/dom)/(N - N/dom)`, share = leaves(v)/dom; then their mean.
+
+    A suppressed row (one that is `*` throughout, or gone) has share 1. L is granularity's mean over the rows, written
+    another way. `arithmetic`: the mean of L over the m columns; `geometric`: `prod(1 + L)^(1/m) - 1`.
+    Extremes: 0 for the identity; 1 where everything is `*`.
+    """
+    losses = column_losses(evidence, "arx_loss")
+    found = list(losses.values())
+    if aggregate == "arithmetic":
+        value = sum(found) / len(found)
+    else:
+        value = math.expm1(sum(map(math.log1p, found)) / len(found))
+    return Score(min(max(value, 0.0), 1.0), "share", details={"columns": losses})

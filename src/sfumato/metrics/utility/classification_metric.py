@@ -1,0 +1,52 @@
+"""The classification metric CM (Iyengar 2002; Manta 5.2.2)."""
+
+import numpy as np
+
+from ...core.classes import Classes
+from ...core.column import IntArray
+from ...core.metric import Score, measure
+from ...core.release import Evidence
+
+
+def minority_rows(classes: Classes) -> IntArray:
+    """For each class, the rows whose label is not its majority label; of labels that tie, one is the majority."""
+    most = np.zeros(len(classes), dtype=np.int64)
+    np.maximum.at(most, classes.member, classes.n)
+    rows: IntArray = np.bincount(classes.member, weights=classes.n, minlength=len(classes)).astype(np.int64) - most
+    return rows
+
+
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return "Within every class all rows carry one label: guessing a class's most frequent label is never wrong."
+    return f"Guessing for each row the most frequent label of its class is wrong for {100 * value:.3g}% of the rows, removed rows included."
+
+
+@measure(
+    title="classification metric",
+    question="How often is the most frequent label of a class wrong for a row?",
+    about="utility",
+    better="lower",
+    unit="share of rows",
+    bounds=(0, 1),
+    monotone=False,
+    source="Iyengar 2002 (CM); Manta 2013, sec. 5.2.2",
+    sentence=_sentence,
+    misleads="It is measured on the rows that form the classes: unique rows are never wrong, which predicts nothing. "
+    "For a sensitive label, guessing well is also what an adversary wants.",
+    needs=frozenset({"sensitive"}),
+    scope="table",
+)
+def classification_metric(evidence: Evidence, column: str) -> Score:
+    """`sum over rows of penalty / N`, penalty 1 where the label is not the majority of the class or the row was removed.
+
+    The label is the sensitive column, or the column named. Of labels that tie in a class only one is the majority (pyCANON
+    lets all of them go free). Removed rows are those that the original has more; rows that are `*` throughout form a class
+    like any other. Extremes: 0 if every class has one label; 1 - 1/m for m equally frequent labels in one class.
+    """
+    classes = evidence.classes(column)
+    minority = int(minority_rows(classes).sum())
+    original = evidence.release.original
+    removed = 0 if original is None else max(original.rows - classes.rows, 0)
+    value = (minority + removed) / max(classes.rows + removed, 1)
+    return Score(value, "share of rows", details={"minority_rows": minority, "removed_rows": removed})

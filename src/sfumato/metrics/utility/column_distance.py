@@ -1,0 +1,144 @@
+"""Distance of each column's distribution from the original's, generalized values spread evenly (total variation)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core.column import Column, FloatArray, IntArray
+from ...core.counts import Counts, exact
+from ...core.cover import Domain
+from ...core.errors import Unavailable
+from ...core.metric import Score, measure
+from ...core.release import Evidence
+from .entropy_utility import joint, shared_columns
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """How released values spread over the values of the original: entry i gives `share` of value `released` to `value`.
+
+    Values from `size` on are not in the original: `elsewhere` numbers in order, then one place for all the rest.
+    """
+
+    released: IntArray
+    value: IntArray
+    share: FloatArray
+    size: int
+    elsewhere: FloatArray
+
+    def mass(self, n: IntArray | FloatArray) -> FloatArray:
+        """The rows that each value of the original gets from `n` rows of each released value; those elsewhere are left out."""
+        inside = self.value < self.size
+        weights = self.share[inside] * n[self.released[inside]]
+        return np.bincount(self.value[inside], weights=weights, minlength=self.size).astype(np.float64)
+
+
+def spread(evidence: Evidence, before: Column, after: Column, why: str) -> Spread:
+    """Each released value, spread evenly over the values of the domain that it covers.
+
+    The domain is the column's taxonomy file, else the values of the original; what a label covers there and the original
+    does not have lies elsewhere. So does a number, or missing, that the original does not have: it stands for itself.
+    """
+    name = before.name
+    if ("spread", name) not in evidence._kept:
+        evidence._kept["spread", name] = _spread(evidence, before, after, why)
+    found: Spread = evidence._kept["spread", name]
+    return found
+
+
+def _spread(evidence: Evidence, before: Column, after: Column, why: str) -> Spread:
+    name = before.name
+    taxonomy = evidence.roles.taxonomy(name)
+    domain = Domain(before, evidence.roles.hierarchy(before) if taxonomy is None else taxonomy)
+    covered = [domain.covered(text) for text in after.texts]
+    strange = [i for i, codes in enumerate(covered) if codes is None]
+    numbers: list[float] = []
+    if strange:
+        own = [_number(after.texts[i]) for i in strange]
+        if before.numbers is None or None in own:
+            raise Unavailable(
+                f"{why} cannot tell what {len(strange)} released values of {name!r} stand for: "
+                "they are neither in the original nor in its hierarchy, nor an interval, set or mask."
+            )
+        numbers = [x for x in own if x is not None]
+    elsewhere = np.unique(np.array(numbers, dtype=np.float64))
+    none, rest = np.zeros(0, dtype=np.int64), len(before) + len(elsewhere)
+    parts, shares, sizes = [], [], []
+    for text, codes in zip(after.texts, covered, strict=True):
+        if codes is None:
+            codes = len(before) + np.searchsorted(elsewhere, np.array([_number(text)], dtype=np.float64))
+            share = 1.0
+        else:
+            share = 1.0 / max(domain.leaves(text) or 1, len(codes))
+        left = 1.0 - share * len(codes)  # leaves of the taxonomy that the original does not have
+        out = np.array([rest]) if left > 1e-12 else none
+        parts += [codes, out]
+        shares.append(np.concatenate([np.full(len(codes), share), np.full(len(out), left)]))
+        sizes.append(len(codes) + len(out))
+    return Spread(
+        np.repeat(np.arange(len(sizes)), sizes),
+        np.concatenate(parts).astype(np.int64),
+        np.concatenate(shares),
+        len(before),
+        elsewhere,
+    )
+
+
+def margin(counts: Counts, name: str) -> IntArray:
+    """The rows of each value of one counted column."""
+    at = counts.names.index(name)
+    return exact(np.bincount(counts.codes[at], weights=counts.n, minlength=len(counts.columns[at])))
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        number = float(text or "")
+    except ValueError:
+        return None
+    return number if np.isfinite(number) else None
+
+
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return "In every column the release gives each value the share that it had in the original."
+    return f"In the column that fares worst, {100 * value:.3g}% of the rows would have to change their value to restore the original's shares."
+
+
+@measure(
+    title="column distance",
+    question="How far is a column's distribution from the original's, at the very most?",
+    about="utility",
+    better="lower",
+    unit="total variation distance",
+    bounds=(0, 1),
+    monotone=False,
+    source="LeFevre, DeWitt, Ramakrishnan 2006 for the even spread; total variation as in Xiao and Tao 2006",
+    sentence=_sentence,
+    misleads="Columns are looked at one by one; what they say about one another may be gone (see pair_distance). "
+    "Where the original's values were equally frequent, `*` costs nothing.",
+    needs=frozenset({"original"}),
+    scope="table",
+)
+def column_distance(evidence: Evidence, column: None) -> Score:
+    """`max_A 1/2 sum_v |p(v) - p'(v)|`: p the column's distribution in the original, p' in the release, spread.
+
+    A released value gives each of the values it covers the same share. Over quasi-identifiers, sensitive and insensitive
+    columns that both tables have; each distribution sums to 1, whatever rows were removed. Extremes: 0 for the identity;
+    1 - 1/m for a suppressed column of m values of which nearly all rows have one; 1 where no value is the original's.
+    """
+    table, original = evidence.release.table, evidence.original("column_distance")
+    columns = shared_columns(evidence, table, original)
+    known = [joint(evidence, each, columns, "column_distance") for each in (original, table)]
+    sides = [{name: (counts.column(name), margin(counts, name)) for name in columns} for counts in known]
+    others = [n for n in evidence.roles.insensitive if n in table.columns and n in original.columns]
+    if others:
+        for side, each in zip(sides, (original, table), strict=True):
+            side |= {n: (c.columns[0], c.n) for n, c in each.value_counts(others, 2**62).items() if c is not None}
+    found = {}
+    for name, (before, n) in sides[0].items():
+        after, m = sides[1][name]
+        even = spread(evidence, before, after, "column_distance").mass(m) / m.sum()
+        found[name] = min(float(np.maximum(n / n.sum() - even, 0.0).sum()), 1.0)
+    worst = max(found, key=lambda name: found[name])
+    mean = sum(found.values()) / len(found)
+    return Score(found[worst], "total variation distance", details={"worst": worst, "mean": mean, "columns": found})

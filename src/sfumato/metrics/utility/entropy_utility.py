@@ -1,0 +1,110 @@
+"""Entropy utility: what the columns of a release say about one another (Askari et al. 2012, eq. 8-14)."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ...core.column import IntArray
+from ...core.counts import Counts, pack
+from ...core.errors import Unavailable
+from ...core.metric import Score, measure
+from ...core.release import Evidence
+from ...core.table import Table
+
+
+def shared_columns(evidence: Evidence, *tables: Table) -> tuple[str, ...]:
+    """The quasi-identifiers and the sensitive columns that all these tables have."""
+    _ = evidence.tuples  # checks the quasi-identifiers of the release
+    named = (*evidence.roles.quasi, *evidence.roles.sensitive)
+    return tuple(name for name in named if all(name in table.columns for table in tables))
+
+
+def joint(evidence: Evidence, table: Table, columns: Sequence[str], why: str) -> Counts:
+    """The counts of a release, or of its original, over several columns: from the classes already counted, else a scan."""
+    quasi, original = evidence.roles.quasi, table is evidence.release.original
+    key = ("joint", original, tuple(columns))
+    if key not in evidence._kept:
+        more = [name for name in columns if name not in quasi]
+        if tuple(columns) == quasi and not original:
+            evidence._kept[key] = evidence.tuples
+        elif len(more) == 1 and tuple(columns) == (*quasi, *more):
+            if original:
+                evidence.original_classes(more[0], why)
+                classes, tuples = evidence._kept["original", more[0]]
+            else:
+                classes, tuples = evidence.classes(more[0]), evidence.tuples
+            codes = (*(code[classes.member] for code in tuples.codes), classes.value)
+            evidence._kept[key] = Counts((*tuples.columns, classes.sensitive.column), codes, classes.n)
+        else:
+            evidence._kept[key] = table.count(columns)
+    found: Counts = evidence._kept[key]
+    if not found.rows:
+        raise Unavailable(f"{table.name} has no rows, so {why} has nothing to measure.")
+    return found
+
+
+def entropy(counts: Counts, columns: Sequence[str]) -> float:
+    """H of these columns together, in bits; of no column 0."""
+    if not columns:
+        return 0.0
+    at = [counts.names.index(name) for name in columns]
+    n = counts.n.astype(np.float64)
+    if len(at) < len(counts.columns):
+        key = pack([counts.codes[i] for i in at], [len(counts.columns[i]) for i in at], len(counts))
+        order = np.argsort(key, kind="stable")
+        first: IntArray = np.flatnonzero(np.diff(key[order], prepend=key[order][:1] - 1))
+        n = np.add.reduceat(n[order], first)
+    if len(n) == 1:
+        return 0.0
+    return max(float(np.log2(counts.rows) - (n * np.log2(n)).sum() / counts.rows), 0.0)
+
+
+def u_max(counts: Counts) -> dict[str, float]:
+    """`U_max(A) = Hmax(A) - H(A | all other columns)` of each counted column (eq. 13)."""
+    whole = entropy(counts, counts.names)
+    found = {}
+    for column in counts.columns:
+        rest = entropy(counts, [name for name in counts.names if name != column.name])
+        found[column.name] = max(float(np.log2(len(column))) - max(whole - rest, 0.0), 0.0)
+    return found
+
+
+def weigh(utilities: Mapping[str, float], evidence: Evidence, why: str) -> float:
+    """`sum_i P(A_i) U(A_i)`, P(A) the owner's weights made to sum to 1 (eq. 14)."""
+    weight = {name: float(evidence.roles.weights.get(name, 1.0)) for name in utilities}
+    if not sum(weight.values()):
+        raise Unavailable(f"{why}: every weight in {evidence.roles.source} is 0, so no column counts.")
+    return sum(weight[name] * utilities[name] for name in utilities) / sum(weight.values())
+
+
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return "No column of the release can be predicted better than by blind guessing."
+    return f"On average the release says {value:.3g} bits more about a column, given all others, than a blind guess among its values knows."
+
+
+@measure(
+    title="entropy utility",
+    question="How much do the columns of the release say about one another?",
+    about="utility",
+    better="higher",
+    unit="bits",
+    bounds=(0, float("inf")),
+    monotone=False,
+    source="Askari, Safavi-Naini, Barker 2012, eq. 8-14",
+    sentence=_sentence,
+    misleads="Unique rows predict themselves, so noise counts as knowledge; merging rare values can raise it, "
+    "and so can local recoding, whose many overlapping labels count as values of their own.",
+    scope="table",
+)
+def entropy_utility(evidence: Evidence, column: None) -> Score:
+    """`Utility(T') = sum_i P(A_i) (Hmax(A_i) - H(A_i | all other columns))` over quasi-identifiers and sensitive columns.
+
+    Hmax is log2 of the number of values that the column has in the release; P(A) are the owner's weights, summing to 1.
+    Extremes: 0 for independent columns of equally frequent values, and what a suppressed column contributes; log2 m for two
+    columns of m equally frequent values that tell each other.
+    """
+    table = evidence.release.table
+    counts = joint(evidence, table, shared_columns(evidence, table), "entropy_utility")
+    found = u_max(counts)
+    return Score(weigh(found, evidence, "entropy_utility"), "bits", details={"columns": found})

@@ -1,0 +1,41 @@
+"""Utility degradation: how much entropy utility the release lost (Askari et al. 2012, eq. 15)."""
+
+from ...core.metric import Score, measure
+from ...core.release import Evidence
+from .entropy_utility import joint, shared_columns, u_max, weigh
+
+
+def _sentence(value: float) -> str:
+    if value == 0:
+        return "The columns of the release say as much about one another as those of the original."
+    if value < 0:
+        return f"The columns of the release say {-value:.3g} bits more about one another, on average, than those of the original did."
+    return f"On average the release says {value:.3g} bits less about a column, given all others, than the original did."
+
+
+@measure(
+    title="utility degradation",
+    question="How much less do the columns say about one another than in the original?",
+    about="utility",
+    better="lower",
+    unit="bits",
+    bounds=(float("-inf"), float("inf")),
+    monotone=False,
+    source="Askari, Safavi-Naini, Barker 2012, eq. 15",
+    sentence=_sentence,
+    misleads="Each table is measured against its own values, so merging rare ones, or local recoding with its many overlapping "
+    "labels, can seem a gain (below 0); in an original of unique rows much of what is lost is noise.",
+    needs=frozenset({"original"}),
+    scope="table",
+)
+def utility_degradation(evidence: Evidence, column: None) -> Score:
+    """`Utility(T) - Utility(T')` (eq. 15), each as entropy_utility has it, over the columns that both tables have.
+
+    Extremes: 0 for the identity; Utility(T) where everything is suppressed, the sensitive columns included.
+    """
+    table, original = evidence.release.table, evidence.original("utility_degradation")
+    columns = shared_columns(evidence, table, original)
+    before = u_max(joint(evidence, original, columns, "utility_degradation"))
+    after = u_max(joint(evidence, table, columns, "utility_degradation"))
+    lost = {name: before[name] - after[name] for name in columns}
+    return Score(weigh(lost, evidence, "utility_degradation"), "bits", details={"columns": lost})
