@@ -44,11 +44,13 @@ def verify(
 ) -> Verification:
     """Measure a published table and compare with what is required of it; nothing else is trusted."""
     release = Release(table=published, original=original, perturbed=perturbed)
-    house = (*roles.identifiers, roles.person, roles.guarding)  # never released
-    kept = [name for name in house if name is not None and name in published.columns]
+    house = {name: "an identifier" for name in (*roles.identifiers, roles.person) if name is not None}
+    if roles.guarding is not None:
+        house[roles.guarding] = "the guarding column"
     problems = [
-        f"{published.name}: column {name!r} must not leave the house (see {roles.source}) and is still there."
-        for name in kept
+        f"{published.name}: column {name!r} is {what} in {roles.source} and is still there."
+        for name, what in house.items()
+        if name in published.columns
     ]
     return Verification(tuple(requirement.check(release, roles) for requirement in require), tuple(problems))
 
