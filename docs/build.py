@@ -14,7 +14,19 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-VERBS = ("profile", "measure", "sanitize", "verify", "compare", "demo", "explain", "mechanisms")
+VERBS = (
+    "profile",
+    "measure",
+    "leakage",
+    "conditions",
+    "queries",
+    "sanitize",
+    "verify",
+    "compare",
+    "demo",
+    "explain",
+    "mechanisms",
+)
 
 
 def pages() -> dict[str, str]:

@@ -18,7 +18,7 @@ from typing import NoReturn
 import typer
 
 from .. import __version__
-from . import compare, demo, explain, measure, mechanisms, profile, sanitize, verify
+from . import compare, conditions, demo, explain, leakage, measure, mechanisms, profile, queries, sanitize, verify
 
 app = typer.Typer(
     name="sfumato",
@@ -46,7 +46,7 @@ def _root(
     pass
 
 
-for verb in (profile, measure, sanitize, verify, compare, demo, explain, mechanisms):
+for verb in (profile, measure, leakage, conditions, queries, sanitize, verify, compare, demo, explain, mechanisms):
     app.command(name=verb.__name__.rsplit(".", 1)[1])(verb.run)
 
 

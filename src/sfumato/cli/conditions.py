@@ -1,0 +1,52 @@
+"""`sfumato conditions`: l and t on one scale, and whether a release meets them (Bezzi 2010)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from . import _options as o
+
+
+@o.reads
+def run(
+    release: o.ReleaseFile,
+    roles: o.RolesFile,
+    diversity: Annotated[float | None, typer.Option("--l", min=1, help="The entropy l-diversity wanted.")] = None,
+    closeness: Annotated[
+        float | None, typer.Option("--t", min=0, help="The t wanted, in bits: t-closeness in Kullback-Leibler form.")
+    ] = None,
+    about: Annotated[str | None, typer.Option(metavar="COLUMN", help="The sensitive column; else the first.")] = None,
+    json: o.Json = False,
+    *,
+    reading: o.Reading,
+) -> None:
+    """Set l and t with open eyes: the largest l there can be, the l that a t stands for, and both conditions side by side.
+
+    The necessary conditions look at the average over the classes, the sufficient ones at every class; a release can meet the first
+    and miss the second. Exits 1 if a limit is given and a class misses it.
+    """
+    from ..core.release import Release
+    from ..core.roles import Roles
+    from ..study.bits import bits
+
+    named = Roles.read(roles)
+    found = bits(
+        Release(table=reading.open(release, quiet=json)), named, diversity=diversity, closeness=closeness, about=about
+    )
+    if json:
+        o.dump({"release": str(release), "met": found.met, **asdict(found)})
+    else:
+        typer.echo(
+            f"{found.column}: H(W) = {found.entropy:.4g} bits, so no release can be more than {found.l_max:.4g}-diverse by entropy."
+        )
+        for condition in found.conditions:
+            typer.echo(
+                f"{'✓' if condition.met else '✗'} {condition.kind}, eq. {condition.equation}: {condition.sentence}"
+            )
+        for sentence in found.advice:
+            typer.echo(sentence)
+    if not found.met:
+        raise typer.Exit(1)

@@ -1,0 +1,107 @@
+"""`leakage`, `conditions` and `queries`: the studies of a release from the command line, against numbers worked out by hand."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from cli_house import CANARY, Run
+
+# Bezzi's toy table (Table 3): classes of 4, 4, 2 and 2 rows; one Y, in the last class.
+ROWS = "height,ill\n" + "a,N\n" * 4 + "b,N\n" * 4 + "c,N\n" * 2 + f"{CANARY},Y\n{CANARY},N\n"
+ROLES = '[roles]\nquasi = ["height"]\nsensitive = ["ill"]\n'
+
+
+@pytest.fixture
+def toy(tmp_path: Path) -> Path:
+    (tmp_path / "release.csv").write_text(ROWS, encoding="utf-8")
+    (tmp_path / "roles.toml").write_text(ROLES, encoding="utf-8")
+    return tmp_path
+
+
+def test_leakage_of_the_toy_table(run: Run, toy: Path) -> None:
+    found = run(
+        "leakage", toy / "release.csv", "--roles", toy / "roles.toml", "--distances", "--choices", "--json"
+    ).fine()
+    content = found.json
+    assert (content["classes"], content["about"], content["given"]) == (4, "ill", ["height"])
+    # the last class has (1/2, 1/2) where the table has (11/12, 1/12)
+    assert content["distribution_leakage"] == pytest.approx(math.sqrt(2) * 5 / 12)
+    assert content["most_exposed"][0]["rows"] == 2
+    assert content["vanished_pairs"] == 3  # Y is ruled out by three classes
+    assert content["values_in_one_class"] == 1
+    assert content["distances"]["emd"]["worst"] == pytest.approx(5 / 12)
+    (choice,) = content["choices"]
+    assert choice["mutual_information"] == pytest.approx(0.24715018363696695)
+    assert CANARY not in found.out
+
+
+def test_leakage_for_people_to_read_shows_no_value(run: Run, toy: Path) -> None:
+    found = run("leakage", toy / "release.csv", "--roles", toy / "roles.toml", "--distances", "--choices").fine()
+    assert "The most exposed classes" in found.out
+    assert CANARY not in found.out
+
+
+def test_an_adversary_who_has_the_release_learns_nothing_from_it(run: Run, toy: Path) -> None:
+    more = ("--prior", toy / "release.csv", "--json")
+    content = run("leakage", toy / "release.csv", "--roles", toy / "roles.toml", *more).fine().json
+    assert content["distribution_leakage"] == pytest.approx(0, abs=1e-12)
+    independent = (
+        run("leakage", toy / "release.csv", "--roles", toy / "roles.toml", "--margins", "1", "--json").fine().json
+    )
+    assert independent["distribution_leakage"] == pytest.approx(
+        math.sqrt(2) * 5 / 12
+    )  # the margins are the overall distribution
+
+
+def test_two_priors_are_refused(run: Run, toy: Path) -> None:
+    more = ("--prior", toy / "release.csv", "--margins", "1")
+    run("leakage", toy / "release.csv", "--roles", toy / "roles.toml", *more).refused(2, "--prior", "--margins")
+
+
+def test_conditions_hold_on_average_and_fail_in_a_class(run: Run, toy: Path) -> None:
+    """Bezzi, sec. 3.1: the average is no good representation of the risk."""
+    found = run("conditions", toy / "release.csv", "--roles", toy / "roles.toml", "--t", "0.5", "--json")
+    assert found.code == 1
+    content = json.loads(found.out)
+    assert content["entropy"] == pytest.approx(0.41381685030363374)
+    kinds = {condition["kind"]: condition["met"] for condition in content["conditions"]}
+    assert kinds == {"necessary": True, "sufficient": False}
+    run("conditions", toy / "release.csv", "--roles", toy / "roles.toml").fine()
+
+
+def test_queries_by_the_even_spread(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "original.csv").write_text("age,sex\n20,f\n21,f\n22,m\n23,m\n", encoding="utf-8")
+    (tmp_path / "release.csv").write_text(
+        'age,sex\n"[20,23]",f\n"[20,23]",f\n"[20,23]",m\n"[20,23]",m\n', encoding="utf-8"
+    )
+    (tmp_path / "roles.toml").write_text('[roles]\nquasi = ["age", "sex"]\n', encoding="utf-8")
+    (tmp_path / "q.toml").write_text(
+        '[[query]]\nname = "young women"\nsex = ["f"]\nage = { from = 20, to = 21 }\n[[query]]\nsex = ["m"]\n',
+        encoding="utf-8",
+    )
+    arguments = (
+        "--roles",
+        tmp_path / "roles.toml",
+        "--original",
+        tmp_path / "original.csv",
+        "--queries",
+        tmp_path / "q.toml",
+    )
+    content = run("queries", tmp_path / "release.csv", *arguments, "--json").fine().json
+    first, second = content["queries"]
+    assert (first["query"], first["actual"], first["estimate"]) == ("young women", 2, pytest.approx(1.0))
+    assert (second["actual"], second["estimate"]) == (2, pytest.approx(2.0))
+    assert content["mean_relative_error"] == pytest.approx(0.25)
+    assert "young women" in run("queries", tmp_path / "release.csv", *arguments).fine().out
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("", ["[[query]]"]), ("[[query]]\nage = 5\n", ["query 1", "age"]), ("[[", ["TOML"])]
+)
+def test_queries_that_cannot_be_read(run: Run, toy: Path, text: str, words: list[str]) -> None:
+    (toy / "q.toml").write_text(text, encoding="utf-8")
+    arguments = ("--roles", toy / "roles.toml", "--original", toy / "release.csv", "--queries", toy / "q.toml")
+    run("queries", toy / "release.csv", *arguments).refused(2, "q.toml", *words)
