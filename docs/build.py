@@ -19,6 +19,7 @@ VERBS = (
     "measure",
     "leakage",
     "conditions",
+    "utility",
     "queries",
     "sanitize",
     "verify",

@@ -1,4 +1,4 @@
-"""`leakage`, `conditions` and `queries`: the studies of a release from the command line, against numbers worked out by hand."""
+"""`leakage`, `conditions`, `utility` and `queries`: the studies of a release from the command line, against numbers worked out by hand."""
 
 from __future__ import annotations
 
@@ -105,3 +105,35 @@ def test_queries_that_cannot_be_read(run: Run, toy: Path, text: str, words: list
     (toy / "q.toml").write_text(text, encoding="utf-8")
     arguments = ("--roles", toy / "roles.toml", "--original", toy / "release.csv", "--queries", toy / "q.toml")
     run("queries", toy / "release.csv", *arguments).refused(2, "q.toml", *words)
+
+
+def test_a_noisy_count_tells_less_the_more_noise(run: Run, toy: Path) -> None:
+    arguments = ("conditions", toy / "release.csv", "--roles", toy / "roles.toml", "--json", "--epsilon")
+    little, much = (run(*arguments, epsilon).fine().json["query_surprise"] for epsilon in ("0.1", "2"))
+    assert 0 < little < much
+    run(*arguments, "0").refused(2, "epsilon")
+
+
+def test_utility_by_hand_and_by_what_a_user_has(run: Run, tmp_path: Path) -> None:
+    """Two columns of two equally frequent values that tell each other: U_1 = 0 and U_max = 1 bit each."""
+    (tmp_path / "release.csv").write_text("a,s\nx,1\nx,1\ny,2\ny,2\n", encoding="utf-8")
+    (tmp_path / "blind.csv").write_text("a,s\n*,1\n*,1\n*,2\n*,2\n", encoding="utf-8")
+    (tmp_path / "roles.toml").write_text('[roles]\nquasi = ["a"]\nsensitive = ["s"]\n', encoding="utf-8")
+    arguments = ("--roles", tmp_path / "roles.toml", "--json")
+    more = ("--original", tmp_path / "release.csv", "--known", tmp_path / "release.csv")
+    content = run("utility", tmp_path / "release.csv", *more, *arguments).fine().json
+    assert content["columns"]["a"]["u_1"] == pytest.approx(0)
+    assert content["columns"]["a"]["u_max"] == pytest.approx(1)
+    assert (content["utility"], content["degradation"]) == (pytest.approx(1), pytest.approx(0))
+    assert content["population_of_users"] == pytest.approx(0)  # who has it already gets nothing
+    lost = run("utility", tmp_path / "blind.csv", "--original", tmp_path / "release.csv", *arguments).fine().json
+    assert lost["degradation"] == pytest.approx(1)
+    shown = run("utility", tmp_path / "release.csv", *more, "--roles", tmp_path / "roles.toml").fine().out
+    assert "Utility of the release: 1 bits" in shown
+
+
+def test_utility_needs_columns_it_knows(run: Run, toy: Path) -> None:
+    (toy / "other.csv").write_text("z\n1\n2\n", encoding="utf-8")
+    run("utility", toy / "release.csv", "--roles", toy / "roles.toml", "--known", toy / "other.csv").refused(
+        2, "other.csv"
+    )

@@ -18,7 +18,20 @@ from typing import NoReturn
 import typer
 
 from .. import __version__
-from . import compare, conditions, demo, explain, leakage, measure, mechanisms, profile, queries, sanitize, verify
+from . import (
+    compare,
+    conditions,
+    demo,
+    explain,
+    leakage,
+    measure,
+    mechanisms,
+    profile,
+    queries,
+    sanitize,
+    utility,
+    verify,
+)
 
 app = typer.Typer(
     name="sfumato",
@@ -46,7 +59,20 @@ def _root(
     pass
 
 
-for verb in (profile, measure, leakage, conditions, queries, sanitize, verify, compare, demo, explain, mechanisms):
+for verb in (
+    profile,
+    measure,
+    leakage,
+    conditions,
+    utility,
+    queries,
+    sanitize,
+    verify,
+    compare,
+    demo,
+    explain,
+    mechanisms,
+):
     app.command(name=verb.__name__.rsplit(".", 1)[1])(verb.run)
 
 

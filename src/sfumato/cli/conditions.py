@@ -19,6 +19,10 @@ def run(
         float | None, typer.Option("--t", min=0, help="The t wanted, in bits: t-closeness in Kullback-Leibler form.")
     ] = None,
     about: Annotated[str | None, typer.Option(metavar="COLUMN", help="The sensitive column; else the first.")] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(min=0, help="Also: the surprise of a database under a count with this much noise (eq. 17)."),
+    ] = None,
     json: o.Json = False,
     *,
     reading: o.Reading,
@@ -30,14 +34,15 @@ def run(
     """
     from ..core.release import Release
     from ..core.roles import Roles
-    from ..study.bits import bits
+    from ..study.bits import bits, query_surprise
 
     named = Roles.read(roles)
     found = bits(
         Release(table=reading.open(release, quiet=json)), named, diversity=diversity, closeness=closeness, about=about
     )
+    surprise = None if epsilon is None else query_surprise(epsilon)
     if json:
-        o.dump({"release": str(release), "met": found.met, **asdict(found)})
+        o.dump({"release": str(release), "met": found.met, **asdict(found), "query_surprise": surprise})
     else:
         typer.echo(
             f"{found.column}: H(W) = {found.entropy:.4g} bits, so no release can be more than {found.l_max:.4g}-diverse by entropy."
@@ -48,5 +53,9 @@ def run(
             )
         for sentence in found.advice:
             typer.echo(sentence)
+        if surprise is not None:
+            typer.echo(
+                f"A count answered with geometric noise at epsilon = {epsilon:g} tells {surprise:.4g} bits about which neighbour was asked."
+            )
     if not found.met:
         raise typer.Exit(1)
