@@ -137,3 +137,15 @@ def test_utility_needs_columns_it_knows(run: Run, toy: Path) -> None:
     run("utility", toy / "release.csv", "--roles", toy / "roles.toml", "--known", toy / "other.csv").refused(
         2, "other.csv"
     )
+
+
+def test_every_class_can_be_asked_for(run: Run, toy: Path) -> None:
+    """Bezzi's toy table class by class; a table measure has none."""
+    names = ("--metric", "one_symbol_i2", "--metric", "negative_disclosure", "--metric", "discernibility")
+    arguments = ("measure", toy / "release.csv", "--roles", toy / "roles.toml", *names, "--json")
+    scores = run(*arguments, "--per-class").fine().json["scores"]
+    # in the order of the released values: the canary's capital stands before a, b and c
+    assert scores["one_symbol_i2"]["per_class"] == pytest.approx([-0.5861831496963663, *[0.41381685030363374] * 3])
+    assert scores["negative_disclosure"]["per_class"] == [0.5, 0, 0, 0]
+    assert "per_class" not in scores["discernibility"]
+    assert "per_class" not in run(*arguments).fine().json["scores"]["one_symbol_i2"]

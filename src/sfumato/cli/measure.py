@@ -39,6 +39,12 @@ def run(
             help="A column that was changed by noise, swapping or at random: classes are then not counted. Repeatable."
         ),
     ] = None,
+    per_class: Annotated[
+        bool,
+        typer.Option(
+            "--per-class", help="With --json: also the value of every class, in the order of the released tuples."
+        ),
+    ] = False,
     json: o.Json = False,
     *,
     reading: o.Reading,
@@ -65,7 +71,14 @@ def run(
     if json:
         from ..study.study import scores_dict
 
-        o.dump({"release": str(release), "rows": made.table.rows, "scores": scores_dict(scores), "skipped": skipped})
+        o.dump(
+            {
+                "release": str(release),
+                "rows": made.table.rows,
+                "scores": scores_dict(scores, per_class=per_class),
+                "skipped": skipped,
+            }
+        )
         return
     show(scores, skipped, title=f"{release}, {made.table.rows:,} rows")
 

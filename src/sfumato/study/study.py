@@ -283,8 +283,8 @@ class Result:
         }
 
 
-def scores_dict(scores: dict[str, tuple[Metric, Score]]) -> dict[str, Any]:
-    """Scores as every `--json` prints them."""
+def scores_dict(scores: dict[str, tuple[Metric, Score]], *, per_class: bool = False) -> dict[str, Any]:
+    """Scores as every `--json` prints them; with the value of each class, in the order of the released tuples, if asked for."""
     found = {}
     for name, (metric, score) in scores.items():
         found[name] = {
@@ -295,6 +295,9 @@ def scores_dict(scores: dict[str, tuple[Metric, Score]]) -> dict[str, Any]:
             "better": metric.card.better,
             **({"ci": list(score.ci)} if score.ci else {}),
             "details": dict(score.details),
+            **(
+                {"per_class": [number(v) for v in score.per_class]} if per_class and score.per_class is not None else {}
+            ),
         }
     return found
 
