@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .arrow import numpy
+from .arrow import numpy, take
 from .errors import Unavailable
 
 IntArray = npt.NDArray[np.int64]
@@ -70,6 +70,11 @@ class Column:
         else:
             spelled = [text_of(value) for value in self.values.to_pylist()]
         return [*spelled, None] if self.has_missing else spelled
+
+    def only(self, codes: IntArray) -> Column:
+        """The column with these of its values alone; codes ascending."""
+        known = codes < len(self.values)
+        return Column(self.name, take(self.values, codes[known]), not bool(known.all()))
 
     @cached_property
     def numbers(self) -> FloatArray | None:

@@ -17,7 +17,7 @@ from .column import Column, IntArray, encode
 _ROOM = 2**62  # keys are packed into 64-bit integers; beyond this product the key is made dense first
 
 
-def pack(codes: Sequence[IntArray], sizes: Sequence[int], length: int) -> IntArray:
+def pack(codes: Sequence[npt.NDArray[np.signedinteger[Any]]], sizes: Sequence[int], length: int) -> IntArray:
     """One integer key per tuple, in the lexicographic order of its codes.
 
     Where the product of the sizes does not fit 64 bits, the key so far is replaced by its rank, which keeps the order.
@@ -74,6 +74,15 @@ class Counts:
     def rows(self) -> int:
         """The rows behind the tuples."""
         return int(self.n.sum())
+
+    def only(self, kept: npt.NDArray[np.bool_]) -> Counts:
+        """Some of the tuples; a column then has only the values that are left."""
+        columns, codes = [], []
+        for column, code in zip(self.columns, self.codes, strict=True):
+            used, inverse = np.unique(code[kept], return_inverse=True)
+            columns.append(column.only(used))
+            codes.append(inverse.astype(np.int64))
+        return Counts(tuple(columns), tuple(codes), self.n[kept])
 
     def column(self, name: str) -> Column:
         """A counted column by name."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from .arrow import strings, take
+from .arrow import numpy, strings, take
 from .column import IntArray, encode
 from .counts import Counts
 from .errors import Unavailable
@@ -22,13 +22,18 @@ class Recoding:
 
     `table` has one row per replacement: first the tuple (as texts), then the new texts, last `n`, the rows it concerns.
     Where it `divides`, a tuple may stand in several rows, and that many of its rows go to each (a relaxed split).
-    Missing is NULL on both sides.
+    Rows whose tuple is not in it are left out: they are suppressed. Missing is NULL on both sides.
     """
 
     by: tuple[str, ...]
     to: tuple[str, ...]
     table: pa.Table
     divides: bool = False
+
+    @property
+    def rows(self) -> int:
+        """The rows that are left."""
+        return int(numpy(self.table.column("n")).sum())
 
 
 class Table(ABC):
@@ -62,11 +67,19 @@ class Table(ABC):
         """The columns of both tables, `released.x` and `original.x`, rows paired by position or by a key column."""
         raise Unavailable(f"{self.name}: this engine cannot pair rows; measure with the DuckDB engine.")
 
+    def instead(self, rows: pa.Table, times: pa.Array) -> Table:
+        """A table of these distinct rows, each so many times, in the place of this one."""
+        raise Unavailable(f"{self.name}: this engine cannot make rows from counts.")
+
     def part(self, column: str, *, of: int, at: int) -> Table | None:
         """The rows of one of `of` parts, all rows of a value in one part; None where the engine cannot deal them out."""
         return None
 
     # --- what follows from counting; an engine may do better
+
+    def count_within(self, by: Sequence[str], also: Sequence[str], most: int) -> Counts:
+        """The counts over `by` and, if that makes no more than `most` tuples, `also`: in one scan."""
+        return self.count(by)
 
     def alike(self, person: str, columns: Sequence[Sequence[str]], others: Sequence[Table] = ()) -> IntArray:
         """How many people there are in each group of those whom these tables say the same of.

@@ -10,8 +10,9 @@ import shutil
 import tempfile
 import threading
 import uuid
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -155,6 +156,8 @@ class DuckTable(Table):
     sql: str
     types: Mapping[str, str]
     notes: tuple[str, ...] = ()
+    weighted: tuple[str, str] | None = None
+    """A SELECT of the distinct rows, and its column that says how many there are of each, where that is known already."""
 
     @classmethod
     def of(cls, name: str, sql: str, notes: tuple[str, ...] = ()) -> DuckTable:
@@ -205,12 +208,46 @@ class DuckTable(Table):
     def count(self, by: Sequence[str]) -> Counts:
         """One GROUP BY; the answer has a row per distinct tuple."""
         keys = ", ".join(f"{self._key(column)} AS k{i}" for i, column in enumerate(by))
-        sql = f"SELECT {keys + ', ' if by else ''}count(*) AS n FROM ({self.sql}) {'GROUP BY ALL' if by else ''}"
-        return Counts.from_arrow(arrow(sql, self.name), by, "n")
+        source, rows = self._source()
+        sql = f"SELECT {keys + ', ' if by else ''}{rows} AS n FROM ({source}) {'GROUP BY ALL' if by else ''}"
+        counts = Counts.from_arrow(arrow(sql, self.name), by, "n")
+        self.__dict__.setdefault("_rows", counts.rows)  # the scan has told that, too
+        return counts
+
+    def count_within(self, by: Sequence[str], also: Sequence[str], most: int) -> Counts:
+        """Grouped by all of them once; what is too much to hand over is rolled up further by the engine."""
+        wide = [*by, *also]
+        keys = ", ".join(f"{self._key(column)} AS k{i}" for i, column in enumerate(wide))
+        source, rows = self._source()
+        with _kept(f"SELECT {keys}, {rows} AS n FROM ({source}) GROUP BY ALL", self.name) as kept:
+            chosen = wide if int(run(f"SELECT count(*) FROM {kept}", self.name)[0][0]) <= most else list(by)
+            few = ", ".join(f"k{i}" for i in range(len(chosen)))
+            sql = f"SELECT {few}, CAST(sum(n) AS BIGINT) AS n FROM {kept} GROUP BY ALL"
+            counts = Counts.from_arrow(arrow(sql, self.name), chosen, "n")
+        self.__dict__.setdefault("_rows", counts.rows)
+        return counts
+
+    def _source(self) -> tuple[str, str]:
+        """What to scan, and what counts its rows."""
+        if self.weighted is None:
+            return self.sql, "count(*)"
+        source, times = self.weighted
+        return source, f"CAST(COALESCE(sum({name_of(times)}), 0) AS BIGINT)"
 
     @cached_property
     def _rows(self) -> int:
-        return int(run(f"SELECT count(*) FROM ({self.sql})", self.name)[0][0])
+        source, rows = self._source()
+        return int(run(f"SELECT {rows} FROM ({source})", self.name)[0][0])
+
+    def instead(self, rows: pa.Table, times: pa.Array) -> DuckTable:
+        """These distinct rows, each so many times."""
+        times_name = "rows alike"
+        while times_name in {column.casefold() for column in rows.column_names}:
+            times_name += "_"
+        view = register(rows.append_column(times_name, times))
+        names = ", ".join(name_of(column) for column in rows.column_names)
+        every = f"SELECT {names} FROM (SELECT *, unnest(range({name_of(times_name)})) FROM {view})"
+        return replace(DuckTable.of(self.name, every, self.notes), weighted=(f"SELECT * FROM {view}", times_name))
 
     @property
     def rows(self) -> int:
@@ -237,9 +274,7 @@ class DuckTable(Table):
             # The rows of a tuple are numbered in the order of all their values, never in file order.
             tuple_of = ", ".join(self._value(column) for column in recoding.by)
             order = ", ".join(name_of(column) for column in self.columns)
-            number = "row_of_tuple"
-            while number in {column.casefold() for column in self.columns}:
-                number += "_"
+            number = self._unused("row_of_tuple")
             numbered = f"row_number() OVER (PARTITION BY {tuple_of} ORDER BY {order}) AS {number}"
             rows = f"(SELECT *, {numbered} FROM ({self.sql}))"
             keys = ", ".join(f"m{i}" for i in range(width))
@@ -250,8 +285,18 @@ class DuckTable(Table):
             match += f" AND t.{number} <= m.upto AND t.{number} > m.upto - m.m{last}"
         return DuckTable.of(self.name, f"SELECT {chosen} FROM {rows} t JOIN {steps} m ON {match}", self.notes)
 
+    def _unused(self, name: str) -> str:
+        """The name, or a longer one that no column has."""
+        while name in {column.casefold() for column in self.columns}:
+            name += "_"
+        return name
+
     def write(self, path: Path) -> None:
-        """COPY sorted rows to a temporary name in the same folder, then rename."""
+        """COPY sorted rows to a temporary name in the same folder, then rename.
+
+        Equal rows are counted, the distinct ones sorted, and each repeated: a release has few distinct rows, or is not much
+        slower than sorting all.
+        """
         csv = path.suffix.lower() == ".csv"
         chosen = ", ".join(f"{self._spelled(c) if csv else self._value(c)} AS {name_of(c)}" for c in self.columns)
         order = ", ".join(f"{i} ASC NULLS LAST" for i in range(1, len(self.columns) + 1))
@@ -269,11 +314,17 @@ class DuckTable(Table):
             raise InputError(f"{path}: a folder; name a file.")
         hidden = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.partial")
         try:
-            run(
-                f"COPY (SELECT {chosen} FROM ({self.sql}) ORDER BY {order}) TO {literal(str(hidden))} ({form})",
-                self.name,
-                str(path),
-            )
+            number = self._unused("rows_alike")
+            source, rows = self._source()
+            distinct = f"SELECT {chosen}, {rows} AS {number} FROM ({source}) GROUP BY ALL"
+            names = ", ".join(name_of(c) for c in self.columns)
+            with (
+                turn,
+                _kept(distinct, self.name) as kept,
+                _one_thread(),
+            ):  # in parallel, unnest takes 1 GB more
+                repeated = f"SELECT {names}, unnest(range({number})) FROM (SELECT * FROM {kept} ORDER BY {order})"
+                run(f"COPY (SELECT {names} FROM ({repeated})) TO {literal(str(hidden))} ({form})", self.name, str(path))
             with hidden.open("rb+") as file:
                 os.fsync(file.fileno())
             hidden.replace(path)
@@ -377,6 +428,28 @@ def arrow(sql: str, where: str) -> pa.Table:
         return _patiently(lambda: _connection().sql(sql).to_arrow_table())
     except duckdb.Error as error:
         raise _explain(error, where) from None
+
+
+@contextmanager
+def _kept(sql: str, *where: str) -> Iterator[str]:
+    """The rows of a SELECT, held (or spilled) for as long as they are needed."""
+    name = f"kept_{next(serial)}"
+    try:
+        run(f"CREATE TEMP TABLE {name} AS {sql}", *where)
+        yield name
+    finally:
+        run(f"DROP TABLE IF EXISTS {name}", *where)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """One thread of the engine, then as many as before."""
+    threads = int(run("SELECT current_setting('threads')", "engine")[0][0])
+    configure(threads=1)
+    try:
+        yield
+    finally:
+        configure(threads=threads)
 
 
 def register(table: pa.Table) -> str:
