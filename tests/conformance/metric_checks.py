@@ -17,7 +17,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.core.arrow import strings
-from sfumato.core.column import text_of
+from sfumato.core.classes import Classes, Sensitive
+from sfumato.core.column import Column, encode, text_of
 from sfumato.core.cover import spell_set
 from sfumato.core.errors import Unavailable
 from sfumato.core.hierarchy import Hierarchy
@@ -305,6 +306,81 @@ def check_monotone(metric: Metric, pairs: Sequence[tuple[Case, Case]], make: Cal
             continue
         worse = fine - coarse if metric.card.better == "higher" else coarse - fine
         assert worse <= 1e-9, f"{metric} was {fine} and is {coarse} after a merge"
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Some classes by sensitive value, the class that they make together, and tables around them."""
+
+    parts: tuple[tuple[int, ...], ...]
+    beside: tuple[int, ...]
+    elsewhere: tuple[int, ...]
+    column: Column
+
+    @property
+    def union(self) -> tuple[int, ...]:
+        return tuple(map(sum, zip(*self.parts, strict=True)))
+
+    def values(self, metric: Metric, rows: Sequence[Sequence[int]], beside: Sequence[int]) -> Any:
+        """The metric of these classes, each in a table of itself and what is beside it."""
+        return np.array([self.value(metric, [each], np.add(each, beside))[0] for each in rows])
+
+    def value(self, metric: Metric, rows: Sequence[Sequence[int]], table: Any) -> Any:
+        """The metric of these classes, given the rows by value of the table that they are part of."""
+        n = np.array(rows, dtype=np.int64)
+        there = np.flatnonzero(np.asarray(table) > 0)  # a column has only values that occur
+        sensitive = Sensitive(self.column.only(there), np.asarray(table)[there], None, TREE)
+        member, value = np.nonzero(n[:, there])
+        return metric.per_class(Classes(n.sum(axis=1), member, value, n[:, there][member, value], sensitive))
+
+
+def random_parts(seed: int) -> Parts:
+    """Two to four parts, often of few rows or one value, since claims break at extremes."""
+    rng = np.random.default_rng(seed)
+    column, _ = encode("s", strings(["1", "2", "4", "8", "16", *([None] if seed % 3 == 0 else [])]))
+    parts = []
+    for _ in range(rng.integers(2, 5)):
+        n = rng.integers(0, (2, 4, 12)[int(rng.integers(3))], len(column)) * (rng.random(len(column)) < rng.random())
+        n[rng.integers(len(column))] += rng.integers(1, 5)
+        parts.append(tuple(n.tolist()))
+    beside, elsewhere = (tuple(rng.integers(0, high, len(column)).tolist()) for high in (6, 30))
+    return Parts(tuple(parts), beside, elsewhere, column)
+
+
+def check_inherited(metric: Metric, cases: Sequence[Parts]) -> None:
+    """If the card says so: a class that holds another is no worse than that, whatever the rest of the two tables."""
+    if not metric.inherited:
+        return
+    assert metric.card.scope == "class"
+    assert metric.card.monotone
+    for case in cases:
+        fine = case.values(metric, case.parts, case.beside)
+        for beside in (case.beside, case.elsewhere, (0,) * len(case.beside)):
+            (coarse,) = case.values(metric, [case.union], beside)
+            best = fine.max() if metric.card.better == "higher" else fine.min()
+            worse = best - coarse if metric.card.better == "higher" else coarse - best
+            assert worse <= 1e-9, f"{metric} was {best} in a part and is {coarse} in the whole"
+
+
+def check_convex(metric: Metric, cases: Sequence[Parts]) -> None:
+    """If the card says so: in one table, a class is at most the mean of its parts by their rows; only shares count; and the
+    largest is a class of one value."""
+    if not metric.convex:
+        return
+    assert metric.card.scope == "class"
+    assert metric.card.monotone
+    assert metric.card.better == "lower"
+    for case in cases:
+        table = np.add(case.union, case.beside)
+        fine = case.value(metric, case.parts, table)
+        (coarse,) = case.value(metric, [case.union], table)
+        rows = np.array(case.parts).sum(axis=1)
+        mean = float((fine * rows).sum()) / rows.sum()
+        assert coarse <= mean + 1e-9, f"{metric} is {coarse}, more than the mean {mean} of its parts"
+        tripled = case.value(metric, np.array(case.parts) * 3, table)
+        assert tripled == same(fine), f"{metric} changes with the size of a class"
+        single = [row for i, row in enumerate(np.eye(len(table), dtype=np.int64)) if table[i]]
+        assert fine.max() <= case.value(metric, single, table).max() + 1e-9, f"{metric} is largest at no single value"
 
 
 def check_order_of_questions(metric: Metric, case: Case, make: MakeTable, others: Sequence[Metric]) -> None:

@@ -22,6 +22,7 @@ from sfumato.core.table import Table
 EVERY = [checks.asked(variant) for metric in sf.registry().values() for variant in metric.variants()]
 CASES = [checks.random_case(seed) for seed in range(3)]
 MERGES = [pair for seed in range(6) for pair in checks.merges(seed)]
+PARTS = [checks.random_parts(seed) for seed in range(150)]
 every_metric = pytest.mark.parametrize("metric", EVERY, ids=str)
 every_case = pytest.mark.parametrize("case", CASES, ids=[f"case{i}" for i in range(len(CASES))])
 
@@ -112,6 +113,24 @@ def test_monotone(metric: Metric, light: Any) -> None:
 
 
 @every_metric
+def test_inherited(metric: Metric) -> None:
+    checks.check_inherited(metric, PARTS)
+
+
+@every_metric
+def test_convex(metric: Metric) -> None:
+    checks.check_convex(metric, PARTS)
+
+
+def test_some_metrics_claim_more_than_monotone() -> None:
+    """The checks above are about something, and the word of a card depends on its parameters."""
+    assert {m.card.name for m in EVERY if m.inherited} >= {"k_anonymity", "distinct_l_diversity", "prosecutor_risk"}
+    assert {str(m) for m in EVERY if m.convex} >= {"t_closeness[equal]", "t_closeness[ordered]", "one_symbol_i1"}
+    assert not sf.distinct_l_diversity(dont_care="1").inherited
+    assert not sf.beta_likeness(kind="enhanced").convex
+
+
+@every_metric
 def test_order_of_questions(metric: Metric, table: Any) -> None:
     checks.check_order_of_questions(metric, CASES[1], table, EVERY)
 
@@ -180,6 +199,11 @@ def questions_asked(evidence: Evidence, column: None) -> float:
     return len(evidence._kept) / 10
 
 
+def steep(classes: Classes) -> Any:
+    """Monotone, as the distance itself is, but not convex: its root rises steeply at first."""
+    return np.sqrt(sf.t_closeness(ground="equal").per_class(classes))
+
+
 def every(check: Callable[..., None], metric: Metric, table: Any) -> None:
     for case in CASES:
         check(metric, case, table)
@@ -232,6 +256,46 @@ class TestAWrongMetricDoesNotGetThrough:
     def test_monotone_only_by_its_own_word(self, light: Any, metric: Metric) -> None:
         with pytest.raises(AssertionError, match="after a merge"):
             checks.check_monotone(altered(metric, monotone=True), MERGES, light)
+
+    @pytest.mark.parametrize(
+        "metric",
+        [
+            sf.t_closeness(ground="equal"),
+            sf.entropy_l_diversity,
+            sf.recursive_diversity,
+            sf.alpha_anonymity,
+            sf.distinct_l_diversity(dont_care="1"),
+            sf.vanishing_values,
+        ],
+        ids=str,
+    )
+    def test_inherited_only_by_its_own_word(self, metric: Metric) -> None:
+        with pytest.raises(AssertionError, match="in a part and is"):
+            checks.check_inherited(altered(metric, inherited=True), PARTS)
+
+    @pytest.mark.parametrize(
+        ("metric", "why"),
+        [(wrong(steep, monotone=True), "more than the mean"), (sf.prosecutor_risk, "with the size of a class")],
+        ids=str,
+    )
+    def test_convex_only_by_its_own_word(self, metric: Metric, why: str) -> None:
+        with pytest.raises(AssertionError, match=why):
+            checks.check_convex(altered(metric, convex=True), PARTS)
+
+    @pytest.mark.parametrize(
+        ("metric", "claim"),
+        [
+            (sf.k_anonymity, {"convex": True}),
+            (sf.entropy_leakage, {"convex": True}),
+            (sf.mutual_information, {"convex": True}),
+            (sf.marketer_risk, {"inherited": True}),
+        ],
+        ids=str,
+    )
+    def test_claims_that_make_no_sense(self, metric: Metric, claim: dict[str, bool]) -> None:
+        check = checks.check_convex if "convex" in claim else checks.check_inherited
+        with pytest.raises(AssertionError):
+            check(altered(metric, **claim), PARTS)
 
     @pytest.mark.parametrize(
         "card", [{"title": ""}, {"question": "Tell me."}, {"source": "somebody"}, {"misleads": " "}, {"bounds": (1, 0)}]

@@ -93,7 +93,7 @@ def test_a_value_that_vanishes_counts_by_its_share_in_the_table(release: Make) -
     published = release(rows(a="xy", b="xyzzzz"))
     score = sf.uninformative_difference(published, ROLES)
     assert score.per_class.tolist() == [0.5, pytest.approx(4 / 6 - 0.5)]
-    assert sf.delta_disclosure(published, ROLES).per_class.tolist() == [math.inf, pytest.approx(math.log(1.5))]
+    assert sf.delta_disclosure(published, ROLES).per_class.tolist() == [math.inf, pytest.approx(math.log2(1.5))]
 
 
 def test_what_exceeds_is_counted_in_pairs_classes_and_rows(release: Make) -> None:
@@ -148,7 +148,7 @@ def by_hand(p: list[float], q: list[float]) -> dict[str, float]:
         "uninformative_difference": max(abs(a - b) for a, b in pairs),
         "beta_likeness[basic]": max(gains, default=0.0),
         "beta_likeness[enhanced]": max(gains, default=0.0) if allowed else math.inf,
-        "delta_disclosure": max(abs(math.log(a / b)) if a else math.inf for a, b in pairs),
+        "delta_disclosure": max(abs(math.log2(a / b)) if a else math.inf for a, b in pairs),
     }
 
 

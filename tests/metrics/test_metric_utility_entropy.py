@@ -133,6 +133,15 @@ def test_entropy_of_nothing_and_of_one_value(release: Make) -> None:
     assert entropy(counts, ("b",)) == exactly(math.log2(3))
 
 
+def test_a_background_of_generalized_values_is_none(release: Make) -> None:
+    counts = release({"a": list("xxyz"), "b": list("ppqq")}).table.count(("a", "b"))
+    stars = release({"a": ["*"] * 4, "b": list("ppqq")}).table.count(("a", "b"))
+    half = release({"a": ["x", "x", "*", "*"], "b": list("ppqq")}).table.count(("a", "b"))
+    assert background_utility(counts, "a", [stars]) == 0
+    assert background_utility(counts, "a", [half]) == pytest.approx(0.5 * math.log2(3))  # certain of half of the rows
+    assert utility_for(counts, [stars.group(("a",))[0]]) == pytest.approx(utility_for(counts))
+
+
 def test_a_uniform_background_gets_the_most_and_a_perfect_one_nothing(release: Make) -> None:
     table = release(DATA).table
     counts = table.count(("a", "b", "s"))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from . import _options as o
 
 if TYPE_CHECKING:
-    from ..core.metric import Metric, Score
+    from ..core.metric import Metric, PerValue, Score
 
 
 @o.reads
@@ -39,10 +39,14 @@ def run(
             help="A column that was changed by noise, swapping or at random: classes are then not counted. Repeatable."
         ),
     ] = None,
+    companion: o.Companions = None,
+    joined_by: o.JoinedBy = None,
     per_class: Annotated[
         bool,
         typer.Option(
-            "--per-class", help="With --json: also the value of every class, in the order of the released tuples."
+            "--per-class",
+            help="With --json: also the value of every class, in the order of the released tuples, and of every "
+            "sensitive value in it, which is then spelled, where a measure asks about each.",
         ),
     ] = False,
     json: o.Json = False,
@@ -66,21 +70,40 @@ def run(
         related=tuple(reading.open(path, quiet=json) for path in related or []),
         pairing=pair,
         perturbed=frozenset(perturbed or ()),
+        companions=o.companions(companion, reading, quiet=json),
+        joined_by=o.joined_by(joined_by, companion),
     )
     scores, skipped = metrics.measure(made, named, asked)
     if json:
         from ..study.study import scores_dict
 
+        found = scores_dict(scores, per_class=per_class)
+        for name, (_, score) in scores.items():
+            if per_class and score.per_value is not None:
+                found[name]["per_value"] = pairs(score.per_value)
         o.dump(
             {
                 "release": str(release),
                 "rows": made.table.rows,
-                "scores": scores_dict(scores, per_class=per_class),
+                "scores": found,
                 "skipped": skipped,
             }
         )
         return
     show(scores, skipped, title=f"{release}, {made.table.rows:,} rows")
+
+
+def pairs(found: PerValue) -> dict[str, Any]:
+    """The values as they are spelled, what each has in a class that lacks it, and class, value and number of all others."""
+    from ..study.study import number
+
+    return {
+        "values": found.column.texts,
+        "absent": [number(x) for x in found.absent],
+        "class": found.member.tolist(),
+        "value": found.value.tolist(),
+        "number": [number(x) for x in found.number],
+    }
 
 
 def show(scores: dict[str, tuple[Metric, Score]], skipped: dict[str, str], title: str) -> None:

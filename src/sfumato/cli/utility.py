@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,8 +21,12 @@ def run(
     roles: o.RolesFile,
     original: Annotated[Path | None, typer.Option(help="The original table, for what was lost (eq. 15).")] = None,
     known: Annotated[
-        list[Path] | None,
-        typer.Option(help="A table that a user already has: worth is then counted beyond it (eq. 17-19). Repeatable."),
+        list[str] | None,
+        typer.Option(
+            metavar="FILE[=WEIGHT]",
+            help="A table that a user already has: worth is then counted beyond it (eq. 17-19); after = how much this "
+            "user counts among several, else 1 (eq. 20). Repeatable.",
+        ),
     ] = None,
     json: o.Json = False,
     *,
@@ -29,7 +34,8 @@ def run(
 ) -> None:
     """Utility by entropy: for each column U_1 (alone), U_2, ... up to U_max (given all others), in bits, and the owner's weighted sum.
 
-    Each --known table is a user with that background; several are a population of users that count alike (eq. 20).
+    Each --known table is a user with that background; several are a population of users (eq. 20), who count alike unless
+    weights are given: --known census.csv=3 --known survey.csv.
     """
     from ..core.errors import InputError
     from ..core.roles import Roles
@@ -57,14 +63,40 @@ def run(
         content["original_utility"] = study.utility_for(before.count(columns), (), named.weights)
         content["degradation"] = content["original_utility"] - content["utility"]
     if known:
-        held = {str(path): _held(reading.open(path, quiet=json), columns) for path in known}
+        weights = _users(known)
+        held = {name: _held(reading.open(Path(name), quiet=json), columns) for name in weights}
         users = {name: study.utility_for(counts, [what], named.weights) for name, what in held.items()}
-        content["users"] = users
-        content["population_of_users"] = study.over_users(list(users.values()), [1.0] * len(users))
+        content["users"], content["user_weights"] = users, weights
+        content["population_of_users"] = study.over_users(list(users.values()), list(weights.values()))
     if json:
         o.dump(content)
         return
     _show(content)
+
+
+def _users(known: list[str]) -> dict[str, float]:
+    """The tables of the users and how much each user counts; of users who have the same table, together.
+
+    A file whose own name has a = is taken as it is, if it is there.
+    """
+    from ..core.errors import InputError
+
+    weights: dict[str, float] = {}
+    for text in known:
+        file, sign, after = text.rpartition("=")
+        if not sign or Path(text).exists():
+            file, weight = text, 1.0
+        else:
+            try:
+                weight = float(after)
+            except ValueError:
+                weight = math.nan
+            if not file or not 0 <= weight < math.inf:
+                raise InputError(
+                    f"--known {text}: no such file, nor FILE=WEIGHT; the weight is a number of at least 0, such as 3."
+                )
+        weights[file] = weights.get(file, 0.0) + weight
+    return weights
 
 
 def _held(table: Table, columns: tuple[str, ...]) -> Counts:
@@ -92,7 +124,9 @@ def _show(content: dict[str, Any]) -> None:
         out.print(
             f"The original: {content['original_utility']:.4g} bits; degradation {content['degradation']:.4g} bits (eq. 15)."
         )
+    weights = content.get("user_weights", {})
     for name, value in content.get("users", {}).items():
-        out.print(f"To a user who has {name}: {value:.4g} bits (eq. 19).")
+        weight = f" (weight {weights[name]:g})" if set(weights.values()) != {1.0} else ""
+        out.print(f"To a user who has {name}{weight}: {value:.4g} bits (eq. 19).")
     if "population_of_users" in content:
         out.print(f"To these users on average: {content['population_of_users']:.4g} bits (eq. 20).")

@@ -56,8 +56,11 @@ class Hierarchy:
     def of(
         cls, column: str, rows: Sequence[Sequence[str]], source: str = "rule", lines: Sequence[int] = ()
     ) -> Hierarchy:
-        """From lines `value, level 1, ..., *`; a last level `*` is added where it is missing."""
-        numbered = [(i, row) for i, row in zip(lines or range(1, len(rows) + 1), rows, strict=True) if any(row)]
+        """From lines `value, level 1, ..., *`; a last level `*` is added where it is missing.
+
+        A line for the empty value is left out: a missing value is covered by nothing but `*`.
+        """
+        numbered = [(i, row) for i, row in zip(lines or range(1, len(rows) + 1), rows, strict=True) if row and row[0]]
         if not numbered:
             raise InputError(f"{source}: the hierarchy of column {column!r} is empty; give it a line per value.")
         width = len(numbered[0][1])

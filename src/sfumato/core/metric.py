@@ -10,8 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+import numpy as np
+
 from .classes import Classes
-from .column import FloatArray
+from .column import Column, FloatArray, IntArray
 from .errors import RequirementError, Unavailable
 from .parameter import Choice, Parameter
 from .release import Evidence, Release
@@ -20,6 +22,28 @@ from .roles import Roles
 Exactness = Literal["exact", "bound", "estimate"]
 TOLERANCE = 1e-12
 """Rounding in floating point must not fail a release that meets its limit exactly."""
+
+
+@dataclass(frozen=True, eq=False)
+class PerValue:
+    """A number for every pair of a class and a sensitive value, where only the pairs that occur take room.
+
+    `number[i]` belongs to class `member[i]` and value `value[i]`, by class and then by value; a class that lacks value w
+    has `absent[w]`. Classes are numbered as in `Score.per_class`, values as in `column`, which knows their spelling.
+    """
+
+    column: Column
+    member: IntArray
+    value: IntArray
+    number: FloatArray
+    absent: FloatArray
+
+    def of(self, member: int) -> FloatArray:
+        """The numbers of one class, one for each value of the table."""
+        found = self.absent.copy()
+        first, end = np.searchsorted(self.member, [member, member + 1])
+        found[self.value[first:end]] = self.number[first:end]
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +56,7 @@ class Score:
     per_class: FloatArray | None = None
     ci: tuple[float, float] | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
+    per_value: PerValue | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +80,17 @@ class Card:
     needs: frozenset[Literal["sensitive", "original", "pairs", "population"]] = frozenset()
     scope: Literal["class", "table"] = "class"
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    inherited: bool | Callable[..., bool] = False
+    """Whether a class that holds a class which meets a bound meets it too, whatever the rest of the table: then the rows
+    that must be suppressed only become fewer as classes are merged."""
+    convex: bool | Callable[..., bool] = False
+    """Whether a class is at most the mean of its parts, by their rows, given the overall distribution, and only the shares
+    of the sensitive values count: then a class that misses a bound by much has many rows that miss it in any part."""
+    noise: bool = False
+    """Whether it can be asked where a quasi-identifier was perturbed: it looks at distances, and counts no classes."""
+    apart: bool = True
+    """Whether it can be asked where only groups join the sensitive columns to the quasi-identifiers (Anatomy): its classes
+    are then the groups."""
     definition: str = ""
     """The formula, from the docstring of the kernel."""
 
@@ -115,6 +151,18 @@ class Metric:
         given = dict(self.parameters)
         return {name: given.get(name, kind.default) for name, kind in self.card.parameters.items()}
 
+    @property
+    def inherited(self) -> bool:
+        """The card's word for these parameters."""
+        said = self.card.inherited
+        return said(**self.arguments) if callable(said) else said
+
+    @property
+    def convex(self) -> bool:
+        """The card's word for these parameters."""
+        said = self.card.convex
+        return said(**self.arguments) if callable(said) else said
+
     def __str__(self) -> str:
         text = self.card.name
         if self.parameters:
@@ -142,6 +190,7 @@ class Metric:
         """Measure; over several sensitive columns, the worst of them."""
         self.check_complete()
         self._check_countable(evidence)
+        self._check_beside(evidence)
         if not len(evidence.tuples):
             raise Unavailable(f"{evidence.release.table.name} has no rows, so {self} has nothing to measure.")
         if "sensitive" not in self.card.needs:
@@ -157,12 +206,29 @@ class Metric:
         return replace(scores[column], details={**scores[column].details, "column": column})
 
     def _check_countable(self, evidence: Evidence) -> None:
-        """Refuse to count classes where a quasi-identifier was perturbed: who shares its values is then chance."""
+        """Refuse to count classes where a quasi-identifier was perturbed: who shares its values is then chance.
+
+        Statistics have no rows of people to count at all.
+        """
+        if evidence.release.statistics:
+            raise Unavailable(
+                f"{self} counts rows, and this release holds statistics, not one row a person; what {evidence.release.made_by} "
+                "promises of it stands in its notes."
+            )
         noisy = [name for name in evidence.roles.quasi if name in evidence.release.perturbed]
-        if noisy and self.card.about == "privacy" and "pairs" not in self.card.needs:
+        if noisy and self.card.about == "privacy" and "pairs" not in self.card.needs and not self.card.noise:
             raise Unavailable(
                 f"{self} counts rows that share their quasi-identifiers, and {noisy[0]!r} was perturbed, so that says nothing "
                 "about who can be found; ask linkage_distance_risk or noise_interval, with the original and --pair."
+            )
+
+    def _check_beside(self, evidence: Evidence) -> None:
+        """Refuse what looks at quasi-identifiers and sensitive columns together where they are only joined by group."""
+        apart = [] if self.card.apart else [n for n in (self.column, *evidence.roles.sensitive) if n in evidence.apart]
+        if apart:
+            raise Unavailable(
+                f"{self} looks at quasi-identifiers and sensitive columns side by side, and only the groups in "
+                f"{evidence.release.joined_by!r} join {apart[0]!r} to them; ask a measure of groups, such as alpha_anonymity."
             )
 
     def _score(self, evidence: Evidence, column: str | None) -> Score:

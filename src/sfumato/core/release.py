@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -14,6 +15,7 @@ from .column import Column, IntArray, encode
 from .counts import Counts, pack
 from .cover import Domain
 from .errors import InputError, Unavailable
+from .joined import Joined
 from .population import Cover, cover
 from .roles import Roles
 from .table import Recoding, Table
@@ -37,6 +39,13 @@ class Release:
     recoding: Recoding | None = None
     population: Table | None = None
     related: tuple[Table, ...] = ()
+    companions: Mapping[str, Table] = field(default_factory=dict)
+    """Tables that are published beside it under names of their own: release.csv and release.NAME.csv."""
+    joined_by: str | None = None
+    """Where the sensitive columns stand in a companion, the column of both that says which rows belong together (Anatomy);
+    where they were permuted in the table itself, the column that says within which rows."""
+    statistics: bool = False
+    """Whether the table holds statistics instead of one row a person: then nothing that counts rows can be asked of it."""
     perturbed: frozenset[str] = frozenset()
     """Columns whose values were changed by noise, swapping or at random: equal values are then not the same people."""
     made_by: str = "elsewhere"
@@ -86,10 +95,11 @@ class Evidence:
         for name in self._quasi():
             self.roles.check_column(name, table.columns, where=table.name, kind="quasi")
 
-    def _split(self, table: Table, sensitive: str) -> tuple[Classes, Counts]:
+    def _split(self, table: Table, sensitive: str, by: str | None = None) -> tuple[Classes, Counts]:
+        over = self._quasi() if by is None else (by,)
         return Classes.from_counts(
-            table.count((*self._quasi(), sensitive)),
-            quasi=self._quasi(),
+            table.count((*over, sensitive)),
+            quasi=over,
             sensitive=sensitive,
             order=self.roles.orders.get(sensitive),
             hierarchy=self.roles.taxonomy(sensitive),
@@ -108,6 +118,16 @@ class Evidence:
             if sensitive in self._quasi():
                 raise Unavailable(f"Column {sensitive!r} is a quasi-identifier; a sensitive column is something else.")
             self._check(table)
+            by = self.release.joined_by
+            if sensitive in self.apart:
+                self._check_groups(self.apart[sensitive])
+                self._kept[key] = self._split(self.apart[sensitive], sensitive, by)
+                return self._kept[key]  # type: ignore[no-any-return]
+            if by is not None and sensitive not in table.columns:
+                raise InputError(
+                    f"{table.name}: neither it nor a companion that is joined by {by!r} has a column {sensitive!r}; "
+                    "give the file that has it with --companion NAME=FILE."
+                )
             if sensitive in self.roles.sensitive:
                 self.roles.check_column(sensitive, table.columns, where=table.name, kind="sensitive")
             elif sensitive not in table.columns:
@@ -116,11 +136,61 @@ class Evidence:
         return self._kept[key]  # type: ignore[no-any-return]
 
     @cached_property
+    def apart(self) -> Mapping[str, Table]:
+        """The columns that only groups join to the quasi-identifiers, each with the table that has it.
+
+        A companion has them, or they were permuted in the table itself. What a class tells of such a column is what the group
+        tells: its rows may be anyone's of the group.
+        """
+        release, by = self.release, self.release.joined_by
+        if by is None:
+            return {}
+        here = release.table
+        if by not in here.columns:
+            raise InputError(
+                f"{here.name}: no column {by!r}, by which it is joined; name the right one with --joined-by."
+            )
+        found = {name: here for name in here.columns if name in release.perturbed and name not in self.roles.quasi}
+        for table in release.companions.values():
+            if by in table.columns:
+                found |= {name: table for name in table.columns if name not in here.columns}
+        return found
+
+    def _check_groups(self, table: Table) -> None:
+        """Refuse a companion that does not hold the same groups, each of as many rows."""
+        if table is self.release.table or ("groups", id(table)) in self._kept:
+            return
+        by = str(self.release.joined_by)
+        here, there = (
+            dict(zip(counts.columns[0].texts, counts.n.tolist(), strict=True))
+            for counts in (self.release.table.count((by,)), table.count((by,)))
+        )
+        if here != there:
+            raise InputError(
+                f"{table.name}: its groups in {by!r} have other rows than those of {self.release.table.name}; "
+                "give the companion that was published with it."
+            )
+        self._kept["groups", id(table)] = True
+
+    def joined(self, columns: Sequence[str]) -> Joined:
+        """These columns of the release where some are only joined by group: what of them may be expected together."""
+        key = ("joined", tuple(columns))
+        if key not in self._kept:
+            by = str(self.release.joined_by)
+            beside: dict[tuple[bool, int], tuple[Table, list[str]]] = {}
+            for name in columns:
+                table = self.apart.get(name, self.release.table)
+                self._check_groups(table)
+                beside.setdefault((name in self.apart, id(table)), (table, []))[1].append(name)
+            self._kept[key] = Joined.of([table.count((by, *names)) for table, names in beside.values()])
+        return self._kept[key]  # type: ignore[no-any-return]
+
+    @cached_property
     def tuples(self) -> Counts:
         """The released quasi-identifier tuples, one a class."""
         quasi = self._quasi()
         self._check(self.release.table)
-        there = [s for s in self.roles.sensitive if s in self.release.table.columns and s not in quasi]
+        there = [s for s in self.roles.sensitive if s in self.release.table.columns and s not in (*quasi, *self.apart)]
         if there:  # counting with a sensitive column now saves a second scan later
             return self._released(next((s for s in there if ("released", s) in self._kept), there[0]))[1]
         return self.release.table.count(quasi)

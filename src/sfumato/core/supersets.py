@@ -6,11 +6,13 @@ it holds every class whose released values are inside its own. All supersets of 
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import math
 import re
 from collections import Counter
 from collections.abc import Hashable
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +26,8 @@ from .roles import Roles
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 # a number without leading zeros (those are codes), or digits masked from behind
 _POINT = re.compile(r"[+-]?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|\d+\*+")
+
+_ROOM = 2**62  # of a key of 64 bits
 
 
 def _ranges(texts: list[str]) -> tuple[IntArray, IntArray] | None:
@@ -46,6 +50,14 @@ def _ranges(texts: list[str]) -> tuple[IntArray, IntArray] | None:
     return low, high
 
 
+def _points(column: Column) -> tuple[IntArray, IntArray] | None:
+    """The same for a column of plain numbers, however many."""
+    if column.numbers is None or not np.isfinite(column.numbers[: len(column.values)]).all():
+        return None
+    place = np.unique(column.numbers[: len(column.values)], return_inverse=True)[1]
+    return place, place
+
+
 def _codes(texts: list[str]) -> list[list[str | None]] | None:
     """Codes of one length masked from behind, such as AB1**: with 0, 1, ... asterisks; None where they are none."""
     lengths = {len(text) for text in texts}
@@ -61,6 +73,22 @@ def _alone(texts: list[str]) -> list[str | None]:
     return [None if TOP in t or any(seen[v] > 1 for v in each) else t for t, each in zip(texts, members, strict=True)]
 
 
+def _numbered(labels: IntArray) -> IntArray:
+    """Labels as 0, 1, ... in the order in which they come; -1 stays."""
+    first = np.full(int(labels.max()) + 2, len(labels))
+    first[labels[::-1]] = np.arange(len(labels))[::-1]  # the last to be written is the first that comes
+    number = np.empty(len(first), dtype=np.int64)
+    number[np.argsort(first[:-1], kind="stable")] = np.arange(len(first) - 1)
+    number[-1] = -1
+    return number[labels]
+
+
+def _coded(way: list[Any]) -> IntArray:
+    """A number for each different label, -1 for None."""
+    code: dict[Hashable, int] = {None: -1}
+    return np.array([code.setdefault(label, len(code) - 1) for label in way], dtype=np.int64)
+
+
 def steps(column: Column, taxonomy: Hierarchy | None, most: int) -> tuple[list[IntArray], bool]:
     """Ways to broaden a column, from not at all to `*`: a label for each released value, -1 where it sticks out of all.
 
@@ -68,14 +96,25 @@ def steps(column: Column, taxonomy: Hierarchy | None, most: int) -> tuple[list[I
     1, 2, 4, ... of them); over masked codes their prefixes; otherwise only `*`. Values of one label are exactly the
     released values inside it. Also whether these are all the ways there are.
     """
-    named = [text for text in column.texts if text is not None and set(text) != {TOP}]
+    named = [text for text in column.texts if text is not None and text.strip(TOP)]
+    known = np.array([text is not None and text.strip(TOP) != "" for text in column.texts], dtype=bool)
+    top = np.zeros(len(column), dtype=np.int64)
+    found: dict[bytes, IntArray] = {}
+
+    def add(way: IntArray) -> None:
+        step = np.full(len(column), -1)  # * is broadened by * alone, and so is missing: a label of its own until then
+        step[known] = way
+        if column.has_missing:
+            step[-1] = step.max() + 1
+        step = _numbered(step)
+        found.setdefault(hashlib.sha256(step.data).digest(), step)
+
     whole = True
-    ways: list[list[Hashable]] = []
     if taxonomy is not None and all(text in taxonomy.groups for text in named):
         lines = [taxonomy.groups[text] for text in named]
         for code in taxonomy.codes()[:-1]:
-            ways.append([int(code[at[0]]) if (code[at] == code[at[0]]).all() else None for at in lines])
-    elif (spans := _ranges(named)) is not None:
+            add(_coded([int(code[at[0]]) if (code[at] == code[at[0]]).all() else None for at in lines]))
+    elif (spans := _points(column) or _ranges(named)) is not None:
         low, high = spans
         starts, beyond = np.unique(low), high.max() + 1
         k = len(starts)
@@ -84,26 +123,17 @@ def steps(column: Column, taxonomy: Hierarchy | None, most: int) -> tuple[list[I
         if not runs:
             whole, runs = False, [(1 << i, o) for i in range(k.bit_length()) for o in (0, (1 << i) // 2)]
         for length, offset in runs:
-            edges = np.append(starts[np.unique(np.append(0, np.arange(offset, k, length)))], beyond)
+            edges = np.append(starts[np.append(0, np.arange(offset or length, k, length))], beyond)
             tile = np.searchsorted(edges, low, side="right") - 1
-            inside = high < edges[tile + 1]
-            ways.append([t if there else None for t, there in zip(tile.tolist(), inside.tolist(), strict=True)])
+            add(np.where(high < edges[tile + 1], tile, -1))
     elif (masked := _codes(named)) is not None:
-        ways += [[*way] for way in masked]
+        for prefixes in masked:
+            add(_coded(prefixes))
     else:
-        ways.append([*_alone(named)])
-        whole = None not in ways[0]
-    top = np.zeros(len(column), dtype=np.int64)
-    found: dict[bytes, IntArray] = {}
-    for way in ways:
-        number: dict[Hashable, int] = {None: -1}
-        left = iter(way)
-        step = np.empty(len(column), dtype=np.int64)
-        for i, text in enumerate(column.texts):  # missing is broadened by * alone, and so is *
-            name = ("missing",) if text is None else None if set(text) == {TOP} else next(left)
-            step[i] = number.setdefault(name, len(number) - 1)
-        found.setdefault(step.tobytes(), step)
-    found.pop(top.tobytes(), None)
+        alone = _coded(_alone(named))
+        whole = bool((alone >= 0).all())
+        add(alone)
+    found.pop(hashlib.sha256(top.data).digest(), None)
     return [*found.values(), top], whole
 
 
@@ -130,3 +160,59 @@ def levels(tuples: Counts, roles: Roles, most: int) -> tuple[list[tuple[IntArray
         some.append((*fine[:i], *top[i:]))
         some.append((*top[:i], fine[i], *top[i + 1 :]))
     return [*some[1 - most :], top], False
+
+
+def compact(key: IntArray, room: int) -> IntArray:
+    """Keys below `room` as 0, 1, ... in their order; sorted only where there is much more room than keys."""
+    if room > 8 * len(key):
+        return np.unique(key, return_inverse=True)[1]
+    seen = np.zeros(room, dtype=bool)
+    seen[key] = True
+    number: IntArray = (np.cumsum(seen) - 1)[key]
+    return number
+
+
+def around(tuples: Counts, level: tuple[IntArray, ...], wanted: IntArray, enough: int) -> tuple[IntArray, IntArray]:
+    """The classes in those supersets of the wanted classes at a level that have enough rows, and the superset of each.
+
+    Classes come in ascending order; the supersets are 0, 1, ... .
+    """
+    places = 4 * len(tuples) + 1
+    members, key, asked, room = np.arange(len(tuples)), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), 1
+    # the column with the most labels leaves the fewest classes to the others
+    for step, codes in sorted(zip(level, tuples.codes, strict=True), key=lambda each: -int(each[0].max())):
+        size = int(step.max()) + 1
+        if size == 1 and step.min() == 0:  # *
+            continue
+        if room * size > _ROOM:
+            found, key = np.unique(key, return_inverse=True)
+            asked, room = np.searchsorted(found, asked), len(found)
+        mine = step[codes[wanted]]
+        asked, wanted = mine[mine >= 0] if room == 1 else (asked * size + mine)[mine >= 0], wanted[mine >= 0]
+        # only classes with the labels of a wanted one, or that share a place with such, go on
+        shared = np.zeros(min(room * size, places) + 1, dtype=bool)  # the last is for -1
+        shared[asked % places] = True
+        if room == 1:
+            if not shared[step].all():
+                members = np.flatnonzero(shared[step][codes])
+            key = step[codes[members]]
+        else:
+            label = step[codes[members]]
+            key = key * size + label
+            kept = shared[key if room * size <= places else key % places] & (label >= 0)
+            members, key = members[kept], key[kept]
+        room *= size
+    if room == 1:
+        key, asked = np.zeros(len(members), dtype=np.int64), np.zeros(len(wanted), dtype=np.int64)
+    if room > 8 * len(key):
+        place = key % places
+        rows = np.bincount(place, weights=tuples.n[members], minlength=places)
+        kept = rows[place] >= enough
+        members, asked = members[kept], asked[rows[asked % places] >= enough]
+        found, key = np.unique(key[kept], return_inverse=True)
+        asked, room = np.searchsorted(found, asked), len(found)
+    held = np.zeros(room, dtype=bool)
+    held[asked] = True
+    held &= np.bincount(key, weights=tuples.n[members], minlength=room) >= enough
+    kept = held[key]
+    return members[kept], compact(key[kept], room)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core.column import FloatArray
 from ..core.counts import Counts
+from ..core.cover import Domain
 from ..core.errors import InputError
 from ..metrics.utility.entropy_utility import entropy
 
@@ -41,15 +42,22 @@ def background_utility(counts: Counts, column: str, known: Sequence[Counts] = ()
     """`U_Bg(A) = Hmax(A) - H'(A | the others)` (eq. 17), H' by what the user knows already.
 
     `known` are distributions that the user holds, as counts over some of the columns: an earlier release, a published
-    table. What is not known is uniform, which adds nothing; of several distributions with A the one that says most counts.
+    table. What is not known is uniform, which adds nothing: so are rows whose A is generalized there (`*`, an
+    interval, a set, a mask). Of several distributions with A the one that says most counts.
     """
     _known(counts, (column,))
     held = [0.0]
+    domain, values = Domain(counts.column(column)), set(counts.column(column).texts)
     for each in known:
         if column in each.names:
             others = [name for name in each.names if name in counts.names and name != column]
-            left = entropy(each, [column, *others]) - entropy(each, others)
-            held.append(_hmax(counts, column) - left)
+            texts = each.column(column).texts
+            plain = np.array([text in values or domain.covered(text) is None for text in texts])
+            told = plain[each.codes[each.names.index(column)]]
+            clear = each.only(told)
+            if clear.rows:
+                left = entropy(clear, [column, *others]) - entropy(clear, others)
+                held.append(clear.rows / each.rows * (_hmax(counts, column) - left))
     return max(held)
 
 

@@ -13,7 +13,7 @@ from ..core.errors import InputError
 from ..core.release import Release
 from ..core.roles import Roles
 from ..metrics.utility.column_distance import spread
-from ..metrics.utility.entropy_utility import joint, shared_columns
+from ..metrics.utility.entropy_utility import expected, joint, shared_columns
 from ..metrics.utility.query_error import Flags, answers, estimated, relative_errors
 
 Query = Mapping[str, "Collection[Any] | tuple[Any, Any]"]
@@ -48,14 +48,15 @@ def given_queries(release: Release, roles: Roles, queries: Sequence[Query], *, s
     actual, estimate = np.zeros(len(queries)), np.zeros(len(queries))
     for i, query in enumerate(queries):
         for name in query:
-            if name not in release.table.columns or name not in original.columns:
+            if name not in (*release.table.columns, *evidence.apart) or name not in original.columns:
                 raise InputError(
                     f"Query {i + 1} asks for column {name!r}, which release and original do not both have."
                 )
         if not query:
             raise InputError(f"Query {i + 1} is empty; name a column and its values.")
         columns = shared if set(query) <= set(shared) else tuple(query)
-        before, after = (joint(evidence, table, columns, "given_queries") for table in (original, release.table))
+        before = joint(evidence, original, columns, "given_queries")
+        after = expected(evidence, columns, "given_queries")
         true, guess = {}, {}
         for name, wanted in query.items():
             asked, ends = _asked(before.column(name), wanted, f"Query {i + 1}")

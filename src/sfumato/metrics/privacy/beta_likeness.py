@@ -30,6 +30,7 @@ def _sentence(value: float) -> str:
     unit="relative gain",
     bounds=(0, float("inf")),
     monotone=True,
+    convex=lambda kind: kind == "basic",
     source="Cao and Karras 2012, basic and enhanced beta-likeness",
     sentence=_sentence,
     misleads="Only gains count: a class from which a value vanishes can score low, see delta_disclosure. One row of a rare value "

@@ -16,7 +16,7 @@ def _sentence(value: float) -> str:
     if math.isinf(value):
         return "In at least one class a sensitive value that others have does not occur: of its members it can be ruled out."
     return (
-        "Between a class and the whole table the share of no sensitive value changes by a factor whose natural logarithm "
+        "Between a class and the whole table the share of no sensitive value changes by a factor whose base-2 logarithm "
         f"is above {value:.3g}, up or down."
     )
 
@@ -26,7 +26,7 @@ def _sentence(value: float) -> str:
     question="By what factor does a class change the share of a sensitive value, at the very most?",
     about="privacy",
     better="lower",
-    unit="nats",
+    unit="bits",
     bounds=(0, float("inf")),
     monotone=True,
     source="Brickell and Shmatikov 2008",
@@ -36,12 +36,13 @@ def _sentence(value: float) -> str:
     needs=frozenset({"sensitive"}),
 )
 def delta_disclosure(classes: Classes) -> FloatArray:
-    """`max_w |ln p(w|c)/p(w)|` over all values of the table; the worst class counts.
+    """`max_w |log2 p(w|c)/p(w)|` over all values of the table; the worst class counts.
 
-    A value absent from the class gives ln 0, so the class is infinite (pyCANON leaves such values out). A release is
-    delta-disclosure private, with a strict sign, exactly if this value is below delta. Extremes: 0 where every class is like
-    the table; infinite if a class lacks a value.
+    A value absent from the class gives log 0, so the class is infinite (pyCANON and ARX leave such values out; ARX takes
+    log2 too, pyCANON the natural logarithm, whose values are ln 2 = 0.693 times as large). A release is delta-disclosure private, with a strict sign,
+    exactly if this value is below delta. Extremes: 0 where every class is like the table; infinite if a class lacks a
+    value.
     """
     assert classes.sensitive is not None
     lacks = classes.distinct < np.count_nonzero(classes.sensitive.total)
-    return np.where(lacks, np.inf, largest(classes, np.abs(np.log(classes.p / classes.q))))
+    return np.where(lacks, np.inf, largest(classes, np.abs(np.log2(classes.p / classes.q))))

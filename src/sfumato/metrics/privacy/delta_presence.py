@@ -11,10 +11,13 @@ from ...core.release import Evidence
 
 def _sentence(value: float) -> str:
     if value >= 1:
-        return "For at least one group of people of the public table it is certain that all of them are in the release."
+        return (
+            "At least one released combination holds as many people as it fits in the public table: if that lacks no one, "
+            "all of them are in the release."
+        )
     return (
-        f"Whoever finds a person in the public table and looks them up among the released values learns that they are "
-        f"in the release with a probability of at most {value:.3g}."
+        f"Of the people of the public table whom a released combination fits, a share of at most {value:.3g} is in it; where "
+        "combinations do not overlap, that is how surely one can tell that such a person is in the release."
     )
 
 
@@ -38,16 +41,18 @@ def presence(evidence: Evidence, why: str) -> tuple[FloatArray, Cover, int]:
     source="Nergiz, Atzori, Clifton 2007; Manta 2013, sec. 3.3.1",
     sentence=_sentence,
     misleads="It assumes that the adversary holds the same public table as the owner. Classes are judged one by one: where "
-    "their values overlap, a person whom several cover is more likely to be in the release than each of them says.",
+    "their values overlap, people can be likelier to be in the release than each class that covers them says, up to certainty.",
     needs=frozenset({"population"}),
     scope="table",
 )
 def delta_presence(evidence: Evidence, column: None) -> Score:
     """`max_c P(t in T | T') = max_c N_c / F_c`, N_c people in the class, F_c people of the public table that it covers.
 
-    This is delta_max; delta_min, the other end, is in the details and is delta_presence_min. Where the public table lacks
-    people of the release F_c is taken as N_c: who is covered is in. Extremes: 1 where everybody whom a class covers is
-    in it; N/P where all P people of the public table look alike.
+    This is delta_max; delta_min, the other end, is in the details and is delta_presence_min. It is the share of all ways
+    to give each released row a person of its own in which a person has one. Where classes overlap it can be more than
+    N_c/F_c: the value is then an estimate, and the truth lies between it and 1. Where the public table lacks people of
+    the release F_c is taken as N_c, as if who is covered were in: a bound. Extremes: 1 where everybody whom a class
+    covers is in it; N/P where all P people of the public table look alike.
     """
     per_class, cover, short = presence(evidence, "delta_presence")
     details = {
@@ -56,4 +61,7 @@ def delta_presence(evidence: Evidence, column: None) -> Score:
         "people_in_several_classes": cover.several,
         "classes_larger_than_population": short,
     }
-    return Score(float(per_class.max()), "probability", "exact", per_class, details=details)
+    worst = float(per_class.max())
+    if cover.several and not short:
+        return Score(worst, "probability", "estimate", per_class, ci=(worst, 1.0), details=details)
+    return Score(worst, "probability", "bound" if short else "exact", per_class, details=details)

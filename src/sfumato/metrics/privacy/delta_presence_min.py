@@ -9,8 +9,8 @@ def _sentence(value: float) -> str:
     if value <= 0:
         return "Of at least one person of the public table it is certain that they are not in the release."
     return (
-        f"Whoever is in the public table could be in the release with a probability of at least {value:.3g}, "
-        "so no one can be ruled out for certain."
+        f"Whoever is in the public table could be in the release with a probability of at least {value:.3g}, if that table "
+        "lacks no one who is, so no one can be ruled out for certain."
     )
 
 
@@ -33,10 +33,16 @@ def delta_presence_min(evidence: Evidence, column: None) -> Score:
     """`min_t P(t in T | T')` over the people t of the public table: N_c / F_c of the class that covers t.
 
     A person whom no class covers is certainly absent: the probability is 0, and then no class is the worst one. The
-    survey's example has no such person. Extremes: 0 where someone can be ruled out; 1 where everybody is in the release.
+    survey's example has no such person. Where classes overlap nobody whom class c covers is less likely to be in the
+    release than N_c/F_c: the value is a lower bound. Where the public table lacks people of the release it is only an
+    estimate, since then the rows of a class need not be those of the people whom it covers. Extremes: 0 where someone can
+    be ruled out; 1 where everybody is in the release.
     """
-    per_class, cover, _ = presence(evidence, "delta_presence_min")
+    per_class, cover, short = presence(evidence, "delta_presence_min")
     details = {"people_in_no_class": cover.nobody, "people_in_several_classes": cover.several}
     if cover.nobody:
         return Score(0.0, "probability", "exact", details=details)
-    return Score(float(per_class.min()), "probability", "exact", per_class, details=details)
+    least = float(per_class.min())
+    if short:
+        return Score(least, "probability", "estimate", per_class, ci=(0.0, least), details=details)
+    return Score(least, "probability", "bound" if cover.several else "exact", per_class, details=details)

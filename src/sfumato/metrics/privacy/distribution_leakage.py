@@ -26,6 +26,7 @@ def _sentence(value: float) -> str:
     unit="Euclidean distance",
     bounds=(0, float(np.sqrt(2))),
     monotone=True,
+    convex=True,
     source="Afifi, Zhou, Ren 2018, Def. 6-7",
     sentence=_sentence,
     misleads="It shrinks with the number of values: over many values a large relative change is a small distance.",

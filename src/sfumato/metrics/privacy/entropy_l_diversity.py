@@ -69,11 +69,12 @@ def trimmed(classes: Classes, dont_care: frozenset[str]) -> FloatArray:
 def entropy_l_diversity(classes: Classes, dont_care: frozenset[str] = frozenset()) -> FloatArray:
     """`l = 2^H(W|c)` of the worst class: the condition H(W|c) >= log2 l, solved for l, which need not be whole.
 
-    `dont_care` lists values that may be disclosed; the missing value cannot be. Our definition of it: rows of these values
-    may be left out of a class, as many as makes it most diverse, and a class of none but them is infinitely diverse. That
-    is sound, since leaving rows out only makes the other values more frequent: what entropy promises of those holds in
-    the whole class too. To list one more value never lowers l. (Leaving them out altogether would: flu and HIV, one row
-    each, would fall from 2 to 1 once flu may be known.)
+    `dont_care` lists values that may be disclosed; the missing value cannot be. The survey says that the paper extends
+    entropy to them, and does not print how; our definition: rows of these values may be left out of a class, as many as
+    makes it most diverse, and a class of none but them is infinitely diverse. That is sound, since leaving rows out only
+    makes the other values more frequent: what entropy promises of those holds in the whole class too. To list one more
+    value never lowers l. (Leaving them out altogether would: flu and HIV, one row each, would fall from 2 to 1 once flu
+    may be known.)
     Extremes: 1 for a class of one value; m for m equally frequent values, and also if all but one of the m, more frequent
     than that one, are don't-care.
     """

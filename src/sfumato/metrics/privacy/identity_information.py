@@ -35,8 +35,9 @@ def _times(bits: float) -> str:
 def identity_information(evidence: Evidence, column: None) -> Score:
     """`I2(X,c) = H(X) - H(X|c) = log2 N - log2 N_c` (eq. 6), X the original record, all of them different.
 
-    `I2(X,c) <= log2(N/k)` in every class is k-anonymity. Weighted by p(c) its mean is H(C) = I(X;C). Extremes: 0 for a single
-    class; log2 N for a class of one row.
+    `I2(X,c) <= log2(N/k)` in every class is k-anonymity. Weighted by p(c) its mean is H(C) = I(X;C). Where the release
+    carries a person column N_c counts people, and N is the sum of them: who is in two classes counts in both. Extremes: 0
+    for a single class; log2 N for a class of one row.
     """
     classes = evidence.classes()
     per_class = np.log2(classes.rows / classes.size)

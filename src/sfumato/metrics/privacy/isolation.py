@@ -54,14 +54,16 @@ def crowd(released: FloatArray, real: FloatArray, n: IntArray, c: float) -> IntA
     needs=frozenset({"original"}),
     scope="table",
     parameters={"c": Number(2, low=1, high=1e6)},
+    noise=True,
 )
 def isolation(evidence: Evidence, column: None, c: float) -> Score:
     """The t that a release reaches: `min_q |B(q, c d_q) intersect RDB|`, d_q from released point q to the nearest real row.
 
-    No released point (c,t)-isolates a real row for any t up to it. The points are the quasi-identifiers that are numbers in
-    both tables, each divided by the original's deviation; a missing value stands beyond the largest number by the column's
-    range. The survey prints the distance as |q - y| for a point it calls p. Extremes: 1 where a row that differs from all
-    others is released as it is; all rows where every real row is equally far.
+    No released point (c,t)-isolates a real row for any t up to it. The points are the quasi-identifiers that are numbers
+    in both tables, each divided by the original's deviation; a missing value stands beyond the largest number by the
+    column's range. The survey prints the distance as |q - y| for a point it calls p, and no c: 2 is our default.
+    Extremes: 1 where a row that differs from all others is released as it is; all rows where every real row is equally
+    far.
     """
     why = "isolation"
     original = evidence.original(why)

@@ -1,4 +1,4 @@
-"""k-anonymity (Samarati and Sweeney 1998; Manta 3.2.1)."""
+"""k-anonymity (Samarati and Sweeney 1998; Manta 3.1.1)."""
 
 from ...core.classes import Classes
 from ...core.column import FloatArray
@@ -23,7 +23,8 @@ def _sentence(k: float) -> str:
     unit="rows",
     bounds=(1, float("inf")),
     monotone=True,
-    source="Samarati and Sweeney 1998; Manta 2013, sec. 3.2.1; Bezzi 2010, eq. 5",
+    inherited=True,
+    source="Samarati and Sweeney 1998; Manta 2013, sec. 3.1.1; Bezzi 2010, eq. 5",
     sentence=_sentence,
     misleads="It says nothing of what a class reveals: if all its rows share one sensitive value, no one needs to find the row.",
 )

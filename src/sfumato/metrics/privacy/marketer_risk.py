@@ -1,4 +1,4 @@
-"""Marketer risk: the share of rows that one who tries them all gets right (El Emam and Dankar 2008)."""
+"""Marketer risk: the share of rows that one who tries them all gets right (Dankar and El Emam 2010)."""
 
 from ...core.metric import measure
 from ...core.release import Evidence
@@ -19,15 +19,16 @@ def _sentence(value: float) -> str:
     unit="probability",
     bounds=(0, 1),
     monotone=True,
-    source="El Emam and Dankar 2008; El Emam 2013",
+    source="Dankar and El Emam 2010; El Emam 2013",
     sentence=_sentence,
     misleads="An average over rows: a few people can be fully exposed while it is low. See prosecutor_risk for the worst.",
     scope="table",
 )
 def marketer_risk(evidence: Evidence, column: None) -> float:
-    """The mean over rows of `1/N_c`, which is the number of classes by the number of rows.
+    """The mean over rows of `1/N_c`; where N_c are rows, the number of classes by the number of rows.
 
-    A mean over rows, not over classes (pyCANON takes the latter). Extremes: 1 if every row is unique; 1/N for one class.
+    A mean over rows, not over classes (pyCANON takes the latter). Where the release carries a person column N_c counts
+    people: a row is right if its person is. Extremes: 1 if every row is unique; 1/N for one class.
     """
-    classes = evidence.classes()
-    return len(classes) / max(classes.rows, 1)
+    rows = evidence.tuples
+    return float((rows.n / evidence.people).sum()) / rows.rows

@@ -35,6 +35,7 @@ def _sentence(value: float) -> str:
     needs=frozenset({"sensitive"}),
     scope="table",
     parameters={"kind": Choice(("distinct", "entropy"), "distinct")},
+    apart=False,
 )
 def multi_attribute_l_diversity(evidence: Evidence, column: str, kind: str = "distinct") -> Score:
     """The l-diversity of a sensitive column with the other sensitive columns added to the quasi-identifiers (Def. 7).

@@ -1,4 +1,4 @@
-"""Mutual information between class and sensitive attribute (Bezzi 2010, eq. 4 and 13)."""
+"""Mutual information between class and sensitive attribute (Bezzi 2010, eq. 9 and 13)."""
 
 import numpy as np
 
@@ -28,14 +28,14 @@ def _sentence(value: float) -> str:
     unit="bits",
     bounds=(0, float("inf")),
     monotone=True,
-    source="Bezzi 2010, eq. 4 and 13; Manta 2013, sec. 5.1.2",
+    source="Bezzi 2010, eq. 9 and 13; Manta 2013, sec. 5.1.2",
     sentence=_sentence,
     misleads="An average: single classes can tell far more (Bezzi, sec. 3.1). It is also what a user of the data comes for.",
     needs=frozenset({"sensitive"}),
     scope="table",
 )
 def mutual_information(evidence: Evidence, column: str) -> float:
-    """`I(W;C) = sum_c p(c) sum_w p(w|c) log2 p(w|c)/p(w)`.
+    """`I(W;C) = sum_c p(c) sum_w p(w|c) log2 p(w|c)/p(w)` (eq. 9).
 
     Extremes: 0 if the attribute is independent of the classes; H(W) if every class has one value.
     """

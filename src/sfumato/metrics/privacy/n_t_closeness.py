@@ -1,24 +1,40 @@
 """(n,t)-closeness: near to a large group instead of the whole table (Li, Li, Venkatasubramanian 2010; Manta 3.2.4)."""
 
-from collections.abc import Callable
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from ...core.classes import Classes, Sensitive
 from ...core.column import FloatArray, IntArray
-from ...core.counts import pack
+from ...core.counts import Counts
+from ...core.cover import BoolArray
 from ...core.errors import Unavailable
 from ...core.metric import Score, measure
 from ...core.parameter import Choice, Number
 from ...core.release import Evidence
-from ...core.supersets import levels
+from ...core.supersets import around, compact, levels
 
-WORK = 4_000_000
-"""Entries (a sensitive value of a class) that may be looked at, over all levels of supersets together."""
 MOST = 512
 """Levels of supersets that are looked at, at most."""
+WORK = 20_000_000
+"""Entries (a sensitive value of a class), over all levels together, up to which every class is looked at in full."""
+LIMIT = 500_000_000
+"""Entries that are looked at where those are more, the worst classes first."""
+WAVE = 32
+"""How many of the worst classes come first, and how many times as many in each turn after it."""
+CHUNK = 2_000_000
+"""Entries, or values of groups, that are held at a time."""
+CELLS = 1_000_000
+"""Smoothed values of classes that are held at a time."""
+SPAN = 16
+"""How many times the rows of a class's smallest superset another one may have, where not all can be looked at."""
 SMOOTHED = 8_000_000
-"""Entries that kernel smoothing may make."""
+"""Entries that smoothing may make at once; where they are more, classes are smoothed when they are looked at."""
+KERNEL = 400_000_000
+"""Pairs of sensitive values that smoothing may have to do with, where classes are smoothed when they are looked at."""
 
 
 def _sentence(value: float) -> str:
@@ -36,36 +52,90 @@ def _sentence(value: float) -> str:
 class Entries:
     """The sensitive values of the classes: `n` rows (or smoothed weight) of `value` in `member`, by member and value."""
 
-    def __init__(self, member: IntArray, value: IntArray, n: FloatArray, count: int, m: int) -> None:
-        self.member, self.value, self.n, self.m = member, value, n, m
+    def __init__(self, member: IntArray, value: IntArray, n: FloatArray, count: int, m: int, kind: str) -> None:
+        self.value, self.n, self.m, self.kind = value, n, m, kind
+        self.width = np.bincount(member, minlength=count)
+        self.first = np.cumsum(self.width) - self.width
         self.mass = np.bincount(member, weights=n, minlength=count)
 
-    def distances(self, group: IntArray, kind: str) -> FloatArray:
-        """How far each class is from its group; group -1 is none, and gives infinity."""
-        at = np.flatnonzero(group[self.member] >= 0)
-        member, value, n = self.member[at], self.value[at], self.n[at]
-        key, where = np.unique(group[member] * self.m + value, return_inverse=True)
-        mass = np.bincount(group[group >= 0], weights=self.mass[group >= 0])
-        total = np.bincount(where, weights=n)
-        p, q = n / self.mass[member], (total / mass[key // self.m])[where]
-        far: FloatArray
-        if kind == "equal":
-            far = _sums(member, np.maximum(p - q, 0.0), len(group))
-        elif kind == "jensen_shannon":
-            both = p * np.log2(2 * p / (p + q)) + q * np.log2(2 * q / (p + q))
-            # values that only the group has: each gives its whole q
-            far = (_sums(member, both - q, len(group)) + 1.0) / 2
+    def __len__(self) -> int:
+        return len(self.mass)
+
+    def work(self, members: IntArray, group: IntArray, wanted: int) -> int:
+        """What `distances` looks at."""
+        return int(self.width[members].sum())
+
+    def fit(self, work: int, groups: int) -> int:
+        """How many classes in at most so many groups can be looked at with so much work."""
+        return len(self)
+
+    def whole(self) -> FloatArray:
+        """How far each class is from the whole table, or more."""
+        return self.distances(np.arange(len(self)), np.zeros(len(self), dtype=np.int64), np.ones(len(self), dtype=bool))
+
+    def distances(self, members: IntArray, group: IntArray, wanted: BoolArray) -> FloatArray:
+        """How far each of the wanted members is from its group; groups are 0, 1, ..., their members all given."""
+        far = np.zeros(len(members))
+        load = self._load(_sums(group, self.width[members], 0))
+        turn = ((np.cumsum(load) - load) // CHUNK)[group]
+        for this in np.unique(turn[wanted]):
+            at = np.flatnonzero(turn == this)
+            asked = np.flatnonzero(wanted[at])
+            far[at[asked]] = self._distances(members[at], group[at] - group[at].min(), asked)
+        far = far[wanted]
+        return np.where(far < 1e-12, 0.0, np.minimum(far, 1.0))  # rounding
+
+    def _load(self, width: FloatArray) -> FloatArray:
+        """What a group takes to hold: its entries, or a number for each value if it has many of them."""
+        return np.where(4 * width < self.m, width, np.maximum(width, self.m))
+
+    def _parts(self, members: IntArray) -> Iterator[tuple[slice, IntArray, IntArray]]:
+        """The members, some at a time: which they are, for each entry its place among them, and where it is."""
+        cut = np.flatnonzero(np.diff(np.cumsum(self.width[members]) // CHUNK)) + 1
+        for begin, end in itertools.pairwise([0, *cut.tolist(), len(members)]):
+            yield slice(begin, end), *_pairs(self.first[members[begin:end]], self.width[members[begin:end]])
+
+    def _totals(self, members: IntArray, group: IntArray) -> FloatArray:
+        """The rows of each value in each group, a number for each."""
+        total = np.zeros((int(group.max()) + 1) * self.m)
+        for part, member, at in self._parts(members):
+            total += _sums(group[part][member] * self.m + self.value[at], self.n[at], len(total))
+        return total
+
+    def _distances(self, members: IntArray, group: IntArray, wanted: IntArray) -> FloatArray:
+        groups = int(group.max()) + 1
+        if groups * self.m <= 4 * int(self.width[members].sum()):
+            key, total = np.arange(groups * self.m), self._totals(members, group)
         else:
-            far = self._ordered(group, member, value, p, key, total / mass[key // self.m])
-        far = np.where(far < 1e-12, 0.0, np.minimum(far, 1.0))  # rounding
-        return np.where(group >= 0, far, np.inf)
+            member, at = _pairs(self.first[members], self.width[members])
+            key, where = np.unique(group[member] * self.m + self.value[at], return_inverse=True)
+            total = _sums(where, self.n[at], len(key))
+        q = total / _sums(group, self.mass[members], groups)[key // self.m]
+        far = np.zeros(len(wanted))
+        for part, member, at in self._parts(members[wanted]):
+            mine, mass = group[wanted[part]][member], self.mass[members[wanted[part]]][member]
+            far[part] = self._far(member, mine, self.value[at], self.n[at] / mass, key, q)
+        return far
+
+    def _far(
+        self, member: IntArray, mine: IntArray, value: IntArray, p: FloatArray, key: IntArray, prior: FloatArray
+    ) -> FloatArray:
+        """Of members with entries `p` of `value` in the group `mine`; `prior` is what the groups have, by group and value."""
+        if self.kind == "ordered":
+            return self._ordered(member, mine, value, p, key, prior)
+        q = prior[mine * self.m + value if _complete(key) else np.searchsorted(key, mine * self.m + value)]
+        if self.kind == "equal":
+            return _sums(member, np.maximum(p - q, 0.0), 0)
+        both = p * np.log2(2 * p / (p + q)) + q * np.log2(2 * q / (p + q))
+        # values that only the group has: each gives its whole q
+        return (_sums(member, both - q, 0) + 1.0) / 2
 
     def _ordered(
-        self, group: IntArray, member: IntArray, place: IntArray, p: FloatArray, key: IntArray, q: FloatArray
+        self, member: IntArray, mine: IntArray, place: IntArray, p: FloatArray, key: IntArray, q: FloatArray
     ) -> FloatArray:
         """Earth mover's distance in the order of the values, as t_closeness has it, but each group with its own prior."""
         if self.m < 2:
-            return np.zeros(len(group))
+            return np.zeros(int(member[-1]) + 1)
         m, of, support = self.m, key // self.m, key % self.m
         first = np.flatnonzero(np.diff(of, prepend=-1))
         width = np.diff(np.append(first, len(of)))
@@ -75,27 +145,121 @@ class Entries:
         gap[first] = 0
         area = _within(np.append(0.0, cumulative[:-1]) * gap, first, width)
 
-        def upto(group_of: IntArray, x: IntArray) -> FloatArray:
-            last = np.searchsorted(key, group_of * m + x) - 1
-            inside = (last >= 0) & (of[last] == group_of)
+        def upto(x: IntArray) -> FloatArray:
+            last = (mine * m + x if _complete(key) else np.searchsorted(key, mine * m + x)) - 1
+            inside = (last >= 0) & (of[last] == mine)
             return np.where(inside, area[last] + cumulative[last] * (x - support[last]), 0.0)
 
         begin = np.flatnonzero(np.diff(member, prepend=-1))
         level = _within(p, begin, np.diff(np.append(begin, len(member))))
         end = np.append(place[1:], m)
         end[np.append(begin[1:], len(member)) - 1] = m
-        mine = group[member]
         cross = np.minimum(
             np.searchsorted(of * 2.0 + np.minimum(cumulative, 1.0), mine * 2.0 + np.minimum(level, 1.0)), len(of) - 1
         )
         cross = np.clip(np.where(of[cross] == mine, support[cross], m), place, end)
-        a, b, c = upto(mine, place), upto(mine, cross), upto(mine, end)
-        work = _sums(member, level * (2 * cross - place - end) + a + c - 2 * b, len(group))
+        a, b, c = upto(place), upto(cross), upto(end)
+        work = _sums(member, level * (2 * cross - place - end) + a + c - 2 * b, 0)
         work[member[begin]] += a[begin]
         return work / (m - 1)
 
 
-def _sums(member: IntArray, term: FloatArray, count: int) -> FloatArray:
+class Near(NamedTuple):
+    """The values near to each value j, `order[start[j]:stop[j]]`, and how near two values are."""
+
+    start: IntArray
+    stop: IntArray
+    order: IntArray
+    kernel: Callable[[IntArray, IntArray], FloatArray]
+
+
+class Smoothed(Entries):
+    """Counts that are smoothed when they are looked at: a class's values near its own are many more than its own."""
+
+    def __init__(self, counts: Entries, near: Near) -> None:
+        self.__dict__.update(counts.__dict__)
+        self.near = near
+        self.kept = list(self._blocks()) if self.m**2 <= 4 * CHUNK else None
+        self.gain: FloatArray = np.sum([block.sum(axis=1) for block in self.blocks()], axis=0)
+
+    def blocks(self) -> Iterable[FloatArray]:
+        """The kernel, some columns at a time: what of a row of value j goes to each of them."""
+        return self._blocks() if self.kept is None else self.kept
+
+    def _blocks(self) -> Iterator[FloatArray]:
+        every, columns = np.arange(self.m)[:, None], max(CHUNK // self.m, 1)
+        for begin in range(0, self.m, columns):
+            at = np.arange(begin, min(begin + columns, self.m))
+            there = (self.near.start[:, None] <= at) & (at < self.near.stop[:, None])
+            block = np.where(there, np.maximum(self.near.kernel(every, self.near.order[at]), 0.0), 0.0)
+            yield block / block.sum(axis=0)
+
+    def work(self, members: IntArray, group: IntArray, wanted: int) -> int:
+        """What `distances` looks at: four smoothed values take the time of an entry, and a product of matrices its own."""
+        groups = int(group.max(initial=-1)) + 1
+        kernel = 0 if self.kept is not None else self.m**2 * (1 + groups * self.m // (8 * CHUNK))
+        return int(self.width[members].sum()) + wanted * self.m // 4 + groups * self.m**2 // 400 + kernel
+
+    def fit(self, work: int, groups: int) -> int:
+        """How many classes in at most so many groups can be looked at with so much work."""
+        shared = (work - groups * self.m**2 // 400) * 4 // self.m
+        return max(shared, work // (self.m // 4 + self.m**2 // 400 + 1), WAVE)
+
+    def whole(self) -> FloatArray:
+        """The mean of how far its single values, smoothed, are from the table: the distance is convex, so it is no more."""
+        weight = self.n * self.gain[self.value]
+        total = np.bincount(self.value, weights=self.n, minlength=self.m)
+        far = np.zeros(self.m)
+        for block in self.blocks():
+            q = total @ block / (total @ self.gain)
+            p = block / self.gain[:, None]
+            far += _bits(p) + _bits(q[None]) - _bits(p + q)
+        member = np.repeat(np.arange(len(self)), self.width)
+        return _sums(member, weight * (1 + far / 2)[self.value], len(self)) / _sums(member, weight, len(self))
+
+    def _load(self, width: FloatArray) -> FloatArray:
+        return np.full(len(width), self.m if self.kept is not None else self.m / 8)
+
+    def _distances(self, members: IntArray, group: IntArray, wanted: IntArray) -> FloatArray:
+        counts = self._totals(members, group).reshape(-1, self.m)
+        mass = counts @ self.gain
+        order = np.argsort(-self.width[members[wanted]], kind="stable")
+        far = np.zeros(len(wanted))
+        for block in self.blocks():
+            q = counts @ block / mass[:, None]
+            own = _bits(q)
+            size = max(min(CELLS // block.shape[1], 4 * CHUNK // self.m), 1)
+            for at in (order[begin : begin + size] for begin in range(0, len(order), size)):
+                p, of = self._smooth(members[wanted[at]], block), group[wanted[at]]
+                far[at] += _bits(p) + own[of] - _bits(p + q[of])
+        return 1 + far / 2
+
+    def _smooth(self, members: IntArray, block: FloatArray) -> FloatArray:
+        """The smoothed distributions of classes, those with most entries first, over the values of a block."""
+        first, width = self.first[members], self.width[members]
+        if 40 * int(width.sum()) > len(members) * self.m:  # then a product of matrices is faster
+            p = self._totals(members, np.arange(len(members))).reshape(-1, self.m)
+            return p @ block / (p @ self.gain)[:, None]
+        p, mass = np.zeros((len(members), block.shape[1])), np.zeros(len(members))
+        for i in range(int(width[0])):
+            at = first[: int(np.searchsorted(-width, -i))] + i
+            p[: len(at)] += self.n[at, None] * block[self.value[at]]
+            mass[: len(at)] += self.n[at] * self.gain[self.value[at]]
+        return p / mass[:, None]
+
+
+def _complete(key: IntArray) -> bool:
+    """Whether the keys are 0, 1, ... ."""
+    return len(key) == int(key[-1]) + 1
+
+
+def _bits(x: FloatArray) -> FloatArray:
+    """The sum of x log2 x of each row, 0 log2 0 being 0."""
+    bits: FloatArray = np.einsum("ij,ij->i", x, np.log2(np.maximum(x, np.finfo(np.float64).tiny)))
+    return bits
+
+
+def _sums(member: IntArray, term: FloatArray | IntArray, count: int) -> FloatArray:
     return np.bincount(member, weights=term, minlength=count).astype(np.float64, copy=False)
 
 
@@ -111,11 +275,8 @@ def _pairs(first: IntArray, width: IntArray) -> tuple[IntArray, IntArray]:
     return of, np.arange(len(of)) + np.repeat(first - (np.cumsum(width) - width), width)
 
 
-Kernel = Callable[[IntArray, IntArray], FloatArray]
-
-
-def neighbours(sensitive: Sensitive, bandwidth: float) -> tuple[IntArray, IntArray, IntArray, Kernel]:
-    """The values within the bandwidth of each value j, `order[start[j]:stop[j]]`, and Epanechnikov's K of two values.
+def neighbours(sensitive: Sensitive, bandwidth: float) -> Near:
+    """The values within the bandwidth of each value, and Epanechnikov's K of two values.
 
     Numbers are |i - j|/R apart, values in an order likewise by rank, values in a taxonomy by the height of their lowest common
     ancestor (Manta 3.2.4), and others 1, too far to be neighbours. So is the missing value from all others.
@@ -133,7 +294,7 @@ def neighbours(sensitive: Sensitive, bandwidth: float) -> tuple[IntArray, IntArr
         line, x = x[order[:known]], np.append(x, np.zeros(m - known))
         start = np.append(np.searchsorted(line, x[:known] - bandwidth, side="right"), alone[known:])
         stop = np.append(np.searchsorted(line, x[:known] + bandwidth, side="left"), alone[known:] + 1)
-        return start, stop, order, lambda i, j: 1 - ((x[i] - x[j]) / bandwidth) ** 2
+        return Near(start, stop, order, lambda i, j: 1 - ((x[i] - x[j]) / bandwidth) ** 2)
     if taxonomy is not None and all(text is None or text in taxonomy.index for text in column.texts):
         at = np.array([len(taxonomy.index) if text is None else taxonomy.index[text] for text in column.texts])
         codes = [np.append(code, -1)[at] for code in taxonomy.codes()]
@@ -146,8 +307,8 @@ def neighbours(sensitive: Sensitive, bandwidth: float) -> tuple[IntArray, IntArr
             k: FloatArray = 1 - (height / taxonomy.height / bandwidth) ** 2
             return k
 
-        return np.searchsorted(line, near[-1]), np.searchsorted(line, near[-1], side="right"), order, kernel
-    return alone, alone + 1, alone, lambda i, j: np.ones(len(i))
+        return Near(np.searchsorted(line, near[-1]), np.searchsorted(line, near[-1], side="right"), order, kernel)
+    return Near(alone, alone + 1, alone, lambda i, j: np.ones(len(i)))
 
 
 def smooth(classes: Classes, bandwidth: float) -> Entries:
@@ -156,13 +317,19 @@ def smooth(classes: Classes, bandwidth: float) -> Entries:
     The sums of it are no distribution (at the ends of a range the weights do not add up), so they are made one again.
     """
     assert classes.sensitive is not None
-    start, stop, order, kernel = neighbours(classes.sensitive, bandwidth)
+    near = neighbours(classes.sensitive, bandwidth)
+    start, stop, order, kernel = near
     width, m = stop - start, len(start)
+    plain = Entries(classes.member, classes.value, classes.n.astype(np.float64), len(classes), m, "jensen_shannon")
+    if int(width.max()) == 1:
+        return plain
     if int(width[classes.value].sum()) > SMOOTHED or int(width.sum()) > SMOOTHED:
-        raise Unavailable(
-            f"n_t_closeness[jensen_shannon]: smoothing {m} values of {classes.sensitive.column.name!r} over {len(classes.n)} "
-            "counts is more than is computed here; take a smaller bandwidth, or n_t_closeness[ordered]."
-        )
+        if m**2 > KERNEL:
+            raise Unavailable(
+                f"n_t_closeness[jensen_shannon]: smoothing {m} values of {classes.sensitive.column.name!r} is more than is "
+                "computed here; take a smaller bandwidth, or n_t_closeness[ordered]."
+            )
+        return Smoothed(plain, near)
     of, at = _pairs(start, width)
     to = order[at]
     k = kernel(of, to)
@@ -171,7 +338,7 @@ def smooth(classes: Classes, bandwidth: float) -> Entries:
     key, where = np.unique(classes.member[entry] * m + to[pair], return_inverse=True)
     spread = _sums(where, classes.n[entry] * (k / norm[to])[pair], len(key))
     kept = spread > 0
-    return Entries(key[kept] // m, key[kept] % m, spread[kept], len(classes), m)
+    return Entries(key[kept] // m, key[kept] % m, spread[kept], len(classes), m, "jensen_shannon")
 
 
 def entries(classes: Classes, distance: str, bandwidth: float) -> Entries:
@@ -180,16 +347,107 @@ def entries(classes: Classes, distance: str, bandwidth: float) -> Entries:
     m, rank = len(classes.sensitive.total), classes.sensitive.rank
     if distance == "jensen_shannon":
         return smooth(classes, bandwidth)
-    if distance == "equal":
-        return Entries(classes.member, classes.value, classes.n.astype(np.float64), len(classes), m)
-    if rank is None:
-        raise Unavailable(
-            f"n_t_closeness[ordered] needs an order of the values of {classes.sensitive.column.name!r}, which are neither "
-            "numbers nor dates; state it in the roles file under [orders], or use n_t_closeness[equal]."
-        )
-    order = np.argsort(classes.member * m + rank[classes.value], kind="stable")
-    value = rank[classes.value[order]]
-    return Entries(classes.member[order], value, classes.n[order].astype(np.float64), len(classes), m)
+    member, value, n = classes.member, classes.value, classes.n.astype(np.float64)
+    if distance == "ordered":
+        if rank is None:
+            raise Unavailable(
+                f"n_t_closeness[ordered] needs an order of the values of {classes.sensitive.column.name!r}, which are neither "
+                "numbers nor dates; state it in the roles file under [orders], or use n_t_closeness[equal]."
+            )
+        value = rank[value]
+        if (np.diff(rank) < 0).any():
+            order = np.argsort(member * m + value, kind="stable")
+            member, value, n = member[order], value[order], n[order]
+    return Entries(member, value, n, len(classes), m, distance)
+
+
+# --- the worst class -------------------------------------------------------------------------------------------------
+
+
+class Search:
+    """`best`: how far each class is from the nearest superset looked at; `full`: whether those are all it has at `nodes`."""
+
+    def __init__(self, counted: Entries, tuples: Counts, nodes: list[tuple[IntArray, ...]], enough: int) -> None:
+        self.counted, self.tuples, self.enough = counted, tuples, enough
+        # from many small supersets to few large ones
+        self.nodes = sorted(nodes, key=lambda node: -math.prod(int(step.max()) + 1 for step in node))
+        self.use = np.zeros(len(nodes))  # how near its supersets were, on average
+        self.best = np.where(tuples.n >= enough, 0.0, np.inf)
+        self.full = self.best == 0
+        self.passed = np.zeros(len(tuples), dtype=bool)  # a superset of it was passed over
+        self.least = np.full(len(tuples), np.inf)  # rows of the smallest superset
+        self.looked = np.zeros(len(nodes), dtype=bool)
+        self.span, self.spent = math.inf, 0
+
+    def run(self) -> None:
+        """Look at every class in full, or else at the worst ones, until no other can be worse or enough was looked at.
+
+        The value is the worst class's. So once some classes have been looked at, those that are nearer already than the
+        worst of them need no further look: they stay at an upper bound. All others are looked at in ever larger waves.
+        """
+        count = len(self.best)
+        size, once = count, self.counted.work(np.arange(count), np.zeros(count, dtype=np.int64), count)
+        if once * len(self.nodes) > WORK:
+            self.best = np.minimum(self.best, self.counted.whole())
+            self.span = math.inf if once * len(self.nodes) <= LIMIT // 2 else SPAN
+            size = WAVE
+        wave = np.full(count, -1)  # of each class; -1 for none yet
+        todo: list[list[int]] = []  # the levels that are left to each wave, the next one last
+        while self.spent < LIMIT and (top := self.best.max()) > 0:
+            worst = np.unique(wave[self.best == top])
+            if any(at >= 0 and not todo[at] for at in worst.tolist()):
+                break  # there is no more to look at for the worst class
+            this, limit, others = int(worst[-1]), LIMIT, self.best < top
+            if this < 0:
+                floor = self.best[others & (wave >= 0)].max(initial=0.0)
+                left = np.flatnonzero((wave < 0) & (self.best > floor))
+                this, classes = len(todo), np.sort(left[np.argsort(-self.best[left], kind="stable")[:size]])
+                wave[classes] = this
+                todo.append(np.argsort(-self.use, kind="stable")[::-1].tolist())
+                size = min(size * WAVE, self.counted.fit(LIMIT // 8, self.tuples.rows // self.enough))
+                if len(classes) < len(left):  # what it takes to look at the others once is spared, and a little more
+                    spare = LIMIT - 5 * once * (len(left) - len(classes)) // (4 * count)
+                    limit = max((self.spent + spare) // 2, LIMIT // 8)
+            else:
+                floor = self.best[others & (wave != this)].max(initial=0.0)
+            self._look(np.flatnonzero(wave == this), todo[this], float(floor), limit)
+
+    def _look(self, classes: IntArray, todo: list[int], floor: float, limit: int) -> None:
+        """From level to level while classes are further than the floor and no more than the limit was looked at."""
+        while todo and self.spent < limit:
+            near = self.best[classes] <= floor
+            self.passed[classes[near]] = True
+            classes = classes[~near]
+            if not len(classes):
+                return
+            node = todo.pop()
+            self.spent += len(self.best) // 8
+            members, group = around(self.tuples, self.nodes[node], classes, self.enough)
+            asked = np.zeros(len(self.best), dtype=bool)
+            asked[classes] = True
+            asked = asked[members]
+            if self.span < math.inf:
+                rows = np.bincount(group, weights=self.tuples.n[members])[group]
+                self.least[members] = np.minimum(self.least[members], rows)
+                large = asked & (rows > self.span * self.least[members])
+                self.passed[members[large]] = True
+                members, group, asked = _held(members, group, asked & ~large)
+            if len(members):
+                found, far = members[asked], self.counted.distances(members, group, asked)
+                self.best[found] = np.minimum(self.best[found], far)
+                self.use[node] = (1 - far).sum() / len(classes)
+                self.looked[node] = True
+                self.spent += self.counted.work(members, group, len(found))
+        if not todo:
+            self.full[classes] = ~self.passed[classes]
+
+
+def _held(members: IntArray, group: IntArray, asked: BoolArray) -> tuple[IntArray, IntArray, BoolArray]:
+    """Only the groups with a member that is asked for."""
+    held = np.zeros(len(members), dtype=bool)
+    held[group[asked]] = True
+    kept = held[group]
+    return members[kept], compact(group[kept], len(held)), asked[kept]
 
 
 @measure(
@@ -211,6 +469,7 @@ def entries(classes: Classes, distance: str, bandwidth: float) -> Entries:
         "n": Number(1000, low=1, whole=True),
         "bandwidth": Number(0.25, low=1e-6, high=1),
     },
+    apart=False,
 )
 def n_t_closeness(evidence: Evidence, column: str, distance: str, n: int, bandwidth: float) -> Score:
     """The smallest `D[P_c, Q_E]` over the natural supersets E of class c with at least n rows; the worst class counts.
@@ -225,24 +484,16 @@ def n_t_closeness(evidence: Evidence, column: str, distance: str, n: int, bandwi
     """
     classes, tuples = evidence.classes(column), evidence.tuples
     enough = min(n, classes.rows)
-    counted = entries(classes, distance, bandwidth)
-    most = min(max(WORK // len(counted.n), 1), MOST)
-    nodes, whole = levels(tuples, evidence.roles, most if enough < classes.rows else 1)
-    best = np.where(classes.size >= enough, 0.0, np.inf)
-    looked = 0
-    for node in nodes:
-        labels = [step[code] for step, code in zip(node, tuples.codes, strict=True)]
-        inside = np.all([label >= 0 for label in labels], axis=0)
-        key = pack([np.maximum(label, 0) for label in labels], [len(step) for step in node], len(tuples))
-        _, group = np.unique(key, return_inverse=True)
-        rows = np.bincount(group[inside], weights=classes.size[inside], minlength=len(group))
-        wanted = np.zeros(len(rows), dtype=bool)
-        wanted[group[inside & (best > 0)]] = True
-        group = np.where(inside & (wanted & (rows >= enough))[group], group, -1)
-        if (group >= 0).any():
-            looked += 1
-            best = np.minimum(best, counted.distances(group, distance))
-    worst = float(best.max())
-    exact = whole or enough == classes.rows or worst == 0
-    details = {"n": enough, "levels_of_supersets": looked, "classes_large_enough": int((classes.size >= enough).sum())}
-    return Score(worst, "distance", "exact" if exact else "bound", best, details=details)
+    nodes, whole = levels(tuples, evidence.roles, MOST if enough < classes.rows else 1)
+    search = Search(entries(classes, distance, bandwidth), tuples, nodes, enough)
+    search.run()
+    worst = float(search.best.max())
+    # no class is further than its bound, so the value is exact if a class with it was looked at in full
+    exact = worst == 0 or ((whole or enough == classes.rows) and bool(search.full[search.best == worst].any()))
+    details = {
+        "n": enough,
+        "levels_of_supersets": int(search.looked.sum()),
+        "classes_large_enough": int((classes.size >= enough).sum()),
+        "classes_in_full": int((search.full | (search.best == 0)).sum()),
+    }
+    return Score(worst, "distance", "exact" if exact else "bound", search.best, details=details)

@@ -4,7 +4,7 @@ import numpy as np
 
 from ...core.classes import Classes
 from ...core.column import FloatArray
-from ...core.metric import Score, measure
+from ...core.metric import PerValue, Score, measure
 from ...core.parameter import Number
 from ...core.release import Evidence
 
@@ -42,9 +42,10 @@ def _sentence(value: float) -> str:
 def negative_disclosure(evidence: Evidence, column: str, epsilon: float = 0.01) -> Score:
     """The smallest posterior `p(w|c)` of any value of the table in any class; a disclosure is one below epsilon (Def. 4).
 
-    A value absent from a class has posterior 0. The value does not depend on `epsilon`; the details count, of all pairs of
-    a class and a value of the table, those below it, with their classes and rows. Extremes: 0 if a value is absent from a
-    class; the share of the rarest value for one class; 1 for a constant column.
+    A value absent from a class has posterior 0. The value does not depend on `epsilon`; the details count, of all pairs
+    of a class and a value of the table, those below it, with their classes and rows; `per_value` has p(w|c) of each pair.
+    The survey asks for an epsilon above 0, no more: 0.01 is our default. Extremes: 0 if a value is absent from a class;
+    the share of the rarest value for one class; 1 for a constant column.
     """
     classes = evidence.classes(column)
     assert classes.sensitive is not None
@@ -59,4 +60,7 @@ def negative_disclosure(evidence: Evidence, column: str, epsilon: float = 0.01) 
         "classes_below": int(hit.sum()),
         "rows_below": int(classes.size[hit].sum()),
     }
-    return Score(float(per_class.min()), "probability", "exact", per_class, details=details)
+    each = PerValue(
+        classes.sensitive.column, classes.member, classes.value, classes.p, np.zeros(len(classes.sensitive.total))
+    )
+    return Score(float(per_class.min()), "probability", "exact", per_class, details=details, per_value=each)

@@ -1,4 +1,4 @@
-"""Privacy of added noise by its variance (Duncan et al. 2001, Agrawal and Srikant 2000; Manta 5.1.1)."""
+"""Privacy of added noise by its variance (Duncan and Mukherjee 2000; Manta 5.1.1)."""
 
 import numpy as np
 
@@ -28,7 +28,7 @@ def _sentence(value: float) -> str:
     unit="ratio of variances",
     bounds=(0, float("inf")),
     monotone=False,
-    source="Manta 2013, sec. 5.1.1, after Duncan et al. and Agrawal and Srikant 2000",
+    source="Manta 2013, sec. 5.1.1, after Duncan and Mukherjee 2000",
     sentence=_sentence,
     misleads="A few rows with huge noise make up for many without; see noise_interval. Noise that can be filtered out "
     "by the other columns counts as if it hid something.",
@@ -38,8 +38,9 @@ def _sentence(value: float) -> str:
 def noise_variance(evidence: Evidence, column: None) -> Score:
     """`Var(original - released) / Var(original)`, row by paired row; the quasi-identifier with the least counts.
 
-    Quasi-identifiers that are not numbers on both sides, or constant, are left out, and so are pairs with a missing value.
-    Extremes: 0 for the identity and for one shift of all; 1 where all numbers became their mean.
+    Quasi-identifiers that are not numbers on both sides, or constant, are left out, and so are pairs with a missing
+    value. The survey asks for the variance alone; divided by the original's it has no unit. Extremes: 0 for the identity
+    and for one shift of all; 1 where all numbers became their mean.
     """
     pairs = perturbed(evidence, "noise_variance")
     found = {name: variance(x - y, n) / variance(x, n) for name, (x, y, n) in pairs.items()}

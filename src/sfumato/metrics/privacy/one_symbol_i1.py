@@ -21,13 +21,14 @@ def _sentence(value: float) -> str:
     unit="bits",
     bounds=(0, float("inf")),
     monotone=True,
+    convex=True,
     source="Bezzi 2010, eq. 7-8 and Table 1",
     sentence=_sentence,
     misleads="A small class of a rare value is very surprising however uncertain it leaves the adversary; see one_symbol_i2.",
     needs=frozenset({"sensitive"}),
 )
 def one_symbol_i1(classes: Classes) -> FloatArray:
-    """`I1(W,c) = sum_w p(w|c) log2 p(w|c)/p(w)` (eq. 7), t-closeness in Kullback-Leibler form; the worst class counts.
+    """`I1(W,c) = sum_w p(w|c) log2 p(w|c)/p(w)` (eq. 8), t-closeness in Kullback-Leibler form (eq. 7); the worst class counts.
 
     Weighted by p(c) its mean is I(W;C). Extremes: 0 for a class like the table; -log2 p(w) for a class of the one value w.
     """

@@ -19,7 +19,8 @@ def _sentence(value: float) -> str:
     unit="bits",
     bounds=(float("-inf"), float("inf")),
     monotone=True,
-    source="Bezzi 2010, eq. 9-10 and Table 1",
+    convex=True,
+    source="Bezzi 2010, eq. 3, eq. 10 and Table 1",
     sentence=_sentence,
     misleads="It is negative for a class that is more uncertain than the table, even if what it says is very surprising; "
     "see one_symbol_i1.",

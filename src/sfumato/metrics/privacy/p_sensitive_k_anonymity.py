@@ -25,18 +25,20 @@ def _sentence(value: float) -> str:
     unit="values",
     bounds=(0, float("inf")),
     monotone=True,
+    inherited=True,
     source="Truta and Vinay 2006",
     sentence=_sentence,
     misleads="Nothing but k_anonymity >= k and distinct_l_diversity >= p in one number: p values that are there but rare count "
     "fully. k counts rows; where a person has several, k_anonymity counts people.",
     needs=frozenset({"sensitive"}),
     parameters={"k": Number(2, 1, whole=True)},
+    apart=False,
 )
 def p_sensitive_k_anonymity(classes: Classes, k: int = 2) -> FloatArray:
     """The distinct sensitive values of a class of at least k rows, 0 for a smaller class; the worst class counts.
 
-    A release is p-sensitive k-anonymous exactly if `p_sensitive_k_anonymity[k] >= p`, for every sensitive column and every
-    p from 1 on. Extremes: 0 if a class is smaller than k; 1 if one of enough rows holds one value; m if every class holds
-    all m values.
+    A release is p-sensitive k-anonymous exactly if `p_sensitive_k_anonymity[k] >= p`, for every sensitive column and
+    every p from 1 on. k = 2, the least that asks anything, is our default. Extremes: 0 if a class is smaller than k; 1 if
+    one of enough rows holds one value; m if every class holds all m values.
     """
     return np.where(classes.size >= k, classes.distinct, 0).astype(float)

@@ -76,6 +76,7 @@ def breach(classes: Classes, member: IntArray, share: FloatArray, people: IntArr
     "who guards nothing counts as unharmed.",
     needs=frozenset({"sensitive"}),
     scope="table",
+    apart=False,
 )
 def personalized_breach(evidence: Evidence, column: str) -> Score:
     """The largest breach probability over all rows: `P(t) = 1/e sum_i b_i/N_i` over the rows i of t's class.

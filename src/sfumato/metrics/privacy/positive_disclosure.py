@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...core.metric import Score, measure
+from ...core.metric import TOLERANCE, PerValue, Score, measure
 from ...core.parameter import Number
 from ...core.release import Evidence
 from .alpha_anonymity import largest
@@ -37,12 +37,13 @@ def positive_disclosure(evidence: Evidence, column: str, alpha: float = 0.1) -> 
     """The largest posterior `p(w|c)` of any value in any class; a disclosure is one above 1 - alpha (Def. 3).
 
     The value does not depend on `alpha`: there is no disclosure if it is at most 1 - alpha. The details count, of all
-    pairs of a class and a value of the table, those above 1 - alpha, with their classes and rows. Per class it is
-    alpha_anonymity, which a sanitizer can honour. Extremes: 1 for a class of one value; 1/m for m equally frequent values.
+    pairs of a class and a value of the table, those above 1 - alpha, with their classes and rows; `per_value` has p(w|c)
+    of each pair. The survey asks for an alpha above 0, no more: 0.1 is our default. Per class it is alpha_anonymity,
+    which a sanitizer can honour. Extremes: 1 for a class of one value; 1/m for m equally frequent values.
     """
     classes = evidence.classes(column)
     assert classes.sensitive is not None
-    above = classes.p > 1 - alpha
+    above = classes.p > 1 - alpha + TOLERANCE  # 2 of 10 rows are not above 1 - 0.8, whatever the rounding
     hit = np.bincount(classes.member[above], minlength=len(classes)) > 0
     details = {
         "pairs": len(classes) * len(classes.sensitive.total),
@@ -51,4 +52,7 @@ def positive_disclosure(evidence: Evidence, column: str, alpha: float = 0.1) -> 
         "rows_above": int(classes.size[hit].sum()),
     }
     per_class = largest(classes, classes.p)
-    return Score(float(per_class.max()), "probability", "exact", per_class, details=details)
+    pairs = PerValue(
+        classes.sensitive.column, classes.member, classes.value, classes.p, np.zeros(len(classes.sensitive.total))
+    )
+    return Score(float(per_class.max()), "probability", "exact", per_class, details=details, per_value=pairs)

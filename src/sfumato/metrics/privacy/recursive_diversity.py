@@ -48,7 +48,7 @@ def recursive_diversity(classes: Classes, l: int = 2, dont_care: frozenset[str] 
     and so promises (c',l)-diversity for every c' above c. The survey prints the sum from i = 1 to l; its example is right.
     `dont_care` lists values that may be disclosed (the missing value cannot be): f_1 is then the most frequent of the
     others, r_y, and the rows left are those of neither r_y nor the l - 2 most frequent values beside it, which is both
-    cases of the paper's positive disclosure-recursive diversity.
+    cases of the paper's positive disclosure-recursive diversity. l = 2, where nothing is ruled out, is our default.
     Extremes: infinite if a class has fewer than l values; 1/(m - l + 1) for m equally frequent ones; 0 if all are don't-care.
     """
     care = cared_for(classes, dont_care)

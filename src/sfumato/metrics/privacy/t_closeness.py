@@ -106,6 +106,7 @@ def nodes(sensitive: Sensitive) -> list[IntArray]:
     unit="earth mover's distance",
     bounds=(0, 1),
     monotone=True,
+    convex=True,
     source="Li, Li, Venkatasubramanian 2007; Manta 2013, sec. 3.2.3, eq. 3.1",
     sentence=_sentence,
     misleads="Two classes at the same distance can differ in what they reveal (Afifi et al. 2018, ex. 4); "

@@ -37,8 +37,10 @@ def _sentence(value: float) -> str:
 def transfer_of_information(classes: Classes, rho1: float) -> FloatArray:
     """`rho2(c) = max p(w|c) over the values w with p(w) <= rho1`; the worst class counts.
 
-    A limit `<= rho2` says that no class takes a value from a prior of at most rho1 to a posterior above rho2. A class that holds
-    none of these values has 0. Extremes: 1 for a class of one value that is rare in the table; at most rho1 for a single class.
+    There is no breach from rho1 to rho2, which begins at a posterior of rho2 itself, exactly if this value is below rho2;
+    a limit `<= rho2` also takes rho2 itself. A class that holds none of these values has 0. Which priors count as rare is
+    the owner's to say: 0.1 is our default, after the survey's example of an attack (ch. 4: from 0.1 to 0.8). Extremes: 1
+    for a class of one value that is rare in the table; at most rho1 for a single class.
     """
     rare = classes.q <= rho1 + TOLERANCE  # 3 of 30 rows are a tenth, whatever the rounding
     found = np.zeros(len(classes))

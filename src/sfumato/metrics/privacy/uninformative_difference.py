@@ -4,7 +4,7 @@ import numpy as np
 
 from ...core.classes import Classes
 from ...core.column import FloatArray
-from ...core.metric import Score, measure
+from ...core.metric import TOLERANCE, PerValue, Score, measure
 from ...core.parameter import Number
 from ...core.release import Evidence
 from .alpha_anonymity import largest
@@ -54,9 +54,10 @@ def _sentence(value: float) -> str:
 def uninformative_difference(evidence: Evidence, column: str, limit: float = 0.1) -> Score:
     """`max_w |p(w|c) - p(w)|` over all values of the table, those absent from the class included; the worst class counts.
 
-    The value does not depend on `limit`; the details count, of all pairs of a class and a value of the table, those
-    that differ by more, with their classes and rows. Extremes: 0 where every class is like the table; below 1, approached
-    by a class of one value that the table hardly has.
+    The value does not depend on `limit`; the details count, of all pairs of a class and a value of the table, those that
+    differ by more, with their classes and rows; `per_value` has |p(w|c) - p(w)| of each pair. The survey says that it
+    should be small, and no number: 0.1 is our default. Extremes: 0 where every class is like the table; below 1,
+    approached by a class of one value that the table hardly has.
     """
     classes = evidence.classes(column)
     assert classes.sensitive is not None
@@ -64,11 +65,13 @@ def uninformative_difference(evidence: Evidence, column: str, limit: float = 0.1
     per_class = np.maximum(largest(classes, difference), most_frequent_absent(classes))
     prior = classes.sensitive.prior
     lacking = len(classes) - np.bincount(classes.value, minlength=len(prior))  # classes that lack each value
-    hit = per_class > limit
+    beyond = limit + TOLERANCE  # four tenths and three differ by a tenth, whatever the rounding
+    hit = per_class > beyond
     details = {
         "pairs": len(classes) * len(prior),
-        "pairs_above": int((difference > limit).sum()) + int(lacking[prior > limit].sum()),
+        "pairs_above": int((difference > beyond).sum()) + int(lacking[prior > beyond].sum()),
         "classes_above": int(hit.sum()),
         "rows_above": int(classes.size[hit].sum()),
     }
-    return Score(float(per_class.max()), "probability", "exact", per_class, details=details)
+    pairs = PerValue(classes.sensitive.column, classes.member, classes.value, difference, prior)
+    return Score(float(per_class.max()), "probability", "exact", per_class, details=details, per_value=pairs)

@@ -33,8 +33,8 @@ def _sentence(value: float) -> str:
 def arx_loss(evidence: Evidence, column: None, aggregate: str) -> Score:
     """Per quasi-identifier `L = (sum over rows of share - N/dom)/(N - N/dom)`, share = leaves(v)/dom; then their mean.
 
-    A suppressed row (one that is `*` throughout, or gone) has share 1. L is granularity's mean over the rows, written
-    another way. `arithmetic`: the mean of L over the m columns; `geometric`: `prod(1 + L)^(1/m) - 1`.
+    A suppressed row (one that is `*` throughout, or gone) has share 1; where dom is 1, L is 0. L is granularity's mean over
+    the rows, written another way. `arithmetic`: the mean of L over the m columns; `geometric`: `prod(1 + L)^(1/m) - 1`.
     Extremes: 0 for the identity; 1 where everything is `*`.
     """
     losses = column_losses(evidence, "arx_loss")

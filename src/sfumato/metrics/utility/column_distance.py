@@ -8,9 +8,10 @@ from ...core.column import Column, FloatArray, IntArray
 from ...core.counts import Counts, exact
 from ...core.cover import Domain
 from ...core.errors import Unavailable
+from ...core.joined import Joined
 from ...core.metric import Score, measure
 from ...core.release import Evidence
-from .entropy_utility import joint, shared_columns
+from .entropy_utility import expected, joint, shared_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +85,9 @@ def _spread(evidence: Evidence, before: Column, after: Column, why: str) -> Spre
     )
 
 
-def margin(counts: Counts, name: str) -> IntArray:
+def margin(counts: Counts | Joined, name: str) -> IntArray:
     """The rows of each value of one counted column."""
+    counts = counts.part(name) if isinstance(counts, Joined) else counts
     at = counts.names.index(name)
     return exact(np.bincount(counts.codes[at], weights=counts.n, minlength=len(counts.columns[at])))
 
@@ -128,7 +130,7 @@ def column_distance(evidence: Evidence, column: None) -> Score:
     """
     table, original = evidence.release.table, evidence.original("column_distance")
     columns = shared_columns(evidence, table, original)
-    known = [joint(evidence, each, columns, "column_distance") for each in (original, table)]
+    known = [joint(evidence, original, columns, "column_distance"), expected(evidence, columns, "column_distance")]
     sides = [{name: (counts.column(name), margin(counts, name)) for name in columns} for counts in known]
     others = [n for n in evidence.roles.insensitive if n in table.columns and n in original.columns]
     if others:

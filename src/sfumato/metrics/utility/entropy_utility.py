@@ -7,6 +7,7 @@ import numpy as np
 from ...core.column import IntArray
 from ...core.counts import Counts, pack
 from ...core.errors import Unavailable
+from ...core.joined import Joined
 from ...core.metric import Score, measure
 from ...core.release import Evidence
 from ...core.table import Table
@@ -16,7 +17,8 @@ def shared_columns(evidence: Evidence, *tables: Table) -> tuple[str, ...]:
     """The quasi-identifiers and the sensitive columns that all these tables have."""
     _ = evidence.tuples  # checks the quasi-identifiers of the release
     named = (*evidence.roles.quasi, *evidence.roles.sensitive)
-    return tuple(name for name in named if all(name in table.columns for table in tables))
+    has = [{*t.columns, *evidence.apart} if t is evidence.release.table else {*t.columns} for t in tables]
+    return tuple(name for name in named if all(name in columns for columns in has))
 
 
 def joint(evidence: Evidence, table: Table, columns: Sequence[str], why: str) -> Counts:
@@ -41,6 +43,13 @@ def joint(evidence: Evidence, table: Table, columns: Sequence[str], why: str) ->
     if not found.rows:
         raise Unavailable(f"{table.name} has no rows, so {why} has nothing to measure.")
     return found
+
+
+def expected(evidence: Evidence, columns: Sequence[str], why: str) -> Counts | Joined:
+    """The counts of a release over several columns or, where groups alone join some of them, what may be expected of them."""
+    if evidence.apart.keys().isdisjoint(columns):
+        return joint(evidence, evidence.release.table, columns, why)
+    return evidence.joined(columns)
 
 
 def entropy(counts: Counts, columns: Sequence[str]) -> float:
@@ -96,6 +105,7 @@ def _sentence(value: float) -> str:
     misleads="Unique rows predict themselves, so noise counts as knowledge; merging rare values can raise it, "
     "and so can local recoding, whose many overlapping labels count as values of their own.",
     scope="table",
+    apart=False,
 )
 def entropy_utility(evidence: Evidence, column: None) -> Score:
     """`Utility(T') = sum_i P(A_i) (Hmax(A_i) - H(A_i | all other columns))` over quasi-identifiers and sensitive columns.

@@ -8,7 +8,10 @@ from ...core.release import Evidence
 
 
 def column_losses(evidence: Evidence, why: str) -> dict[str, float]:
-    """For each quasi-identifier the mean over the rows of `(leaves(v) - 1)/(|D| - 1)`; a row that is gone counts 1."""
+    """For each quasi-identifier the mean over the rows of `(leaves(v) - 1)/(|D| - 1)`; a row that is gone counts 1.
+
+    A domain of one value loses nothing: what the row held is known without it, and 0/0 is 0 (as in ARX).
+    """
     tuples = evidence.tuples
     rows = tuples.rows
     before = rows if evidence.release.original is None else max(evidence.release.original.rows, rows)
@@ -23,7 +26,7 @@ def column_losses(evidence: Evidence, why: str) -> dict[str, float]:
                 "they are neither in the original nor in its hierarchy, nor an interval, set or mask."
             )
         loss = (np.array(leaves, dtype=np.float64) - 1) / max(domain.size - 1, 1)
-        lost = float((np.clip(loss, 0.0, 1.0)[codes] * tuples.n).sum()) + (before - rows)
+        lost = float((np.clip(loss, 0.0, 1.0)[codes] * tuples.n).sum()) + (before - rows) * int(domain.size > 1)
         losses[released.name] = min(lost / max(before, 1), 1.0)
     return losses
 
@@ -54,8 +57,8 @@ def granularity(evidence: Evidence, column: None) -> Score:
     """`(leaves(v) - 1)/(|D| - 1)` of each released value v; the mean over rows and, by the owner's weights, over columns.
 
     D is the column's taxonomy file, else the values of the original, for numbers too (Iyengar takes the width of an
-    interval there). A row missing from the release counts 1; a column of a single value has nothing to lose.
-    Extremes: 0 for the identity; 1 where everything is `*`.
+    interval there). A row missing from the release counts 1; a column of a single value has nothing to lose, not even
+    with the row. Extremes: 0 for the identity; 1 where everything is `*`.
     """
     losses = column_losses(evidence, "granularity")
     weight = {name: float(evidence.roles.weights.get(name, 1.0)) for name in losses}

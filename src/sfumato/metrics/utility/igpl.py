@@ -43,6 +43,7 @@ def _sentence(value: float) -> str:
     "the loss is nearly all rows, so compare it between releases of the same rows only.",
     needs=frozenset({"sensitive"}),
     scope="table",
+    apart=False,
 )
 def igpl(evidence: Evidence, column: str) -> Score:
     """`IG/(PL + 1)`, the release taken as one specialization of the table in which every quasi-identifier is `*`.

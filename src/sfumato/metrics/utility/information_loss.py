@@ -26,6 +26,7 @@ def _sentence(value: float) -> str:
     "Below 0 only if the release relates them more than the original did, which generalization never does.",
     needs=frozenset({"sensitive", "original"}),
     scope="table",
+    apart=False,
 )
 def information_loss(evidence: Evidence, column: str) -> float:
     """`1 - I(W;C)/I(W;X)`, C the released classes and X the original quasi-identifier tuples.

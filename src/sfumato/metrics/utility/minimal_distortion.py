@@ -25,13 +25,16 @@ def _sentence(value: float) -> str:
     scope="table",
 )
 def minimal_distortion(evidence: Evidence, column: None) -> float:
-    """The share of quasi-identifier cells whose released text differs from the original's, row by paired row.
+    """The share of the original's quasi-identifier cells whose released text differs, row by paired row.
 
+    Of a row that is missing from the release every cell was changed: dropping rows must not come free.
     Extremes: 0 for the identity; 1 where every cell was generalized.
     """
     changed = cells = 0
+    original = evidence.release.original
     for name in evidence.tuples.names:
         before, after, n = evidence.pairs(name, "minimal_distortion")
-        cells += int(n.sum())
-        changed += int(sum(int(k) for a, b, k in zip(before, after, n, strict=True) if a != b))
+        gone = 0 if original is None else max(original.rows - int(n.sum()), 0)
+        cells += int(n.sum()) + gone
+        changed += int(sum(int(k) for a, b, k in zip(before, after, n, strict=True) if a != b)) + gone
     return changed / max(cells, 1)

@@ -8,10 +8,11 @@ import numpy as np
 from ...core.column import FloatArray, IntArray
 from ...core.counts import Counts
 from ...core.errors import Unavailable
+from ...core.joined import Joined
 from ...core.metric import Score, measure
 from ...core.release import Evidence
 from .column_distance import Spread, margin, spread
-from .entropy_utility import joint, shared_columns
+from .entropy_utility import expected, joint, shared_columns
 
 GROUPS = 128
 """A column of more values is compared in this many groups of neighbouring values, of about equal rows."""
@@ -73,16 +74,22 @@ def spread_pairs(a: IntArray, b: IntArray, n: IntArray, left: FloatArray, right:
     return total
 
 
-def distance(before: Counts, after: Counts, names: tuple[str, str], by: dict[str, tuple[IntArray, Shares]]) -> float:
+def distance(
+    before: Counts, after: Counts | Joined, names: tuple[str, str], by: dict[str, tuple[IntArray, Shares]]
+) -> float:
     """The total variation distance of two columns together."""
     (one, left), (two, right) = (by[name] for name in names)
     i, j = (before.names.index(name) for name in names)
     wide = right.share.shape[1]
     cell = one[before.codes[i]] * wide + two[before.codes[j]]
     p = np.bincount(cell, weights=before.n, minlength=left.share.shape[1] * wide) / before.rows
-    a, b = (after.codes[after.names.index(name)] for name in names)
-    q = spread_pairs(left.kind[a], right.kind[b], after.n, left.share, right.share).ravel() / after.rows
-    return min(float(np.maximum(p - q, 0.0).sum()), 1.0)
+    beside = after.part(names[0]) if isinstance(after, Joined) else after
+    if isinstance(after, Joined) and names[1] not in beside.names:
+        rows = after.pairs(names, (left.kind, right.kind), (left.share, right.share))
+    else:
+        a, b = (beside.codes[beside.names.index(name)] for name in names)
+        rows = spread_pairs(left.kind[a], right.kind[b], beside.n, left.share, right.share)
+    return min(float(np.maximum(p - rows.ravel() / after.rows, 0.0).sum()), 1.0)
 
 
 def _sentence(value: float) -> str:
@@ -119,7 +126,7 @@ def pair_distance(evidence: Evidence, column: None) -> Score:
     columns = shared_columns(evidence, table, original)
     if len(columns) < 2:
         raise Unavailable("pair_distance needs two columns that both tables have; name them in quasi or sensitive.")
-    before, after = (joint(evidence, each, columns, "pair_distance") for each in (original, table))
+    before, after = joint(evidence, original, columns, "pair_distance"), expected(evidence, columns, "pair_distance")
     by = {}
     for name in columns:
         group = groups(margin(before, name), before.column(name).rank(evidence.roles.orders.get(name)))

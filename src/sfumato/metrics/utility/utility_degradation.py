@@ -27,6 +27,7 @@ def _sentence(value: float) -> str:
     "labels, can seem a gain (below 0); in an original of unique rows much of what is lost is noise.",
     needs=frozenset({"original"}),
     scope="table",
+    apart=False,
 )
 def utility_degradation(evidence: Evidence, column: None) -> Score:
     """`Utility(T) - Utility(T')` (eq. 15), each as entropy_utility has it, over the columns that both tables have.
