@@ -5,14 +5,20 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+from .core.arrow import numpy, strings
+from .core.column import IntArray, encode
+from .core.counts import Counts, pack
 from .core.errors import InputError, NotMet
 from .core.metric import Requirement, Verdict
 from .core.release import Release
 from .core.roles import Roles
-from .core.table import Table
+from .core.table import Recoding, Table
 from .engines import read
 
 
@@ -40,19 +46,31 @@ def verify(
     require: Sequence[Requirement],
     *,
     original: Table | None = None,
+    population: Table | None = None,
     perturbed: frozenset[str] = frozenset(),
 ) -> Verification:
     """Measure a published table and compare with what is required of it; nothing else is trusted."""
-    release = Release(table=published, original=original, perturbed=perturbed)
+    release = Release(table=published, original=original, population=population, perturbed=perturbed)
+    return verify_release(release, roles, require)
+
+
+def verify_release(release: Release, roles: Roles, require: Sequence[Requirement]) -> Verification:
+    """The same where more is known of a release: its companions, what joins them."""
     house = {name: "an identifier" for name in (*roles.identifiers, roles.person) if name is not None}
     if roles.guarding is not None:
         house[roles.guarding] = "the guarding column"
     problems = [
         f"{published.name}: column {name!r} is {what} in {roles.source} and is still there."
+        for published in (release.table, *release.companions.values())
         for name, what in house.items()
         if name in published.columns
     ]
     return Verification(tuple(requirement.check(release, roles) for requirement in require), tuple(problems))
+
+
+def companion_files(release: Release, path: Path) -> dict[str, Path]:
+    """Where the companions of a release go: beside it, release.csv and release.NAME.csv."""
+    return {name: path.with_name(f"{path.stem}.{name}{path.suffix}") for name in release.companions}
 
 
 def publish(release: Release, roles: Roles, require: Sequence[Requirement], path: Path | str) -> Verification:
@@ -61,33 +79,78 @@ def publish(release: Release, roles: Roles, require: Sequence[Requirement], path
     Otherwise NotMet is raised and nothing is left behind.
     """
     path = Path(path)
-    if release.original is not None and _same(path, release.original.name):
-        raise InputError(f"{path}: this is the input; write the release somewhere else.")
-    if path.is_dir():
-        raise InputError(f"{path}: a folder; name a file.")
-    hidden = path.with_name(f".{uuid.uuid4().hex[:12]}{path.suffix}")
+    names = {"": path, **companion_files(release, path)}
+    for target in names.values():
+        if release.original is not None and _same(target, release.original.name):
+            raise InputError(f"{target}: this is the input; write the release somewhere else.")
+        if target.is_dir():
+            raise InputError(f"{target}: a folder; name a file.")
+    token = uuid.uuid4().hex[:12]
+    hidden = {name: target.with_name(f".{token}.{name or 'release'}{path.suffix}") for name, target in names.items()}
     try:
-        release.table.write(hidden)
-        # Our own dialect is not guessed: whatever names and values the release holds, it is read as it was written.
-        dialect = (
-            {"delimiter": ",", "quote": '"', "encoding": "utf-8", "header": True}
-            if path.suffix.lower() == ".csv"
-            else {}
-        )
-        written = read(hidden, **dialect)
-        found = verify(written, roles, require, original=release.original, perturbed=release.perturbed)
-        if release.recoding is not None and release.original is not None and written.rows != release.original.rows:
+        release.table.write(hidden[""])
+        for name, table in release.companions.items():
+            table.write(hidden[name])
+        written = read(hidden[""], **_dialect(path))
+        companions = {name: read(hidden[name], **_dialect(path)) for name in release.companions}
+        pairs = _pairs(release, written, roles, require)
+        again = replace(release, table=written, companions=companions, recoding=pairs, pairing="none")
+        found = verify_release(again, roles, require)
+        if release.recoding is not None and written.rows != release.recoding.rows:
             raise NotMet(
                 f"{path}: not written; {release.made_by} lost rows, which is a mistake of ours. Please report it."
             )
         if not found.met:
-            reasons = " ".join(found.reasons).replace(str(hidden), str(path))
+            reasons = " ".join(found.reasons)
+            for name, file in hidden.items():
+                reasons = reasons.replace(str(file), str(names[name]))
             raise NotMet(f"{path}: not written; {reasons}")
-        hidden.replace(path)
+        for name in (*release.companions, ""):  # the release itself last: where it stands, its companions do
+            hidden[name].replace(names[name])
         _settle(path.parent)
     finally:
-        hidden.unlink(missing_ok=True)
+        for file in hidden.values():
+            file.unlink(missing_ok=True)
     return found
+
+
+def _pairs(release: Release, written: Table, roles: Roles, require: Sequence[Requirement]) -> Recoding | None:
+    """What became what, if something required asks for it: the file has no pairs, so it must hold just their released side."""
+    recoding = release.recoding
+    asked = any("pairs" in requirement.metric.card.needs for requirement in require) or roles.guarding is not None
+    if recoding is None or not asked:
+        return None
+    there = [encode(name, recoding.table.column(len(recoding.by) + i)) for i, name in enumerate(recoding.to)]
+    told = Counts.of([c for c, _ in there], [c for _, c in there], numpy(recoding.table.column("n")).astype(np.int64))
+    if not _same_rows(written.count(recoding.to), told):
+        raise NotMet(
+            f"{release.made_by} wrote other values than it says it did, which is a mistake of ours. Please report it."
+        )
+    return recoding
+
+
+def _same_rows(one: Counts, other: Counts) -> bool:
+    """Whether two counts are of the same rows; a number is the same however it is spelled."""
+    codes: list[IntArray] = []
+    sizes = []
+    for a, b, x, y in zip(one.columns, other.columns, one.codes, other.codes, strict=True):
+        if a.numbers is not None and b.numbers is not None:
+            _, place = np.unique(np.concatenate([a.numbers, b.numbers]), return_inverse=True)
+        else:
+            place = encode(a.name, strings([*a.texts, *b.texts]))[1]
+        codes.append(np.append(place[x], place[y + len(a)]).astype(np.int64))
+        sizes.append(len(a) + len(b))
+    key = pack(codes, sizes, len(one) + len(other))
+    distinct, member = np.unique(key, return_inverse=True)
+    balance = np.bincount(member, weights=np.append(one.n, -other.n), minlength=len(distinct))
+    return not balance.any()
+
+
+def _dialect(path: Path) -> dict[str, Any]:
+    """Our own dialect is not guessed: whatever names and values the release holds, it is read as it was written."""
+    if path.suffix.lower() != ".csv":
+        return {}
+    return {"delimiter": ",", "quote": '"', "encoding": "utf-8", "header": True}
 
 
 def _same(path: Path, name: str) -> bool:

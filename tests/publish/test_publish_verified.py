@@ -17,7 +17,7 @@ from sfumato.core.errors import InputError, NotMet, Unavailable
 from sfumato.core.release import Release
 from sfumato.engines.duckdb import DuckTable
 from sfumato.metrics import require
-from sfumato.publishing import publish, verify
+from sfumato.publishing import publish, verify, verify_release
 
 ROLES = sf.Roles(quasi=("age", "town"), sensitive=("ill",), identifiers=("name",), person="card", source="roles.toml")
 PLAIN = sf.Roles(quasi=("age", "town"), sensitive=("ill",), source="roles.toml")
@@ -85,9 +85,9 @@ def test_it_is_written_and_measured_under_another_name_first(
 
     def looking(published: Any, *args: Any, **more: Any) -> Any:
         seen.append(listing(tmp_path))
-        return verify(published, *args, **more)
+        return verify_release(published, *args, **more)
 
-    monkeypatch.setattr(room, "verify", looking)
+    monkeypatch.setattr(room, "verify_release", looking)
     publish(release, ROLES, K2, tmp_path / "out.csv")
     assert len(seen) == 1
     (hidden,) = seen[0]
@@ -204,7 +204,7 @@ def test_a_requirement_that_cannot_be_asked_leaves_nothing(release: Release, tmp
 
 
 @pytest.mark.parametrize("failure", [KeyboardInterrupt, MemoryError, OSError, SystemExit])
-@pytest.mark.parametrize("step", ["verify", "read"])
+@pytest.mark.parametrize("step", ["verify_release", "read"])
 def test_an_interruption_leaves_nothing(
     release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, failure: type[BaseException]
 ) -> None:
@@ -246,7 +246,7 @@ def test_an_earlier_release_survives_a_failed_one(
         def interrupted(*args: Any, **more: Any) -> Any:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(room, "verify", interrupted)
+        monkeypatch.setattr(room, "verify_release", interrupted)
         with pytest.raises(KeyboardInterrupt):
             publish(release, ROLES, K2, path)
     assert path.read_bytes() == before

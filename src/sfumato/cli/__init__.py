@@ -19,16 +19,20 @@ import typer
 
 from .. import __version__
 from . import (
+    choose,
     compare,
     conditions,
+    cuts,
     demo,
     explain,
+    frontier,
     leakage,
     measure,
     mechanisms,
     profile,
     queries,
     sanitize,
+    search,
     utility,
     verify,
 )
@@ -66,6 +70,10 @@ for verb in (
     conditions,
     utility,
     queries,
+    cuts,
+    search,
+    choose,
+    frontier,
     sanitize,
     verify,
     compare,

@@ -38,7 +38,7 @@ def run(
     from ..core.errors import InputError
     from ..core.roles import Roles
     from ..mechanisms import mechanism as find
-    from ..publishing import publish
+    from ..publishing import companion_files, publish
     from ..study.study import number
 
     values: dict[str, str] = {}
@@ -62,7 +62,10 @@ def run(
         found = publish(release, named, [*wanted, *promised], out)
         bar(1.0, "")
     released = release.table.columns
-    dropped = [column for column in table.columns if column not in released]
+    rows = table.rows if release.recoding is None else release.recoding.rows
+    beside = companion_files(release, out)
+    told = {*released, *(column for companion in release.companions.values() for column in companion.columns)}
+    dropped = [column for column in table.columns if column not in told]
     if json:
         verdicts = {
             str(v.requirement): {"met": v.met, "value": number(v.score.value), "exactness": v.score.exactness}
@@ -72,12 +75,24 @@ def run(
             {
                 "release": str(out),
                 "sha256": checksum(out),
-                "rows": table.rows,
+                "rows": rows,
+                "suppressed": table.rows - rows,
                 "columns": list(released),
+                "companions": {
+                    name: {
+                        "file": str(path),
+                        "sha256": checksum(path),
+                        "columns": list(release.companions[name].columns),
+                    }
+                    for name, path in beside.items()
+                },
+                "joined_by": release.joined_by,
+                "perturbed": sorted(release.perturbed),
                 "dropped": dropped,
                 "mechanism": mechanism,
                 "parameters": release.parameters,
                 "seed": seed,
+                "notes": list(release.notes),
                 "requirements": verdicts,
             }
         )
@@ -88,7 +103,11 @@ def run(
         typer.echo(f"Not released: {', '.join(dropped)}.")
     if seed is not None:
         typer.echo(f"Random choices were seeded with {seed}: whoever knows the seed can repeat them.")
-    typer.echo(f"{out}: {table.rows:,} rows, {len(released)} columns, written and verified.")
+    for note in release.notes:
+        typer.echo(note)
+    for name, path in beside.items():
+        typer.echo(f"{path}: its companion {name!r}, written and verified with it.")
+    typer.echo(f"{out}: {rows:,} rows, {len(released)} columns, written and verified.")
 
 
 def checksum(path: Path) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ..core.metric import Metric
+from ..search.frontier import Axis, Frontier, Node
 from ..study.exposure import Exposure
 from ..study.study import Result
 
@@ -15,6 +17,14 @@ STANDING = {
     "beaten by another": ("square", "#7f8c8d"),
     "misses a requirement": ("cross", "#b03060"),
 }
+PLACES = {
+    "on the frontier": ("circle", "#0072b2"),
+    "knee": ("diamond", "#d55e00"),
+    "fixed policy": ("triangle-up", "#009e73"),
+    "fixed policy, misses a requirement": ("cross", "#b03060"),
+    "measured and beaten": ("square", "#9aa5ad"),
+}
+_CLOUD = 2_000
 
 
 def standing(result: Result, i: int) -> str:
@@ -106,6 +116,76 @@ def risk_utility_map(result: Result) -> dict[str, Any]:
         words = alt.Chart(data).mark_text(align="right", dx=-4, dy=11, color="currentColor", fontSize=11)
         layers.append(words.encode(**{key: at, **end}, text="text:N"))
     return _finish(alt.layer(*layers).properties(width="container", height=380))
+
+
+def policy_map(found: Frontier) -> dict[str, Any]:
+    """The policy frontier (Xia et al. 2015): its nodes joined by a line, the fixed policies, and what else was measured."""
+    import altair as alt
+
+    rows = [_point(node, "knee" if i == found.knee else "on the frontier") for i, node in enumerate(found.nodes)]
+    fixed = [
+        _point(policy.node, "fixed policy, misses a requirement" if policy.missed else "fixed policy", policy.name)
+        for policy in found.policies
+    ]
+    rows, fixed = ([row for row in part if _drawable(row["risk"], row["utility"])] for part in (rows, fixed))
+    on = {(row["risk"], row["utility"]) for row in rows}
+    pairs = zip(*(part.tolist() for part in found.seen), strict=True)
+    seen = [(r, u) for r, u in pairs if (r, u) not in on and _drawable(r, u)]
+    step = max(1, -(-len(seen) // _CLOUD))  # a few thousand points are a cloud already
+    cloud = [{"risk": r, "utility": u, "standing": "measured and beaten"} for r, u in seen[::step]]
+    names = [name for name in PLACES if any(row["standing"] == name for row in (*rows, *fixed, *cloud))]
+    x = alt.X("utility:Q", title=_axis(found.utility), scale=alt.Scale(zero=True, nice=True))
+    y = alt.Y("risk:Q", title=_axis(found.risk), scale=alt.Scale(zero=True, nice=True))
+    # the legend is as dark as what it stands for, however faint the cloud
+    words = {"field": "standing", "type": "nominal", "title": None, "legend": alt.Legend(symbolOpacity=1)}
+    look = {
+        "shape": alt.Shape(**words, scale=alt.Scale(domain=names, range=[PLACES[n][0] for n in names])),
+        "color": alt.Color(**words, scale=alt.Scale(domain=names, range=[PLACES[n][1] for n in names])),
+    }
+    told = [
+        alt.Tooltip("levels:N"),
+        "standing:N",
+        alt.Tooltip("risk:Q", format=".4g"),
+        alt.Tooltip("utility:Q", format=".4g"),
+        "suppressed:Q",
+    ]
+    layers: list[Any] = []
+    if cloud:
+        dots = alt.Chart(alt.Data(values=cloud)).mark_point(size=18, filled=True, opacity=0.45)
+        layers.append(dots.encode(x=x, y=y, **look))
+    line = alt.Chart(alt.Data(values=rows)).mark_line(strokeWidth=1.5, color="#0072b2", opacity=0.6)
+    layers.append(line.encode(x=x, y=y, order="utility:Q"))
+    for part, size in ((rows, 70), ([row for row in rows if row["standing"] == "knee"], 170)):
+        points = alt.Chart(alt.Data(values=part)).mark_point(size=size, filled=True, opacity=1)
+        layers.append(points.encode(x=x, y=y, tooltip=told, **look))
+    if fixed:
+        marks = alt.Chart(alt.Data(values=fixed)).mark_point(size=170, filled=True, opacity=1)
+        layers.append(marks.encode(x=x, y=y, tooltip=["name:N", *told], **look))
+        label = alt.Chart(alt.Data(values=fixed)).mark_text(
+            align="left", dx=11, dy=-9, fontWeight="bold", fontSize=12, color="currentColor", limit=300
+        )
+        layers.append(label.encode(x=x, y=y, text="name:N"))
+    return _finish(alt.layer(*layers).properties(width="container", height=420))
+
+
+def _point(node: Node, standing: str, name: str = "") -> dict[str, Any]:
+    levels = ", ".join(f"{column} {level}" for column, level in node.levels.items())
+    return {
+        "name": name,
+        "levels": levels,
+        "risk": node.risk,
+        "utility": node.utility,
+        "suppressed": node.suppressed,
+        "standing": standing,
+    }
+
+
+def _drawable(*values: float) -> bool:
+    return all(map(math.isfinite, values))
+
+
+def _axis(axis: Axis) -> str:
+    return f"{axis.title} ({'; '.join(filter(None, (axis.unit, axis.better + ' is better')))})"
 
 
 def exposure_figure(exposure: Exposure, measure: str) -> dict[str, Any]:

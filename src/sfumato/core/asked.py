@@ -1,0 +1,35 @@
+"""What a sanitizer must look at before it starts: the sensitive columns its requirements ask for, and one row a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .errors import InputError
+from .metric import Metric
+from .roles import Roles
+from .table import Table
+
+
+def one_row_each(table: Table, roles: Roles, who: str) -> None:
+    """Refuse several rows per person: classes count rows, and the promise is about people."""
+    person = roles.person
+    if person is not None and person in table.columns and table.unique_rows((person,))[0] < table.rows:
+        raise InputError(
+            f"{table.name}: some people have several rows ({person!r} repeats), and {who} counts rows; "
+            "bring one row per person."
+        )
+
+
+def sensitive_columns(metrics: Iterable[Metric], roles: Roles) -> tuple[str, ...]:
+    """The sensitive columns that these metrics look at."""
+    found: dict[str, None] = {}
+    for metric in metrics:
+        if "sensitive" in metric.card.needs:
+            columns = [metric.column] if metric.column else roles.sensitive
+            if not columns:
+                raise InputError(f"{metric} needs a sensitive column; {roles.source} names none.")
+            for column in columns:
+                if column in roles.quasi:
+                    raise InputError(f"{metric}: column {column!r} is a quasi-identifier in {roles.source}.")
+                found[column] = None
+    return tuple(found)

@@ -1,0 +1,99 @@
+"""Full-domain generalization: every column to one level of its hierarchy, the levels of least loss that meet everything.
+
+Samarati 2001; LeFevre, DeWitt, Ramakrishnan 2005 (Incognito). The search is in `search/`: the table is counted once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..core.errors import InputError
+from ..core.mechanism import Mechanism, MechanismCard, Progress
+from ..core.metric import Requirement
+from ..core.release import Release
+from ..core.roles import Roles
+from ..core.table import Table
+from ..metrics.privacy.k_anonymity import k_anonymity
+from ..search.full_domain import optimal_generalization
+from ..search.losses import Wanted
+
+
+@dataclass(frozen=True)
+class GeneralizeFullDomain(Mechanism):
+    """The full-domain generalization of least loss, proved, under any conjunction of registered requirements."""
+
+    k: int | None = None
+    minimise: str = "loss"
+    suppression: float = 0.0
+    time_limit: float | None = None
+    require: tuple[Requirement, ...] = ()
+
+    card: ClassVar[MechanismCard] = MechanismCard(
+        name="generalize_full_domain",
+        title="Optimal full-domain generalization",
+        promise="every requirement given is met (k_anonymity >= k, l-diversity, t-closeness, leakages, ...), and no other "
+        "choice of levels costs less, or a bound says how much less one could cost",
+        against="an adversary who knows all quasi-identifiers of a person and that the person is in the release",
+        cost="all values of a column are generalized to the same level of its hierarchy (global recoding), which loses more "
+        "than local recoding and is simpler to use; rows of classes that miss a requirement are left out, up to a limit; no "
+        "sensitive value is changed",
+        source="Samarati 2001; LeFevre, DeWitt, Ramakrishnan 2005 (Incognito); pruning also after El Emam et al. 2009 (OLA) "
+        "and Kohlmayer et al. 2012 (Flash)",
+        parameters={
+            "k": "short for the requirement k_anonymity >= k",
+            "minimise": "the loss, a metric or a sum of metrics with factors: loss (the mean of ARX's Loss), loss_geometric, "
+            "iloss, granularity, discernibility, average_class_size, height, non_uniform_entropy, -mutual_information, or "
+            "for example 0.5*loss + 0.1*height",
+            "suppression": "the largest share of the rows that may be left out",
+            "time_limit": "seconds after which the best found so far is taken; a lattice too large to prove then still "
+            "gives a bound, and another run may find another node",
+        },
+    )
+
+    def __post_init__(self) -> None:
+        if self.k is not None and (not isinstance(self.k, int) or isinstance(self.k, bool) or self.k < 1):
+            raise InputError("generalize_full_domain: k must be at least 1, and whole.")
+        if not 0 <= self.suppression <= 1:
+            raise InputError("generalize_full_domain: suppression must be a share of the rows between 0 and 1.")
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise InputError("generalize_full_domain: time_limit must be above 0 seconds.")
+        object.__setattr__(self, "require", tuple(self.require))
+        Wanted.read(self.minimise)
+
+    def honours(self, requirement: Requirement) -> bool:
+        """Any requirement."""
+        return True
+
+    @property
+    def promises(self) -> tuple[Requirement, ...]:
+        """k and the requirements."""
+        return (*((k_anonymity.at_least(self.k),) if self.k is not None else ()), *self.require)
+
+    def __call__(
+        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
+    ) -> Release:
+        """Sanitize; nothing is left to chance, so `rng` is not used."""
+        if not self.promises:
+            raise InputError(
+                "generalize_full_domain needs something to meet: set k, or require for example k_anonymity >= 5."
+            )
+
+        def watch(checked: int, best: float | None, bound: float) -> None:
+            if progress is not None:  # how much of the work is left no one knows; how near the bound is, is known
+                progress(0.0 if not best or bound <= 0 else min(bound / best, 1.0))
+
+        found = optimal_generalization(
+            table,
+            roles,
+            require=self.promises,
+            minimise=self.minimise,
+            suppression=self.suppression,
+            time_limit=self.time_limit,
+            watch=watch,
+            catch=False,
+            to_release=True,
+        )
+        return found.release(table, roles, parameters=self.settings())

@@ -1,0 +1,1 @@
+"""The generalization lattice, optimal search in it, and optimal cut points of an ordered attribute."""

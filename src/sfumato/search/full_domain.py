@@ -1,0 +1,179 @@
+"""The full-domain generalization of least loss: proved, or the best found with a bound on what was missed.
+
+Every column is generalized to one level of its hierarchy (Samarati 2001; LeFevre, DeWitt, Ramakrishnan 2005), and rows
+of classes that miss a requirement are suppressed up to a limit. What prunes: requirements that cannot be met below a node
+where they fail (Incognito, OLA, Flash), rows that must be suppressed below a node, and bounds on the loss.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ..core.errors import Infeasible, InputError
+from ..core.metric import Requirement, spell_number
+from ..core.release import Release
+from ..core.roles import Roles
+from ..core.table import Table
+from .advice import nearest
+from .judge import Verdict
+from .lattice import Levels
+from .optimal import LARGEST, explore
+from .problem import Problem, pose
+from .wide import explore_wide
+
+Watch = Callable[[int, float | None, float], None]
+"""Told the nodes judged, the least loss found and the bound, from time to time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A node, its loss, and the proof: no node costs less than `bound`."""
+
+    levels: dict[str, int]
+    minimise: str
+    loss: float
+    bound: float
+    suppressed: int
+    rows: int
+    nodes: int
+    checked: int
+    seconds: float
+    status: Literal["optimal", "gap"]
+    stopped: Literal["time", "checks", "interrupt"] | None
+    loss_arithmetic: float
+    loss_geometric: float
+    problem: Problem = field(repr=False)
+    verdict: Verdict = field(repr=False)
+
+    @property
+    def gap(self) -> float:
+        """How much less another node could cost at most; 0 if it is proved that none does."""
+        return self.loss - self.bound if self.loss != self.bound else 0.0  # both may be infinite
+
+    def release(self, table: Table, roles: Roles, *, made_by: str = "generalize_full_domain", **more: Any) -> Release:
+        """The release: the same table with the columns generalized and the suppressed rows left out."""
+        columns = [c for c in table.columns if c in (*roles.quasi, *roles.sensitive, *roles.insensitive)]
+        judge, (grouped, kept) = self.problem.judge, (self.verdict.grouped, self.verdict.kept)
+        recoding = judge.recoding(grouped, kept)
+        counts = judge.original.counts
+        if set(columns) <= set(counts.names):  # all that is released was counted, so no row need be read again
+            rows, times = judge.rows(grouped, kept, columns)
+            released = table.instead(rows, times)
+        else:
+            released = table.keep(columns).recode(recoding)
+        return Release(
+            table=released,
+            original=table,
+            recoding=recoding,
+            population=self.problem.judge.population,
+            made_by=made_by,
+            notes=(str(self),),
+            **more,
+        )
+
+    def __str__(self) -> str:
+        levels = ", ".join(f"{name} {level}" for name, level in self.levels.items())
+        if self.status == "optimal":
+            proof = f"no node of the {self.nodes:,} in the lattice has less"
+        else:
+            proof = f"no node of the {self.nodes:,} in the lattice has less than {self.bound:.6g}"
+        return f"Levels {levels}: {self.minimise} {self.loss:.6g}, {proof}; {self.suppressed:,} of {self.rows:,} rows suppressed."
+
+
+def optimal_generalization(
+    table: Table,
+    roles: Roles,
+    *,
+    require: Sequence[Requirement],
+    minimise: str = "loss",
+    suppression: float = 0.0,
+    time_limit: float | None = None,
+    max_checks: int | None = None,
+    population: Table | None = None,
+    watch: Watch | None = None,
+    catch: bool = True,
+    to_release: bool = False,
+) -> Found:
+    """The levels of least loss that meet every requirement with at most this share of the rows suppressed.
+
+    `minimise` is a metric or a sum of metrics with factors: loss (the mean of ARX's Loss), loss_geometric, iloss,
+    granularity, discernibility, average_class_size, height, non_uniform_entropy, -mutual_information, or any other.
+    `max_checks` stops after so many nodes, the same on every machine; `time_limit` is in seconds. Ctrl-C returns the best
+    so far, unless `catch` is False. `to_release` counts what a release needs along, so that it is made faster. Raises Infeasible if no node is feasible, or none was found in time.
+    """
+    if time_limit is not None and not time_limit > 0:
+        raise InputError("The time limit must be above 0 seconds.")
+    if max_checks is not None and max_checks < 1:
+        raise InputError("At least one node must be checked.")
+    started = time.monotonic()
+    problem = pose(
+        table,
+        roles,
+        require=require,
+        minimise=minimise,
+        suppression=suppression,
+        population=population,
+        to_release=to_release,
+    )
+    problem.deadline = None if time_limit is None else started + time_limit
+    problem.most = max_checks
+    if watch is not None:
+        problem.watch = _seldom(watch)
+    stopped: Literal["time", "checks", "interrupt"] | None = None
+    try:
+        proved, bound = (explore if problem.lattice.nodes <= LARGEST else explore_wide)(problem)
+        if not proved:
+            stopped = "checks" if max_checks is not None and problem.checked >= max_checks else "time"
+    except KeyboardInterrupt:
+        if not catch or problem.best is None:
+            raise
+        proved, bound, stopped = False, problem.floor, "interrupt"
+    if problem.best is None:
+        raise Infeasible(nearest(problem, proved=proved, suppression=suppression))
+    best = problem.best
+    plain = [term_value(problem, best.verdict, name) for name in ("loss", "loss_geometric")]
+    return Found(
+        levels=problem.lattice.name(best.levels),
+        minimise=minimise,
+        loss=best.loss,
+        bound=best.loss if proved else min(bound, best.loss),
+        suppressed=best.verdict.suppressed,
+        rows=problem.judge.rollup.rows,
+        nodes=problem.lattice.nodes,
+        checked=problem.checked,
+        seconds=time.monotonic() - started,
+        status="optimal" if proved or bound >= best.loss - problem.slack else "gap",
+        stopped=stopped,
+        loss_arithmetic=plain[0],
+        loss_geometric=plain[1],
+        problem=problem,
+        verdict=best.verdict,
+    )
+
+
+def term_value(problem: Problem, verdict: Verdict, name: str) -> float:
+    """Another loss of the same node."""
+    from .losses import Wanted
+
+    return Wanted.read(name).prepare(problem.judge).value(verdict)
+
+
+def _seldom(watch: Watch) -> Callable[[Problem, float | None], None]:
+    """Pass progress on ten times a second at most."""
+    last = -math.inf
+
+    def told(problem: Problem, bound: float | None) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last > 0.1:
+            last = now
+            watch(problem.checked, problem.best.loss if problem.best else None, -math.inf if bound is None else bound)
+
+    return told
+
+
+__all__ = ["Found", "Levels", "optimal_generalization", "spell_number"]

@@ -1,0 +1,388 @@
+"""What a node costs, and the least that nodes above or below it can cost.
+
+A loss is a sum of terms. A term of shares (ILoss, granularity, ARX's Loss) adds up over the columns: before anything is
+counted, the levels alone say what it is without suppression, which is a lower bound with suppression. Other terms bound
+the nodes above a counted one. Where a term knows no bound, its metric's own bounds stand in, and more nodes are counted.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core.classes import Classes
+from ..core.column import FloatArray
+from ..core.errors import InputError, RequirementError
+from ..core.hierarchy import TOP
+from ..core.metric import Metric, spell_number
+from ..metrics import metric
+from ..metrics.privacy.mutual_information import information
+from ..metrics.utility.non_uniform_entropy import conditional_bits
+from .judge import Judge, Verdict
+from .lattice import Ladder
+
+
+class Term(ABC):
+    """One part of a loss: `value` of a feasible node, and lower bounds.
+
+    Every node n costs at least `base(n) = constant + sum_j cost[j][n_j]`. Below a judged node it is at least
+    `base(n) + penalty`; above one, at least `rise`.
+    """
+
+    name: str
+    constant: float = -math.inf
+    cost: list[FloatArray]
+
+    @abstractmethod
+    def value(self, verdict: Verdict) -> float:
+        """What a feasible node costs, as the metric of this name measures its release."""
+
+    def penalty(self, verdict: Verdict) -> float:
+        """What every specialization costs more than its base, since it must suppress the floor's rows."""
+        return 0.0
+
+    def rise(self, verdict: Verdict) -> float:
+        """What every generalization costs at least."""
+        return -math.inf
+
+
+def _none(judge: Judge) -> list[FloatArray]:
+    return [np.zeros(ladder.height + 1) for ladder in judge.rollup.lattice.ladders]
+
+
+def _widest(ladder: Ladder, open_: Sequence[FloatArray]) -> list[FloatArray]:
+    """The most that any value of a label leaves open at this level or below: a label that is also a value elsewhere may
+    leave more open there than higher up."""
+    found = []
+    for code, most in zip(ladder.codes, np.maximum.accumulate(open_), strict=True):
+        widest = np.zeros(int(code.max()) + 1)
+        np.maximum.at(widest, code, most)
+        found.append(widest[code])
+    return found
+
+
+class Shares(Term):
+    """The mean over rows, and over columns by weight, of what a released value leaves open; a suppressed row loses all."""
+
+    constant = 0.0
+
+    def __init__(self, judge: Judge, name: str, *, weighted: bool, divisor: int, geometric: bool = False) -> None:
+        self.name, self.geometric = name, geometric
+        self.judge, self.rows = judge, judge.rollup.rows
+        ladders = judge.rollup.lattice.ladders
+        weights = [float(judge.roles.weights.get(ladder.name, 1.0)) if weighted else 1.0 for ladder in ladders]
+        if not sum(weights):
+            raise InputError(f"{name}: every weight in {judge.roles.source} is 0, so no quasi-identifier counts.")
+        self.weights = [w / sum(weights) for w in weights]
+        self.open: list[list[FloatArray]] = []
+        self.gone: list[float] = []
+        for ladder in ladders:
+            size = ladder.domain.size
+            width = max(size - divisor, 1)
+            self.open.append([np.clip((leaves - 1) / width, 0.0, 1.0) for leaves in ladder.leaves])
+            self.gone.append((size - 1) / width)
+        self.widest = [_widest(ladder, open_) for ladder, open_ in zip(ladders, self.open, strict=True)]
+        self.mean = [
+            np.array([float((open_ * ladder.rows).sum()) / self.rows for open_ in self.open[j]])
+            for j, ladder in enumerate(ladders)
+        ]
+        if geometric:  # in logarithms it adds up
+            self.cost = [np.log1p(mean) / len(ladders) for mean in self.mean]
+        else:
+            self.cost = [w * mean for w, mean in zip(self.weights, self.mean, strict=True)]
+
+    def _lost(self, verdict: Verdict, rows: FloatArray, *, below: bool = False) -> list[float]:
+        """For each column, what suppressing these rows of each class adds to its mean, here or at the least `below`."""
+        at = np.flatnonzero(rows)
+        first, levels = verdict.grouped.first[at], verdict.grouped.levels
+        added = []
+        for j, (level, code) in enumerate(zip(levels, self.judge.rollup.tuples.codes, strict=True)):
+            open_ = (self.widest if below else self.open)[j][level][code[first]]
+            added.append(float(((self.gone[j] - open_) * rows[at]).sum()) / self.rows)
+        return added
+
+    def value(self, verdict: Verdict) -> float:
+        """Means of the columns, with the suppressed rows at their worst."""
+        means = [float(mean[level]) for mean, level in zip(self.mean, verdict.grouped.levels, strict=True)]
+        if verdict.suppressed:
+            added = self._lost(verdict, np.where(verdict.kept, 0.0, verdict.grouped.size))
+            means = [mean + more for mean, more in zip(means, added, strict=True)]
+        if self.geometric:
+            return min(math.expm1(sum(map(math.log1p, means)) / len(means)), 1.0)
+        return min(sum(w * mean for w, mean in zip(self.weights, means, strict=True)), 1.0)
+
+    def penalty(self, verdict: Verdict) -> float:
+        """Rows that must go lose what they still have, and below they have more: the least is what they have here."""
+        if not verdict.floor.any():
+            return 0.0
+        added = self._lost(verdict, verdict.floor, below=True)
+        if self.geometric:  # d/dL_j of the geometric mean is at least 1/(2m), every L_j being between 0 and 1
+            return sum(added) / (2 * len(added))
+        return sum(w * more for w, more in zip(self.weights, added, strict=True))
+
+
+class Height(Term):
+    """The sum of the levels (Samarati 2001); suppressed rows do not count."""
+
+    constant = 0.0
+    name = "height"
+
+    def __init__(self, judge: Judge) -> None:
+        self.cost = [np.arange(ladder.height + 1, dtype=np.float64) for ladder in judge.rollup.lattice.ladders]
+
+    def value(self, verdict: Verdict) -> float:
+        """The sum of the levels."""
+        return float(sum(verdict.grouped.levels))
+
+
+class Discernibility(Term):
+    """`sum_c N_c^2`, and N for every suppressed row."""
+
+    name = "discernibility"
+
+    def __init__(self, judge: Judge) -> None:
+        self.cost, self.rows = _none(judge), judge.rollup.rows
+        self.constant = float(self.rows)  # every row looks like itself
+
+    def value(self, verdict: Verdict) -> float:
+        """As the metric has it."""
+        size = verdict.grouped.size[verdict.kept].astype(np.float64)
+        return float((size**2).sum()) + float(verdict.suppressed) * self.rows
+
+    def penalty(self, verdict: Verdict) -> float:
+        """A row that must go costs N instead of the 1 it costs at least."""
+        return float(verdict.floor.sum()) * (self.rows - 1)
+
+    def rise(self, verdict: Verdict) -> float:
+        """Merging adds up, and suppressing a row costs N, which no class costs more than."""
+        return float((verdict.grouped.size.astype(np.float64) ** 2).sum())
+
+
+class AverageClassSize(Term):
+    """Rows by classes, of what is released."""
+
+    name = "average_class_size"
+    constant = 1.0
+
+    def __init__(self, judge: Judge) -> None:
+        self.cost, self.least = _none(judge), judge.rollup.rows - judge.limit
+
+    def value(self, verdict: Verdict) -> float:
+        """As the metric has it."""
+        return float(verdict.grouped.size[verdict.kept].sum()) / int(verdict.kept.sum())
+
+    def rise(self, verdict: Verdict) -> float:
+        """There are no more classes above, and no fewer rows than the limit leaves."""
+        return max(self.least / len(verdict.grouped), 1.0)
+
+
+class Information(Term):
+    """`-I(W;C)` of what is released, so that the least loss tells most about the sensitive attribute."""
+
+    def __init__(self, judge: Judge, column: str) -> None:
+        self.name, self.column, self.judge = f"-mutual_information({column})", column, judge
+        self.cost = _none(judge)
+        self.stretch = judge.rollup.rows / max(judge.rollup.rows - judge.limit, 1)
+        self.constant = -judge.attributes[column][1].entropy * self.stretch
+
+    def _classes(self, verdict: Verdict, *, left: bool) -> Classes:
+        return self.judge.classes(self.column, verdict.grouped, verdict.kept if left else None, left=left)
+
+    def value(self, verdict: Verdict) -> float:
+        """The bits of the classes that stay, as a table of their own."""
+        return -information(self._classes(verdict, left=verdict.suppressed > 0))
+
+    def rise(self, verdict: Verdict) -> float:
+        """Merging cannot add information, and which rows are left is a function of the class: the bits of all rows, by the
+        share that is left at least, are the most that a part can have."""
+        return -information(self._classes(verdict, left=False)) * self.stretch
+
+
+class NonUniformEntropy(Term):
+    """The bits of the original values that are open, given the released ones."""
+
+    name = "non_uniform_entropy"
+    constant = 0.0
+
+    def __init__(self, judge: Judge) -> None:
+        self.judge, ladders = judge, judge.rollup.lattice.ladders
+        rows, share = judge.rollup.rows, judge.limit / max(judge.rollup.rows, 1)
+        # which rows are suppressed is itself a message: of at most its entropy for every row
+        slack = -share * math.log2(share) - (1 - share) * math.log2(1 - share) if 0 < share < 0.5 else float(share > 0)
+        weights = [float(judge.roles.weights.get(ladder.name, 1.0)) for ladder in ladders]
+        if not sum(weights):
+            raise InputError(f"{self.name}: every weight in {judge.roles.source} is 0, so no quasi-identifier counts.")
+        bits = [
+            w * np.array([(ladder.rows * np.log2(shared / ladder.rows)).sum() for shared in ladder.grouped])
+            for w, ladder in zip(weights, ladders, strict=True)
+        ]
+        self.weights = weights
+        self.most = most = sum(float(b[-1]) for b in bits) or 1.0
+        self.exact = [b / most for b in bits]
+        self.cost = [np.maximum(b - w * rows * slack, 0.0) / most for b, w in zip(bits, weights, strict=True)]
+
+    def value(self, verdict: Verdict) -> float:
+        """From the levels alone where nothing is suppressed; else the rows that are gone are released as `*`, all alike."""
+        levels = verdict.grouped.levels
+        if not verdict.suppressed:
+            return sum(float(b[level]) for b, level in zip(self.exact, levels, strict=True))
+        rollup = self.judge.rollup
+        n = np.where(verdict.kept[rollup.member(verdict.grouped)], rollup.tuples.n, 0)
+        total = 0.0
+        for w, ladder, code, level in zip(
+            self.weights, rollup.lattice.ladders, rollup.tuples.codes, levels, strict=True
+        ):
+            stay = np.bincount(code, weights=n, minlength=len(ladder.column))
+            label, labels = ladder.codes[level], ladder.labels[level]
+            star = labels.index(TOP) if TOP in labels else len(labels)
+            x = np.concatenate([stay, ladder.rows - stay])  # each value once as released, once as gone
+            r = np.concatenate([label, np.full(len(label), star)])
+            if star < len(labels):  # a value that is `*` anyway is released alike whether it stays or goes
+                same = np.flatnonzero(label == star)
+                x[same] += x[same + len(label)]
+                x[same + len(label)] = 0
+            there = x > 0
+            total += w * conditional_bits(np.arange(len(x))[there], r[there], x[there])
+        return total / self.most
+
+
+class Measured(Term):
+    """Any registered metric, measured on the counts of every node that is judged."""
+
+    def __init__(self, judge: Judge, measured: Metric, sign: float) -> None:
+        self.name, self.metric, self.judge, self.sign = str(measured), measured, judge, sign
+        self.cost = _none(judge)
+        low, high = measured.card.bounds
+        self.constant = low if sign > 0 else -high
+
+    def value(self, verdict: Verdict) -> float:
+        """The metric's value, negative where more is wanted."""
+        score = self.metric.score(self.judge.evidence(verdict.grouped, verdict.kept))
+        return self.sign * float(score.value)
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+_TERM = re.compile(
+    r"""\s*(?P<sign>[+-])?\s*(?:(?P<factor>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)\s*\*\s*)?
+        (?P<name>[A-Za-z_]\w*(?:\[[^\]]*\])?(?:\(\s*(?:"(?:[^"]|"")*"|[^()"]*)\s*\))?)\s*""",
+    re.VERBOSE,
+)
+_FAST: dict[str, Callable[[Judge], Term]] = {
+    "loss": lambda judge: Shares(judge, "loss", weighted=False, divisor=1),
+    "arx_loss[arithmetic]": lambda judge: Shares(judge, "loss", weighted=False, divisor=1),
+    "loss_geometric": lambda judge: Shares(judge, "loss_geometric", weighted=False, divisor=1, geometric=True),
+    "arx_loss[geometric]": lambda judge: Shares(judge, "loss_geometric", weighted=False, divisor=1, geometric=True),
+    "granularity": lambda judge: Shares(judge, "granularity", weighted=True, divisor=1),
+    "iloss": lambda judge: Shares(judge, "iloss", weighted=True, divisor=0),
+    "height": Height,
+    "discernibility": Discernibility,
+    "average_class_size": AverageClassSize,
+    "non_uniform_entropy": NonUniformEntropy,
+}
+
+
+_SPELLED = {"loss": "arx_loss[arithmetic]", "loss_geometric": "arx_loss[geometric]"}
+"""Our short names, as the registry spells them."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What to minimise: factors and metrics, before a table is known. `str` gives the text back."""
+
+    terms: tuple[tuple[float, str], ...]
+
+    @classmethod
+    def read(cls, text: str) -> Wanted:
+        """`loss`, `0.5*loss + 2*non_uniform_entropy`, `-mutual_information(occupation)`: metrics with factors."""
+        at = 0
+        terms: list[tuple[float, str]] = []
+        while at < len(text):
+            match = _TERM.match(text, at)
+            if not match or (terms and not match["sign"]):
+                raise RequirementError(
+                    f"Cannot read {text!r} as something to minimise; write it like loss or 0.5*loss + 0.1*height."
+                )
+            factor = float(match["factor"] or 1) * (-1 if match["sign"] == "-" else 1)
+            name = re.sub(r"\s", "", match["name"]) if "(" not in match["name"] else match["name"]
+            if name not in _FAST:
+                name = str(metric(name))
+            terms.append((factor, name))
+            at = match.end()
+        if not terms:
+            raise RequirementError("Nothing to minimise; write for example loss.")
+        return cls(tuple(terms))
+
+    def __str__(self) -> str:
+        parts = []
+        for factor, name in self.terms:
+            size = "" if abs(factor) == 1 else f"{spell_number(abs(factor))}*"
+            parts.append(f"{'-' if factor < 0 else '+'} {size}{name}")
+        text = " ".join(parts)
+        return text[2:] if text.startswith("+") else text.replace("- ", "-", 1)
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The registered metrics that are measured on counts as they are."""
+        slow = (name for factor, name in self.terms if (name not in _FAST or factor < 0) and name != "height")
+        return tuple(metric(_SPELLED.get(name, name)) for name in slow)
+
+    def prepare(self, judge: Judge) -> Loss:
+        """For one table."""
+        terms: list[tuple[float, Term]] = []
+        for factor, name in self.terms:
+            if name in _FAST and factor >= 0:
+                terms.append((factor, _FAST[name](judge)))
+                continue
+            if name == "height":
+                raise InputError("height can be minimised, not maximised.")
+            wanted = metric(_SPELLED.get(name, name))
+            column = wanted.column or (judge.roles.sensitive[0] if len(judge.roles.sensitive) == 1 else None)
+            if wanted.card.name == "mutual_information" and factor < 0 and column in judge.attributes:
+                terms.append((-factor, Information(judge, str(column))))
+            else:
+                terms.append((abs(factor), Measured(judge, wanted, math.copysign(1.0, factor))))
+        return Loss(tuple(terms), judge)
+
+
+@dataclass(frozen=True, eq=False)
+class Loss:
+    """The sum of the terms, each with its factor."""
+
+    terms: tuple[tuple[float, Term], ...]
+    judge: Judge
+
+    def value(self, verdict: Verdict) -> float:
+        """What a feasible node costs."""
+        return sum(factor * term.value(verdict) for factor, term in self.terms)
+
+    def penalty(self, verdict: Verdict) -> float:
+        """What every node below costs more than its base."""
+        return sum(factor * term.penalty(verdict) for factor, term in self.terms)
+
+    def rise(self, verdict: Verdict) -> float:
+        """What every node above costs more than its base, by the terms that the levels say nothing of."""
+        more = 0.0
+        for factor, term in self.terms:
+            at_least = term.rise(verdict)
+            if at_least > -math.inf:
+                more += factor * max(at_least - term.constant, 0.0)
+        return more
+
+    def columns(self) -> list[FloatArray]:
+        """The base by column and level, added up; a geometric mean is not in it, being no sum."""
+        total = _none(self.judge)
+        for factor, term in self.terms:
+            if not (isinstance(term, Shares) and term.geometric):
+                total = [t + factor * c for t, c in zip(total, term.cost, strict=True)]
+        return total
+
+    @property
+    def constant(self) -> float:
+        """What every node costs before its levels are known."""
+        return sum(factor * term.constant for factor, term in self.terms)

@@ -1,0 +1,150 @@
+"""Best-first search over a lattice that fits in memory: the node with the least bound is judged next, until none is left.
+
+Every judged node changes the bounds of all nodes above and below it at once: the lattice is an array with an axis for
+every quasi-identifier, and what is below (or above) a node is a slice of it.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..core.column import FloatArray, IntArray
+from .judge import Verdict
+from .lattice import Levels
+from .losses import Shares
+from .problem import Problem
+
+LARGEST = 2_000_000
+"""Nodes of the largest lattice that is held as an array."""
+
+
+def _down(levels: Levels) -> tuple[slice, ...]:
+    return tuple(slice(0, level + 1) for level in levels)
+
+
+def _up(levels: Levels) -> tuple[slice, ...]:
+    return tuple(slice(level, None) for level in levels)
+
+
+def _outer(parts: list[FloatArray]) -> FloatArray:
+    """The sum over the columns of their cost at a level, for every node."""
+    total = np.zeros(())
+    for part in parts:
+        total = total[..., None] + part
+    return total
+
+
+class Bounds:
+    """A lower bound of every node's loss; infinite once the node need not be looked at."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self.shape = problem, problem.lattice.shape
+        self.base, self.low = [], []
+        for _, term in problem.loss.terms:
+            base = _outer(term.cost)
+            if isinstance(term, Shares) and term.geometric:
+                base = np.expm1(base)
+            self.base.append(base + term.constant)
+            self.low.append(self.base[-1].copy())
+        self.total = np.zeros(self.shape)
+        self._sum((slice(None),) * len(self.shape))
+        self.judged = np.zeros(self.shape, dtype=bool)
+        self.ruled = np.zeros(self.shape, dtype=bool)
+        """Nodes below one that rules them out."""
+        heights = _outer([np.arange(n, dtype=np.float64) for n in self.shape]).ravel()
+        # the place of each node in the order of ties
+        self.rank: IntArray = np.empty(heights.size, dtype=np.int64)
+        self.rank[np.argsort(heights, kind="stable")] = np.arange(heights.size)
+
+    def _sum(self, part: tuple[slice, ...]) -> None:
+        self.total[part] = sum(f * low[part] for (f, _), low in zip(self.problem.loss.terms, self.low, strict=True))
+
+    def learn(self, verdict: Verdict) -> None:
+        """What a judged node says of those above and below it."""
+        levels = verdict.grouped.levels
+        down, up = _down(levels), _up(levels)
+        self.judged[levels] = True
+        self.total[levels] = np.inf
+        if verdict.never:
+            self.ruled[down] = True
+            self.total[down] = np.inf
+        changed = []
+        for (_, term), base, low in zip(self.problem.loss.terms, self.base, self.low, strict=True):
+            penalty = 0.0 if verdict.never else term.penalty(verdict)
+            if penalty > 0:
+                np.maximum(low[down], base[down] + penalty, out=low[down])
+                changed.append(down)
+            rise = term.rise(verdict)
+            if rise > -math.inf:
+                np.maximum(low[up], rise, out=low[up])
+                changed.append(up)
+        for part in changed:
+            self._sum(part)
+            self.total[part][self.judged[part] | self.ruled[part]] = np.inf
+
+    def next(self) -> Levels | None:
+        """The open node of the least bound that may still beat the best, or None."""
+        best = self.problem.best
+        flat = self.total.ravel()
+        at = int(np.argmin(flat))
+        if flat[at] == np.inf:
+            return None
+        if best is None or flat[at] < best.loss - self.problem.slack:
+            return self._levels(at)
+        # only ties may be left: those that come earlier than the best
+        mine = self.rank[np.ravel_multi_index(best.levels, self.shape)]
+        ties = np.flatnonzero((flat <= best.loss + self.problem.slack) & (self.rank < mine))
+        return self._levels(int(ties[np.argmin(self.rank[ties])])) if len(ties) else None
+
+    def _levels(self, at: int) -> Levels:
+        return tuple(int(i) for i in np.unravel_index(at, self.shape))
+
+    @property
+    def least(self) -> float:
+        """A bound on the loss of every node that was not judged."""
+        return float(self.total.min())
+
+
+def explore(problem: Problem) -> tuple[bool, float]:
+    """Judge nodes until the best is proved or the budget is spent: whether it is proved, and the bound on what is left."""
+    bounds = Bounds(problem)
+    problem.floor = bounds.least
+    while (levels := bounds.next()) is not None:
+        if problem.spent:
+            return False, bounds.least
+        verdict = check(problem, bounds, levels)
+        if verdict.never:
+            climb(problem, bounds, levels)
+    return True, math.inf
+
+
+def check(problem: Problem, bounds: Bounds, levels: Levels) -> Verdict:
+    """Judge a node and learn from it."""
+    verdict = problem.check(levels)
+    bounds.learn(verdict)
+    problem.floor = bounds.least
+    if problem.watch is not None:
+        problem.watch(problem, problem.floor)
+    return verdict
+
+
+def climb(problem: Problem, bounds: Bounds, levels: Levels) -> None:
+    """From a node that rules out all below it up the cheapest way, by halving, to the last one that does (Flash's idea).
+
+    That one closes the most nodes at once, and the next one is often feasible.
+    """
+    way = [levels]
+    while way[-1] != problem.lattice.top:
+        here = way[-1]
+        steps = [(*here[:i], here[i] + 1, *here[i + 1 :]) for i, top in enumerate(problem.lattice.top) if here[i] < top]
+        way.append(min(steps, key=lambda node: (sum(base[node] for base in bounds.base), node)))
+    low, high = 0, len(way) - 1
+    while high - low > 1 and not problem.spent:
+        middle = (low + high) // 2
+        node = way[middle]
+        if bounds.ruled[node] or (not bounds.judged[node] and check(problem, bounds, node).never):
+            low = middle
+        else:
+            high = middle

@@ -1,0 +1,160 @@
+"""The classes at any node of the lattice, rolled up from the smallest specialization that is already known.
+
+Rows are counted once. A node's classes are unions of the classes of any node below it, so they are regrouped from
+those: by a dense count where the node has few possible tuples, else by hashing packed integer keys.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..core.arrow import numpy
+from ..core.column import IntArray
+from ..core.counts import Counts, exact, pack
+from .lattice import Lattice, Levels
+
+Codes = npt.NDArray[np.int32]
+_ROOM = 2**62
+_CACHE = 192 * 2**20
+"""Bytes of rolled-up tables that are kept to roll up from."""
+_MANY = 6_000
+"""Tables that are kept at most: choosing among more would take longer than rolling up."""
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """The classes of a node: `size` rows each, `first` one of its base tuples; `n` rows of `value` in `member`.
+
+    Entries stand by class, then by value. Without a sensitive attribute there are none.
+    """
+
+    levels: Levels
+    first: IntArray
+    size: IntArray
+    member: IntArray
+    value: IntArray
+    n: IntArray
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+    @property
+    def bytes(self) -> int:
+        """The memory this takes."""
+        return 8 * (2 * len(self.size) + 3 * len(self.member))
+
+
+class Rollup:
+    """Counts of the quasi-identifiers (and of sensitive columns, taken together as one value), and the nodes above."""
+
+    def __init__(self, counts: Counts, lattice: Lattice, split: Sequence[str] = ()) -> None:
+        self.lattice = lattice
+        self.split = tuple(split)
+        tuples, member = counts.group(lattice.names)
+        self.tuples = tuples
+        self.rows = counts.rows
+        self.joint = counts.group(self.split)[0] if split else None
+        """The distinct combinations of sensitive values."""
+        if split:
+            _, value = counts.group(self.split)
+            key, first = np.unique(member * len(self.joint or ()) + value, return_inverse=True)
+            n = exact(np.bincount(first, weights=counts.n, minlength=len(key)))
+            member, value = np.divmod(key, max(len(self.joint or ()), 1))
+        else:
+            member = value = n = np.zeros(0, dtype=np.int64)
+        self.base = Grouped(lattice.bottom, np.arange(len(tuples)), tuples.n, member, value, n)
+        # codes of each base tuple at each level: what keys are made of
+        self._codes: list[list[Codes]] = [
+            [np.ascontiguousarray(code[own].astype(np.int32)) for code in ladder.codes]
+            for ladder, own in zip(lattice.ladders, tuples.codes, strict=True)
+        ]
+        self._sizes = [[len(labels) for labels in ladder.labels] for ladder in lattice.ladders]
+        self._kept: list[Grouped] = [self.base]
+        self._levels = np.zeros((1, len(lattice.shape)), dtype=np.int16)
+        self._entries = np.array([len(self.base) + len(self.base.n)])
+        self._bytes = 0
+
+    def __call__(self, levels: Levels) -> Grouped:
+        """The classes at a node."""
+        below = np.flatnonzero((self._levels <= np.array(levels, dtype=np.int16)).all(axis=1))
+        source = self._kept[int(below[np.argmin(self._entries[below])])]
+        if source.levels == levels:
+            return source
+        grouped = self._regroup(source, levels)
+        if len(grouped) + len(grouped.n) < 0.8 * (len(source) + len(source.n)):  # else the source does as well
+            self._keep(grouped)
+        return grouped
+
+    def classes_of(self, levels: Levels, first: IntArray) -> list[Codes]:
+        """For base tuples, their code at a node in every column."""
+        return [codes[level][first] for codes, level in zip(self._codes, levels, strict=True)]
+
+    def member(self, grouped: Grouped) -> IntArray:
+        """The class of every base tuple at a node."""
+        both = self.classes_of(grouped.levels, self.base.first)
+        sizes = [sizes[level] for sizes, level in zip(self._sizes, grouped.levels, strict=True)]
+        key = pack(both, sizes, len(self.base))
+        order = np.argsort(key[grouped.first])
+        found: IntArray = order[np.searchsorted(key[grouped.first][order], key)]
+        return found
+
+    def _regroup(self, source: Grouped, levels: Levels) -> Grouped:
+        member, count = self._merge(source, levels)
+        first = np.empty(count, dtype=np.int64)
+        first[member[::-1]] = source.first[::-1]  # the first one of each class, whatever the route to it
+        size = exact(np.bincount(member, weights=source.size, minlength=count))
+        if self.joint is None:
+            return Grouped(levels, first, size, source.member, source.value, source.n)
+        m = len(self.joint)
+        key = member[source.member] * m + source.value
+        space = count * m
+        if space <= 8 * len(key) + 4096:
+            summed = np.bincount(key, weights=source.n, minlength=space)
+            key = np.flatnonzero(summed != 0)
+            return Grouped(levels, first, size, *np.divmod(key, m), exact(summed[key]))
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        start = np.flatnonzero(np.diff(key, prepend=-1))
+        n = np.add.reduceat(source.n[order], start)
+        return Grouped(levels, first, size, *np.divmod(key[start], m), n)
+
+    def _merge(self, source: Grouped, levels: Levels) -> tuple[IntArray, int]:
+        """The class at the node of each class of the source."""
+        codes, sizes = [], []
+        for own, size, level in zip(self._codes, self._sizes, levels, strict=True):
+            if size[level] > 1:
+                codes.append(own[level][source.first])
+                sizes.append(size[level])
+        length, space = len(source), math.prod(sizes)
+        if space <= 8 * length + 4096 or space >= _ROOM:
+            key = pack(codes, sizes, length)
+            if space >= _ROOM:
+                _, inverse = np.unique(key, return_inverse=True)
+                return inverse.astype(np.int64), int(inverse.max()) + 1
+            seen = np.zeros(space, dtype=bool)
+            seen[key] = True
+            number = np.cumsum(seen) - 1
+            return number[key], int(number[-1]) + 1
+        key = pack(codes, sizes, length)
+        encoded = pc.dictionary_encode(pa.Array.from_buffers(pa.int64(), length, [None, pa.py_buffer(key)]))
+        return numpy(encoded.indices).astype(np.int64), len(encoded.dictionary)
+
+    def _keep(self, grouped: Grouped) -> None:
+        """Keep a table to roll up from; where there are too many, the larger half goes."""
+        self._kept.append(grouped)
+        self._levels = np.vstack([self._levels, np.array(grouped.levels, dtype=np.int16)])
+        self._entries = np.append(self._entries, len(grouped) + len(grouped.n))
+        self._bytes += grouped.bytes
+        if self._bytes > _CACHE or len(self._kept) > _MANY:
+            order = np.argsort(self._entries, kind="stable")[: len(self._kept) // 2]
+            stay = [0, *sorted(set(order.tolist()) - {0})]
+            self._kept = [self._kept[i] for i in stay]
+            self._levels, self._entries = self._levels[stay], self._entries[stay]
+            self._bytes = sum(table.bytes for table in self._kept[1:])

@@ -1,0 +1,286 @@
+"""Lattices too large to hold: the best node found by local search, and a bound from smaller lattices inside.
+
+**The bound.** Let a group be some of the columns, and its face the nodes where all others are `*`. What a node releases,
+its projection on a face releases too, only coarser: so a projection that rules out all below it rules out the node, and
+the rows it must suppress the node must suppress. Losses that add up over the columns add up over groups. So no node
+costs less than the sum, over groups that divide the columns, of the cheapest that each face allows. A face of a hundred
+thousand nodes is an array, searched best-first. Faces grow by one column at a time, and keep what they know.
+
+**The node.** Down from `*` along what gains most, then sideways by one column up and others down, then from random
+nodes nearby, until the time is up. The order is seeded; nothing here protects privacy.
+
+Ties between nodes of equal loss are not looked for: the first found stays.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+
+import numpy as np
+
+from ..core.column import FloatArray
+from .judge import Verdict
+from .lattice import Levels
+from .losses import Shares
+from .problem import Problem
+
+SIZES = (20_000, 300_000, 3_000_000)
+"""The largest faces, from one round to the next; without a time limit the last round is left out."""
+ROUNDS = 200
+"""Random nodes that are tried from where there is no time limit."""
+
+
+class Face:
+    """The cheapest node over some columns that may be feasible, all other columns being `*`; `least` is its bound."""
+
+    def __init__(self, wide: Wide, columns: tuple[int, ...] = ()) -> None:
+        self.wide = wide
+        self.columns: tuple[int, ...] = ()
+        self.total: FloatArray = np.zeros(())
+        self.judged = np.zeros((), dtype=bool)
+        for column in columns:
+            self.widen(column)
+
+    def widen(self, column: int) -> None:
+        """One more column: what is known of a node holds whatever the level of the new one."""
+        judged, self.columns = self.judged, (*self.columns, column)
+        self.total = self.total[..., None] + self.wide.cost[column]
+        self.judged = np.zeros(self.total.shape, dtype=bool)
+        self.judged[..., -1] = judged
+
+    @property
+    def least(self) -> float:
+        """No node of the whole lattice has columns that cost less than this."""
+        return float(self.total.min())
+
+    def _node(self, at: Levels) -> Levels:
+        node = list(self.wide.top)
+        for column, level in zip(self.columns, at, strict=True):
+            node[column] = level
+        return tuple(node)
+
+    def _check(self, at: Levels) -> bool:
+        """Judge a node: whether it rules out all below it."""
+        never, penalty = self.wide.ruled(self._node(at))
+        down = tuple(slice(0, level + 1) for level in at)
+        self.judged[at] = True
+        if never:
+            self.total[down] = np.inf
+        elif penalty > 0:
+            base = np.zeros(())
+            for column, level in zip(self.columns, at, strict=True):
+                base = base[..., None] + self.wide.cost[column][: level + 1]
+            np.maximum(self.total[down], base + penalty, out=self.total[down])
+        return never
+
+    def search(self) -> None:
+        """Judge the cheapest node until it is one that is judged already, or the budget is spent."""
+        while not self.wide.problem.spent:
+            at = tuple(int(i) for i in np.unravel_index(int(np.argmin(self.total)), self.total.shape))
+            if self.judged[at] or not np.isfinite(self.total[at]):
+                return
+            if self._check(at):
+                self._climb(at)
+
+    def _climb(self, at: Levels) -> None:
+        """By halving, up the cheapest way to the last node that rules out all below it."""
+        way, top = [at], tuple(n - 1 for n in self.total.shape)
+        while way[-1] != top:
+            here = way[-1]
+            j = min(
+                (j for j, level in enumerate(here) if level < top[j]),
+                key=lambda j: (self.wide.step[self.columns[j]][here[j]], j),
+            )
+            way.append((*here[:j], here[j] + 1, *here[j + 1 :]))
+        low, high = 0, len(way) - 1
+        while high - low > 1 and not self.wide.problem.spent:
+            middle = (low + high) // 2
+            ruled = self.total[way[middle]] == np.inf or (not self.judged[way[middle]] and self._check(way[middle]))
+            low, high = (middle, high) if ruled else (low, middle)
+
+
+class Wide:
+    """The search over one problem; verdicts are remembered."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self.top = problem, problem.lattice.top
+        terms = problem.loss.terms
+        self.geometric = len(terms) == 1 and isinstance(terms[0][1], Shares) and terms[0][1].geometric
+        self.cost = terms[0][1].cost if self.geometric else problem.loss.columns()
+        self.step = [np.diff(column) for column in self.cost]
+        self.random = random.Random(0)
+        self._known: dict[Levels, tuple[bool, bool, float]] = {}
+        self.faces: list[Face] = []
+        bottom = problem.judge.rollup(problem.lattice.bottom)
+        whole = Verdict(bottom, np.ones(len(bottom), dtype=bool), 0, False, np.zeros(len(bottom)), False)
+        self.constant = 0.0 if self.geometric else problem.loss.constant + problem.loss.rise(whole)
+        # the most telling columns first: they rule out most
+        entropy = [_entropy(ladder.rows) for ladder in problem.lattice.ladders]
+        self.order = sorted(range(len(self.top)), key=lambda j: (-entropy[j], j))
+
+    # --- judging
+
+    def _check(self, levels: Levels) -> tuple[bool, bool, float]:
+        """Feasible, rules out all below, and what nodes below cost more."""
+        if levels not in self._known:
+            verdict = self.problem.check(levels)
+            penalty = 0.0 if verdict.never else self.problem.loss.penalty(verdict)
+            self._known[levels] = (verdict.feasible, verdict.never, penalty)
+            self.tell()
+        return self._known[levels]
+
+    def ruled(self, levels: Levels) -> tuple[bool, float]:
+        """Whether a node rules out all below it, and what nodes below cost more."""
+        return self._check(levels)[1:]
+
+    def feasible(self, levels: Levels) -> bool:
+        """Whether a node is feasible."""
+        return self._check(levels)[0]
+
+    def tell(self) -> None:
+        """Keep the bound, and show progress."""
+        if self.problem.watch is not None:
+            self.problem.watch(self.problem, self.problem.floor)
+
+    # --- the bound
+
+    def bound(self) -> None:
+        """Add the faces up."""
+        inside = {column for face in self.faces for column in face.columns}
+        total = sum(face.least for face in self.faces)
+        total += sum(float(cost.min()) for j, cost in enumerate(self.cost) if j not in inside)
+        if self.geometric:
+            total = self.problem.loss.terms[0][0] * math.expm1(total)
+        self.problem.floor = max(self.problem.floor, self.constant + total)
+
+    def divide(self, size: int) -> None:
+        """Divide the columns into groups of at most so many nodes, and search the face of each, column by column."""
+        groups: list[list[int]] = [[]]
+        for column in self.order:
+            nodes = math.prod(self.top[j] + 1 for j in groups[-1])
+            if groups[-1] and nodes * (self.top[column] + 1) > size:
+                groups.append([])
+            groups[-1].append(column)
+        first = self.faces[0] if self.faces else None
+        self.faces = [
+            first
+            if i == 0 and first is not None and first.columns == tuple(group[: len(first.columns)])
+            else Face(self)
+            for i, group in enumerate(groups)
+        ]
+        for face, group in zip(self.faces, groups, strict=True):
+            for column in group[len(face.columns) :]:
+                if self.done:
+                    return
+                face.widen(column)
+                face.search()
+                self.bound()
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is left to do."""
+        best = self.problem.best
+        return (
+            self.problem.spent
+            or self.problem.floor == math.inf
+            or (best is not None and self.problem.floor >= best.loss - self.problem.slack)
+        )
+
+    # --- the node
+
+    def _steps(self, levels: Levels, by: int) -> list[Levels]:
+        return [
+            (*levels[:j], level + by, *levels[j + 1 :])
+            for j, level in enumerate(levels)
+            if 0 <= level + by <= self.top[j]
+        ]
+
+    def fall(self, levels: Levels, noise: float = 0.0) -> Levels:
+        """Lower one column after the other, what gains most first, while the node stays feasible."""
+        columns = [j for j, level in enumerate(levels) if level > 0]
+        while columns and not self.problem.spent:
+            gain = {j: self.step[j][levels[j] - 1] * (1 + noise * self.random.uniform(-1, 1)) for j in columns}
+            j = max(columns, key=lambda j: (gain[j], -j))
+            node = (*levels[:j], levels[j] - 1, *levels[j + 1 :])
+            if self.feasible(node):
+                levels = node
+                if levels[j] == 0:
+                    columns.remove(j)
+            else:
+                columns.remove(j)
+        return levels
+
+    def start(self) -> bool:
+        """A first feasible node: `*` throughout if it is one, else the first on random ways down from it."""
+        if self.feasible(self.top):
+            self.fall(self.top)
+            return True
+        if self.ruled(self.top)[0]:
+            self.problem.floor = math.inf
+            return False
+        for _ in range(ROUNDS):
+            node = self.top
+            while any(node) and not self.problem.spent:
+                node = self.random.choice(self._steps(node, -1))
+                feasible, never, _ = self._check(node)
+                if feasible:
+                    self.fall(node)
+                    return True
+                if never:
+                    break
+        return False
+
+    def settle(self) -> None:
+        """From the best, one column up and others down, as long as that finds a better one."""
+        while not self.problem.spent:
+            best = self.problem.best
+            assert best is not None
+            for up in self._steps(best.levels, 1):
+                self.fall(up)
+                if self.problem.best is not best or self.problem.spent:
+                    break
+            if self.problem.best is best:
+                return
+
+    def shake(self) -> None:
+        """From the best a few random steps up, then down in an order of its own."""
+        best = self.problem.best
+        assert best is not None
+        node = best.levels
+        for _ in range(self.random.randint(2, 5)):
+            up = self._steps(node, 1)
+            if up:
+                node = self.random.choice(up)
+        self.fall(node, noise=0.7)
+        if self.problem.best is not best:
+            self.settle()
+
+
+def _entropy(rows: FloatArray | np.ndarray) -> float:
+    p = rows[rows > 0] / max(rows.sum(), 1)
+    return float(-(p * np.log2(p)).sum())
+
+
+def explore_wide(problem: Problem) -> tuple[bool, float]:
+    """Find a good node, bound, and go on with both in turn until the time is up or the two meet."""
+    wide = Wide(problem)
+    wide.bound()
+    if wide.start():
+        wide.settle()
+    sizes = SIZES if problem.deadline is not None else SIZES[:-1]
+    for size in sizes:
+        started = time.monotonic()
+        wide.divide(size)
+        until = time.monotonic() + (time.monotonic() - started)
+        rounds = 0
+        while problem.best is not None and not wide.done:  # as long again for a better node
+            if problem.deadline is None and rounds >= ROUNDS:
+                break
+            if problem.deadline is not None and time.monotonic() > until and size != sizes[-1]:
+                break
+            wide.shake()
+            rounds += 1
+    best = problem.best
+    return problem.floor >= (math.inf if best is None else best.loss - problem.slack), problem.floor
