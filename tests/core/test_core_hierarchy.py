@@ -149,3 +149,9 @@ def test_a_label_used_at_several_levels_counts_its_largest_group() -> None:
     hierarchy = Hierarchy.of("c", [("x", "x", "*"), ("y", "x", "*"), ("z", "w", "*")])
     assert hierarchy.leaves["x"] == 2
     assert hierarchy.under("x") == {"x", "y"}
+
+
+def test_an_empty_label_is_refused_and_a_line_for_missing_is_left_out() -> None:
+    with pytest.raises(InputError, match="line 1: level 1 is empty"):
+        Hierarchy.of("job", [["a", "", "*"], ["b", "x", "*"]])
+    assert Hierarchy.of("job", [["", "x", "*"], ["b", "x", "*"]]).levels[0] == ("b",)

@@ -31,5 +31,10 @@ def sensitive_columns(metrics: Iterable[Metric], roles: Roles) -> tuple[str, ...
             for column in columns:
                 if column in roles.quasi:
                     raise InputError(f"{metric}: column {column!r} is a quasi-identifier in {roles.source}.")
+                if column not in (*roles.sensitive, *roles.insensitive):
+                    raise InputError(
+                        f"{metric}: column {column!r} is neither sensitive nor insensitive in {roles.source}, so it is not "
+                        "released and cannot be measured; give it a role."
+                    )
                 found[column] = None
     return tuple(found)

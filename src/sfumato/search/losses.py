@@ -304,7 +304,7 @@ class Wanted:
         terms: list[tuple[float, str]] = []
         while at < len(text):
             match = _TERM.match(text, at)
-            if not match or (terms and not match["sign"]):
+            if not match or (at and not match["sign"]):
                 raise RequirementError(
                     f"Cannot read {text!r} as something to minimise; write it like loss or 0.5*loss + 0.1*height."
                 )
@@ -312,7 +312,8 @@ class Wanted:
             name = re.sub(r"\s", "", match["name"]) if "(" not in match["name"] else match["name"]
             if name not in _FAST:
                 name = str(metric(name))
-            terms.append((factor, name))
+            if factor:
+                terms.append((factor, name))
             at = match.end()
         if not terms:
             raise RequirementError("Nothing to minimise; write for example loss.")
@@ -359,7 +360,8 @@ class Loss:
 
     def value(self, verdict: Verdict) -> float:
         """What a feasible node costs."""
-        return sum(factor * term.value(verdict) for factor, term in self.terms)
+        total = sum(factor * term.value(verdict) for factor, term in self.terms)
+        return math.inf if math.isnan(total) else total  # infinitely bad and infinitely good at once
 
     def penalty(self, verdict: Verdict) -> float:
         """What every node below costs more than its base."""
