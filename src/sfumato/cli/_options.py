@@ -30,6 +30,22 @@ Require = Annotated[
     list[str] | None,
     typer.Option("--require", metavar="TEXT", help="A requirement, for example 'k_anonymity >= 5'. May be repeated."),
 ]
+Companions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--companion",
+        metavar="NAME=FILE",
+        help="A file published beside the release, such as sensitive=release.sensitive.csv (Anatomy). Repeatable.",
+    ),
+]
+JoinedBy = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="The column of groups that joins the release and its companions, or within which --perturbed sensitive columns were "
+        "permuted: what is asked of sensitive columns is then asked of groups.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
@@ -116,6 +132,30 @@ def reads(verb: Callable[..., None]) -> Callable[..., None]:
     with_reading.__annotations__ = {p.name: p.annotation for p in (*own, *options)}
     del with_reading.__wrapped__  # else the signature of the verb itself is looked at
     return with_reading
+
+
+def companions(texts: list[str] | None, reading: Reading, *, quiet: bool = False) -> dict[str, Table]:
+    """Companions from NAME=FILE."""
+    from ..core.errors import InputError
+
+    found = {}
+    for text in texts or []:
+        name, sign, file = text.partition("=")
+        if not sign or not name.strip() or not file.strip():
+            raise InputError(f"--companion {text}: write NAME=FILE, for example sensitive=release.sensitive.csv.")
+        if name.strip() in found:
+            raise InputError(f"--companion {text}: that name was given already.")
+        found[name.strip()] = reading.open(Path(file.strip()), quiet=quiet)
+    return found
+
+
+def joined_by(column: str | None, companions: list[str] | None) -> str | None:
+    """The column that joins; companions without one say nothing of a person."""
+    from ..core.errors import InputError
+
+    if companions and column is None:
+        raise InputError("--companion needs --joined-by, the column of groups that both files have.")
+    return column
 
 
 def requirements(texts: list[str] | None) -> list[Requirement]:

@@ -21,6 +21,8 @@ def run(
     perturbed: Annotated[
         list[str] | None, typer.Option(help="A column that was changed by noise: class counts are refused. Repeatable.")
     ] = None,
+    companion: o.Companions = None,
+    joined_by: o.JoinedBy = None,
     json: o.Json = False,
     *,
     reading: o.Reading,
@@ -30,8 +32,9 @@ def run(
     Exits 0 if every requirement is met and no identifier is left in the file, 1 with the reason if not.
     """
     from ..core.errors import RequirementError
+    from ..core.release import Release
     from ..core.roles import Roles
-    from ..publishing import verify
+    from ..publishing import verify_release
     from ..study.study import number
 
     wanted = o.requirements(require)
@@ -40,10 +43,14 @@ def run(
             "Nothing to verify; give at least one --require, for example --require 'k_anonymity >= 5'."
         )
     named = Roles.read(roles)
-    before = reading.open(original, quiet=json) if original else None
-    found = verify(
-        reading.open(release, quiet=json), named, wanted, original=before, perturbed=frozenset(perturbed or ())
+    made = Release(
+        table=reading.open(release, quiet=json),
+        original=reading.open(original, quiet=json) if original else None,
+        perturbed=frozenset(perturbed or ()),
+        companions=o.companions(companion, reading, quiet=json),
+        joined_by=o.joined_by(joined_by, companion),
     )
+    found = verify_release(made, named, wanted)
     if json:
         verdicts = {
             str(v.requirement): {"met": v.met, "value": number(v.score.value), "exactness": v.score.exactness}

@@ -67,6 +67,8 @@ class Mechanism(ABC):
                 raise InputError(f"{cls.card.name} has no parameter {key!r}; it takes {known}.")
             values[key] = _read(text, hints[key], f"{cls.card.name}: {key}")
         made = cls(**values)
+        if "require" not in {f.name for f in dataclasses.fields(cls)}:  # type: ignore[arg-type]
+            return made
         return dataclasses.replace(made, require=tuple(r for r in require if made.honours(r)))  # type: ignore[type-var]
 
     def settings(self) -> dict[str, Any]:

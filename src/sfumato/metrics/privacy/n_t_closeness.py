@@ -176,8 +176,8 @@ class Near(NamedTuple):
 class Smoothed(Entries):
     """Counts that are smoothed when they are looked at: a class's values near its own are many more than its own."""
 
-    def __init__(self, counts: Entries, near: Near) -> None:
-        self.__dict__.update(counts.__dict__)
+    def __init__(self, member: IntArray, value: IntArray, n: FloatArray, count: int, near: Near) -> None:
+        super().__init__(member, value, n, count, len(near.order), "jensen_shannon")
         self.near = near
         self.kept = list(self._blocks()) if self.m**2 <= 4 * CHUNK else None
         self.gain: FloatArray = np.sum([block.sum(axis=1) for block in self.blocks()], axis=0)
@@ -320,23 +320,23 @@ def smooth(classes: Classes, bandwidth: float) -> Entries:
     near = neighbours(classes.sensitive, bandwidth)
     start, stop, order, kernel = near
     width, m = stop - start, len(start)
-    plain = Entries(classes.member, classes.value, classes.n.astype(np.float64), len(classes), m, "jensen_shannon")
+    n = classes.n.astype(np.float64)
     if int(width.max()) == 1:
-        return plain
+        return Entries(classes.member, classes.value, n, len(classes), m, "jensen_shannon")
     if int(width[classes.value].sum()) > SMOOTHED or int(width.sum()) > SMOOTHED:
         if m**2 > KERNEL:
             raise Unavailable(
                 f"n_t_closeness[jensen_shannon]: smoothing {m} values of {classes.sensitive.column.name!r} is more than is "
                 "computed here; take a smaller bandwidth, or n_t_closeness[ordered]."
             )
-        return Smoothed(plain, near)
+        return Smoothed(classes.member, classes.value, n, len(classes), near)
     of, at = _pairs(start, width)
     to = order[at]
     k = kernel(of, to)
     norm = np.bincount(to, weights=k, minlength=m)
     entry, pair = _pairs((np.cumsum(width) - width)[classes.value], width[classes.value])
     key, where = np.unique(classes.member[entry] * m + to[pair], return_inverse=True)
-    spread = _sums(where, classes.n[entry] * (k / norm[to])[pair], len(key))
+    spread = _sums(where, n[entry] * (k / norm[to])[pair], len(key))
     kept = spread > 0
     return Entries(key[kept] // m, key[kept] % m, spread[kept], len(classes), m, "jensen_shannon")
 
@@ -478,7 +478,7 @@ def n_t_closeness(evidence: Evidence, column: str, distance: str, n: int, bandwi
     runs of neighbouring numbers or intervals, to shorter prefixes of masked codes, else to `*`. The class itself and the
     whole table are among them; a table of fewer than n rows is large enough, and the value is t-closeness then. The
     survey prints "more than n" rows; its example needs "at least". Where not all supersets are looked at, the value is an
-    upper bound. Distances: `equal` and `ordered` are t_closeness's; `jensen_shannon` is in bits, after kernel smoothing
+    upper bound; in a large release classes that cannot be the worst stay at an upper bound of their own. Distances: `equal` and `ordered` are t_closeness's; `jensen_shannon` is in bits, after kernel smoothing
     over the distances of the values with Epanechnikov's kernel (its bandwidth is a share of the range; the survey leaves it
     open). Extremes: 0 if every class has n rows or is like a group that has; near 1 if a small class shares no value with others.
     """

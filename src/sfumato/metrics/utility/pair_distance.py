@@ -119,8 +119,9 @@ def pair_distance(evidence: Evidence, column: None) -> Score:
     """`max_{A,B} 1/2 sum_{v,w} |p(v,w) - p'(v,w)|`, p in the original and p' in the release, both values spread evenly.
 
     Over every two of the quasi-identifiers and sensitive columns; the worst pair counts, the mean stands in the details.
-    Never below the column distance of either column (up to the groups). Extremes: 0 for the identity; for two suppressed columns
-    of m equally frequent values that tell each other 1 - 1/m.
+    Never below the column distance of either column (up to the groups). Columns of a release that only its group column joins
+    are put together in every way that allows. Extremes: 0 for the identity; for two suppressed columns of m equally frequent
+    values that tell each other 1 - 1/m.
     """
     table, original = evidence.release.table, evidence.original("pair_distance")
     columns = shared_columns(evidence, table, original)

@@ -1,0 +1,286 @@
+"""Microaggregation: groups of at least k rows that are alike, each released as its group's centre.
+
+Several columns: MDAV-generic (Domingo-Ferrer and Torra 2005, after Domingo-Ferrer and Mateo-Sanz 2002). Numbers, and values
+with an order, are divided by their deviation; other values are at distance 1 or 0. One column: the best grouping there is,
+by Hansen and Mukherjee's shortest path (2003). MDAV costs distinct tuples squared by columns over k; tables of more than
+`block` distinct tuples are halved along their widest column first, and then the cost grows with the rows alone.
+
+A missing number stands at the mean, a deviation apart from all others. It takes its group's centre; the group is released as
+missing where all are. The files stay comparable by `SSE/SST`, the share of the variance that is lost, in the notes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from ..core.asked import one_row_each
+from ..core.chance import Chance
+from ..core.column import FloatArray, IntArray
+from ..core.counts import pack
+from ..core.errors import Infeasible, InputError
+from ..core.mechanism import Mechanism, MechanismCard, Progress, check_choices
+from ..core.metric import Requirement
+from ..core.release import Release
+from ..core.roles import Roles
+from ..core.table import Table
+from ..metrics.privacy.k_anonymity import k_anonymity
+from ._mdav import Points, along, mdav
+from ._numbers import columns_of, is_whole, names_in, released
+from ._rows import Rows
+
+
+@dataclass(frozen=True)
+class Microaggregation(Mechanism):
+    """Groups of k rows or more over all columns together, or over each alone (individual ranking)."""
+
+    k: int | None = None
+    columns: str | None = None
+    how: Literal["together", "alone"] = "together"
+    centre: Literal["mean", "median"] = "mean"
+    whole: bool = False
+    block: int = 20_000
+    require: tuple[Requirement, ...] = ()
+
+    card: ClassVar[MechanismCard] = MechanismCard(
+        name="microaggregation",
+        title="Microaggregation (MDAV)",
+        promise="at least k rows share their released quasi-identifiers (k_anonymity >= k); where columns are named only what "
+        "is required of k_anonymity is promised, and with how=alone no more than that k rows share each column's number",
+        against="an adversary who knows all quasi-identifiers of a person and that the person is in the release",
+        cost="every number becomes the mean or median of its group, every category the most frequent of its group: means stay, "
+        "variances shrink, and numbers are released that nobody had; no sensitive value is changed. Above `block` distinct "
+        "tuples groups do not reach across blocks, which loses a little more",
+        source="Domingo-Ferrer and Torra 2005 (MDAV-generic); Domingo-Ferrer and Mateo-Sanz 2002; Hansen and Mukherjee 2003 "
+        "(one column, optimal)",
+        parameters={
+            "k": "the least size of a group; short for the requirement k_anonymity >= k",
+            "columns": "the columns to aggregate, as a list: age,salary; all quasi-identifiers unless said",
+            "how": "together: groups over all columns; alone: each column of numbers for itself, which loses little and hides "
+            "less",
+            "centre": "what a group releases of numbers: mean, which keeps the column's mean, or median; values with an order "
+            "that are not numbers always become their median, others the most frequent",
+            "whole": "round the released numbers of a column where all numbers are whole",
+            "block": "MDAV is exact up to so many distinct tuples; larger tables are cut into blocks of at most so many",
+        },
+    )
+
+    def __post_init__(self) -> None:
+        check_choices(self)
+        if self.k is not None and (not isinstance(self.k, int) or isinstance(self.k, bool) or self.k < 1):
+            raise InputError("microaggregation: k must be at least 1, and whole.")
+        if not isinstance(self.block, int) or isinstance(self.block, bool) or self.block < 2:
+            raise InputError("microaggregation: block must be at least 2, and whole.")
+        if self.columns is not None:
+            names_in(self.columns, "microaggregation")
+        object.__setattr__(self, "require", tuple(self.require))
+        for requirement in self.require:
+            if not self.honours(requirement):
+                raise InputError(
+                    f"microaggregation cannot steer by {requirement}; with how=together it can by k_anonymity."
+                )
+
+    def honours(self, requirement: Requirement) -> bool:
+        """k-anonymity, where groups are made over all columns."""
+        return self.how == "together" and requirement.metric.card.name == k_anonymity.card.name
+
+    @property
+    def promises(self) -> tuple[Requirement, ...]:
+        """k, where it holds of all quasi-identifiers; and what is required."""
+        if self.k is None or self.columns is not None or self.how == "alone":
+            return self.require
+        return (k_anonymity.at_least(self.k), *self.require)
+
+    def __call__(
+        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
+    ) -> Release:
+        """Sanitize; which of several equal rows goes into which group is left to chance."""
+        k = max([self.k or 1, *(math.ceil(requirement.bound) for requirement in self.require)])
+        if self.k is None and not self.require:
+            raise InputError(
+                "microaggregation needs something to meet: set k, or require for example k_anonymity >= 5."
+            )
+        one_row_each(table, roles, "microaggregation")
+        rows, chance = Rows.of(table, roles, "microaggregation"), Chance(rng)
+        names = self._names(rows)
+        if len(rows) < k:
+            raise Infeasible(f"microaggregation cannot make groups of {k} rows: {table.name} has only {len(rows)}.")
+
+        def told(share: float) -> None:
+            if progress is not None:
+                progress(0.9 * share)
+
+        parts = [names] if self.how == "together" else [(name,) for name in names]
+        changed: dict[str, Any] = {}
+        error = spread = 0.0
+        filled = moved = cells = 0
+        blocks, divided = 1, False
+        for part in parts:
+            group, cut, dealt = self._groups(rows, part, k, chance, told)
+            blocks, divided = max(blocks, cut), divided or dealt
+            for name in part:
+                number = rows.columns[name].numbers
+                if number is None:
+                    codes = self._middle(rows, name, group)
+                    texts = rows.columns[name].texts
+                    changed[name] = [texts[code] for code in codes.tolist()]
+                    moved, cells = moved + int((codes != rows.codes[name]).sum()), cells + len(rows)
+                    continue
+                x = number[rows.codes[name]]
+                y = self._centres(x, group)
+                changed[name] = released(y)
+                known = ~np.isnan(x)
+                filled += int((~known & ~np.isnan(y)).sum())
+                if (deviation := float(np.std(x[known]))) > 0:
+                    error += float(np.sum((x[known] - y[known]) ** 2)) / deviation**2
+                    spread += int(known.sum())
+        notes = (
+            [f"SSE/SST, the share of the numbers' variance that is lost, is {error / spread:.4g}."] if spread else []
+        )
+        if cells:
+            notes.append(
+                f"Of the values that are not numbers {100 * moved / cells:.3g}% were changed to their group's."
+            )
+        if filled:
+            notes.append(f"{filled} missing numbers became their group's {self.centre}.")
+        if blocks > 1:
+            notes.append(
+                f"MDAV ran in {blocks} blocks of at most {max(self.block, 2 * k):,} distinct tuples, an approximation."
+            )
+        return rows.release(
+            changed,
+            made_by=self.card.name,
+            parameters=self.settings(),
+            notes=(*notes, *(chance.notes if divided else ())),
+        )
+
+    def _names(self, rows: Rows) -> tuple[str, ...]:
+        """The columns to aggregate; refused where a promise would not be about them."""
+        roles, who = rows.roles, "microaggregation"
+        if self.how == "alone":
+            return tuple(columns_of(rows, self.columns, who))
+        if self.columns is None:
+            if not roles.quasi:
+                raise InputError(f"{roles.source} names no quasi-identifier; set quasi = [...].")
+            return roles.quasi
+        names = (self.columns,) if self.columns in rows.names else names_in(self.columns, who)
+        for name in names:
+            if name not in rows.names:
+                raise InputError(
+                    f"{rows.table.name}: no column {name!r} that may be released, which {who} should change."
+                )
+        if self.require and not set(roles.quasi) <= set(names):
+            raise Infeasible(
+                f"microaggregation cannot meet {self.require[0]}: that is about all quasi-identifiers, and columns leaves some "
+                "out."
+            )
+        return names
+
+    def _groups(
+        self, rows: Rows, names: Sequence[str], k: int, chance: Chance, told: Progress
+    ) -> tuple[IntArray, int, bool]:
+        """The group of every row, in how many blocks they were found, and whether chance divided equal rows."""
+        codes = [rows.codes[name] for name in names]
+        key = pack(codes, [len(rows.columns[name]) for name in names], len(rows))
+        _, first, member, n = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+        numbers = rows.columns[names[0]].numbers
+        if len(names) == 1 and numbers is not None:
+            order, share = _line(numbers[codes[0][first]], n.astype(np.int64), k)
+            at, blocks = np.argsort(order)[member], 1
+        else:
+            points = _points(rows, names, [code[first] for code in codes], n.astype(np.int64))
+            shares, blocks = mdav(points, k, self.block, told)
+            turn = np.argsort(shares.point, kind="stable")
+            at, share = member, np.repeat(shares.group[turn], shares.n[turn])
+        group = np.empty(len(rows), dtype=np.int64)
+        group[np.lexsort((chance.bits(len(rows)), at))] = share  # equal rows are dealt out in a random order
+        divided = len(np.unique(member * (int(group.max()) + 1) + group)) > len(n)
+        return group, blocks, divided
+
+    def _centres(self, x: FloatArray, group: IntArray) -> FloatArray:
+        """Every row's group mean or median of the numbers that are known, NaN where none is."""
+        known = np.flatnonzero(~np.isnan(x))
+        order = known[np.lexsort((x[known], group[known]))]
+        held = group[order]
+        start = np.flatnonzero(np.diff(held, prepend=-1))
+        size = np.diff(np.append(start, len(order)))
+        values = x[order]
+        if self.centre == "mean":  # from the first of the group: the mean of equal numbers is that number
+            centre = values[start] + np.add.reduceat(values - np.repeat(values[start], size), start) / size
+        else:
+            centre = (values[start + (size - 1) // 2] + values[start + size // 2]) / 2
+        if self.whole and is_whole(x):
+            centre = np.rint(centre)
+        found = np.full(int(group.max()) + 1, np.nan)
+        found[held[start]] = centre
+        return found[group]
+
+    def _middle(self, rows: Rows, name: str, group: IntArray) -> IntArray:
+        """The code of every row's group: the lower median where there is an order, else the most frequent."""
+        column, codes, rank = rows.columns[name], rows.codes[name], _rank(rows, name)
+        if rank is None:
+            key, n = np.unique(group * len(column) + codes, return_counts=True)
+            order = np.lexsort((key % len(column), -n, key // len(column)))
+            first = order[np.flatnonzero(np.diff(key[order] // len(column), prepend=-1))]
+            most: IntArray = (key[first] % len(column))[group]
+            return most
+        place = np.argsort(rank)
+        order = np.lexsort((rank[codes], group))
+        start = np.flatnonzero(np.diff(group[order], prepend=-1))
+        size = np.diff(np.append(start, len(order)))
+        middle: IntArray = place[rank[codes[order[start + (size - 1) // 2]]]][group]
+        return middle
+
+
+def _line(values: FloatArray, n: IntArray, k: int) -> tuple[IntArray, IntArray]:
+    """One column: the order of its values along the line, and the groups of the rows in that order.
+
+    Missing rows are a group of their own where there are k of them and k others, else they stand at the mean.
+    """
+    gone = np.isnan(values)
+    count = int(n[gone].sum())
+    if not count:
+        order = np.argsort(values, kind="stable")
+        return order, along(values[order], n[order], k)
+    if gone.all() or (count >= k and int(n.sum()) - count >= k):
+        order = np.argsort(values, kind="stable")  # NaN last
+        known = order[~gone[order]]
+        groups = along(values[known], n[known], k) if len(known) else np.zeros(0, dtype=np.int64)
+        return order, np.append(groups, np.full(count, (groups[-1] if len(groups) else -1) + 1))
+    filled = np.where(gone, float(np.average(values[~gone], weights=n[~gone])), values)
+    order = np.argsort(filled, kind="stable")
+    return order, along(filled[order], n[order], k)
+
+
+def _rank(rows: Rows, name: str) -> IntArray | None:
+    """The order of a column's values, stated or of dates and quantities; that there are only two makes no order here."""
+    column, stated = rows.columns[name], rows.roles.orders.get(name)
+    return column.rank(stated) if stated is not None or column.dates or column.quantities is not None else None
+
+
+def _points(rows: Rows, names: Sequence[str], codes: Sequence[IntArray], n: IntArray) -> Points:
+    """The tuples as points: numbers and ranks in deviations, a missing one at the mean and apart; other values as kinds."""
+    at, kind = [], []
+    for name, code in zip(names, codes, strict=True):
+        column, rank = rows.columns[name], _rank(rows, name)
+        if column.numbers is not None:
+            value = column.numbers[code]
+        elif rank is not None:
+            value = rank[code].astype(np.float64)
+        else:
+            kind.append(code)
+            continue
+        gone = code == len(column.values)
+        if gone.all():
+            continue
+        mean = float(np.average(value[~gone], weights=n[~gone]))
+        deviation = math.sqrt(float(np.average((value[~gone] - mean) ** 2, weights=n[~gone])))
+        at.append(np.where(gone, 0.0, (value - mean) / (deviation or 1.0)))
+        if gone.any():
+            kind.append(gone.astype(np.int64))
+    shape = (len(at), len(n)), (len(kind), len(n))
+    return Points(np.array(at).reshape(shape[0]), np.array(kind, dtype=np.int64).reshape(shape[1]), n)

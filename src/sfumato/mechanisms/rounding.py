@@ -1,0 +1,128 @@
+"""Rounding of numbers to multiples of a base: to the nearest, or at random up or down so that nothing is added on average.
+
+Willenborg and de Waal 2001 (random rounding after Nargundkar and Saveland 1972); Hundepool et al. 2012. A number
+`x = q b + r` becomes `(q + 1) b` with probability `r / b`, else `q b`: its expected value is x. The cost follows rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from ..core.chance import Chance
+from ..core.column import FloatArray
+from ..core.errors import InputError
+from ..core.mechanism import Mechanism, MechanismCard, Progress, check_choices
+from ..core.metric import spell_number
+from ..core.release import Release
+from ..core.roles import Roles
+from ..core.table import Table
+from ._by_column import by_column
+from ._numbers import columns_of, names_in, released
+from ._rows import Rows
+
+NEAR = 2e-15
+"""What division in floating point is off at most, beside the quotient: no remainder."""
+
+
+@dataclass(frozen=True)
+class Rounding(Mechanism):
+    """Every number to a multiple of its column's base."""
+
+    base: str = "10"
+    columns: str | None = None
+    how: Literal["nearest", "random"] = "nearest"
+
+    card: ClassVar[MechanismCard] = MechanismCard(
+        name="rounding",
+        title="Rounding to a base",
+        promise="every released number is a multiple of its base, at most half a base from the original (nearest) or less than "
+        "a base, and equal to it on average (random); nothing is promised of how many people share a number: require it, and "
+        "the file is measured",
+        against="an adversary who knows a number exactly and looks for the row that has it",
+        cost="digits; rounding to the nearest moves all equal numbers alike, random rounding adds noise of at most a quarter "
+        "of the squared base to the variance; missing values, and multiples of the base, stay as they are",
+        source="Willenborg and de Waal 2001; Nargundkar and Saveland 1972 (random); Hundepool et al. 2012",
+        parameters={
+            "base": "one number for all columns, or one for each, which then also names the columns: age=5,salary=1000",
+            "columns": "the columns to round, as a list: age,salary; all quasi-identifiers of numbers unless said",
+            "how": "nearest: halves go up; random: up or down by chance, the nearer the likelier",
+        },
+    )
+
+    def __post_init__(self) -> None:
+        check_choices(self)
+        if isinstance(self.base, int | float):
+            object.__setattr__(self, "base", repr(self.base))
+        if self.columns is not None:
+            names_in(self.columns, "rounding")
+        bases = _bases(self.base)
+        if "" in bases:
+            object.__setattr__(self, "base", spell_number(bases[""]))
+        elif self.columns is not None:
+            raise InputError("rounding: base names the columns already; leave columns out, or give one base for all.")
+
+    def __call__(
+        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
+    ) -> Release:
+        """Sanitize; a missing value stays missing."""
+        rows, chance = Rows.of(table, roles, "rounding"), Chance(rng)
+        bases = _bases(self.base)
+        if "" in bases:
+            x = columns_of(rows, self.columns, "rounding")
+            bases = dict.fromkeys(x, bases[""])
+        else:
+            for name in bases:
+                rows.numbers(name, "rounding")  # refuses what is not there
+            x = {name: columns_of(rows, name, "rounding")[name] for name in bases}
+        random = self.how == "random"
+        y = {name: self._rounded(x[name], bases[name], chance) for name in x}
+        if progress is not None:
+            progress(0.5)
+        return rows.release(
+            {name: released(values) for name, values in y.items()},
+            made_by=self.card.name,
+            parameters=self.settings(),
+            perturbed=tuple(x) if random else (),
+            notes=(*_notes(x, y), *(chance.notes if random else ())),
+        )
+
+    def _rounded(self, x: FloatArray, base: float, chance: Chance) -> FloatArray:
+        """The multiple of the base that each number becomes."""
+        steps = x / base
+        whole, off = np.rint(steps), NEAR * np.maximum(1.0, np.abs(steps))
+        there = np.abs(steps - whole) <= off  # a multiple already
+        if self.how == "random":
+            down = np.floor(steps)
+            moved = down + (chance.uniform(len(x)) < steps - down)
+        else:
+            moved = np.floor(steps + 0.5 + off)
+        digits = max(0, -int(Decimal(repr(base)).as_tuple().exponent))
+        found: FloatArray = np.round(np.where(there, whole, moved) * base, digits)  # 0.3, and not 0.30000000000000004
+        return found
+
+
+def _bases(text: str) -> Mapping[str, float]:
+    """The base of each column that is named, or of all under the empty name."""
+    try:
+        found = {"": float(text)}
+    except ValueError:
+        found = by_column(text, "rounding", "base")
+    if not all(0 < base < math.inf for base in found.values()):
+        raise InputError("rounding: base must be a number above 0, or a list such as age=5,salary=1000.")
+    return found
+
+
+def _notes(x: Mapping[str, FloatArray], y: Mapping[str, FloatArray]) -> list[str]:
+    """How much was moved, a line for all columns."""
+    told = []
+    for name in x:
+        known = ~np.isnan(x[name])
+        share = float(np.mean(x[name][known] != y[name][known])) if known.any() else 0.0
+        told.append(f"{name!r} {100 * share:.3g}%")
+    return [f"Numbers that rounding changed, of those that are there: {', '.join(told)}."]
