@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 import sfumato as sf
 from sfumato.core.errors import Unavailable
+from sfumato.core.release import Release
 
 ORIGINAL = {"age": [20, 30, 40, 50], "ill": ["a", "b", "a", "b"]}
 NOISY = {"age": [21, 21, 41, 41], "ill": ["a", "b", "a", "b"]}
@@ -46,3 +49,14 @@ def test_a_requirement_on_classes_is_refused_not_passed(tmp_path) -> None:
     with pytest.raises(Unavailable, match="perturbed"):
         sf.publish(noisy, ROLES, [sf.require("k_anonymity >= 2")], tmp_path / "out.csv")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_perturbed_sensitive_column_is_not_counted_as_true(release: Callable[..., Release]) -> None:
+    """Its values are not those of the people they stand beside; another column can still be asked, and so can k."""
+    columns = {"age": ["1", "1", "2", "2"], "ill": list("abab"), "pay": list("xyxy")}
+    roles = sf.Roles(quasi=("age",), sensitive=("ill", "pay"))
+    noisy = release(columns, perturbed=frozenset({"ill"}))
+    with pytest.raises(Unavailable, match="'ill', which was perturbed"):
+        sf.distinct_l_diversity(noisy, roles)
+    assert sf.distinct_l_diversity.on("pay")(noisy, roles).value == 2
+    assert sf.k_anonymity(noisy, roles).value == 2

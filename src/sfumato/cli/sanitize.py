@@ -62,7 +62,7 @@ def run(
         found = publish(release, named, [*wanted, *promised], out)
         bar(1.0, "")
     released = release.table.columns
-    rows = table.rows if release.recoding is None else release.recoding.rows
+    rows = release.table.rows if release.recoding is None else release.recoding.rows  # known without another scan
     beside = companion_files(release, out)
     told = {*released, *(column for companion in release.companions.values() for column in companion.columns)}
     dropped = [column for column in table.columns if column not in told]
@@ -76,7 +76,7 @@ def run(
                 "release": str(out),
                 "sha256": checksum(out),
                 "rows": rows,
-                "suppressed": table.rows - rows,
+                "suppressed": None if release.statistics else table.rows - rows,
                 "columns": list(released),
                 "companions": {
                     name: {

@@ -200,6 +200,7 @@ class Metric:
             raise Unavailable(
                 f"{self} needs a sensitive column; name one in {evidence.roles.source} or as {self}(COLUMN)."
             )
+        self._check_true(evidence, columns)
         scores = {column: self._score(evidence, column) for column in columns}
         worst = min if self.card.better == "higher" else max
         column = worst(scores, key=lambda name: scores[name].value)
@@ -220,6 +221,16 @@ class Metric:
             raise Unavailable(
                 f"{self} counts rows that share their quasi-identifiers, and {noisy[0]!r} was perturbed, so that says nothing "
                 "about who can be found; ask linkage_distance_risk or noise_interval, with the original and --pair."
+            )
+
+    def _check_true(self, evidence: Evidence, columns: list[str]) -> None:
+        """Refuse to count perturbed sensitive values as if they were the people's own; joined by groups they are, as a group."""
+        release = evidence.release
+        changed = [name for name in columns if name in release.perturbed and release.joined_by is None]
+        if changed and self.card.about == "privacy" and "pairs" not in self.card.needs and not self.card.noise:
+            raise Unavailable(
+                f"{self} counts the values of {changed[0]!r}, which was perturbed, so they are not those of the people they "
+                f"stand beside; ask another column as {self.card.name}(COLUMN), or noise_interval with the original."
             )
 
     def _check_beside(self, evidence: Evidence) -> None:
