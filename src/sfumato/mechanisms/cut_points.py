@@ -1,0 +1,156 @@
+"""Optimal cut points: one ordered column in the ranges that keep most, the others held at levels of their hierarchies.
+
+Bezzi 2010, sec. 4; the search (dynamic programming over all ranges, proved) is in `search/cuts.py`, and its cost is there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from ..core.arrow import integers, strings, take
+from ..core.column import IntArray
+from ..core.counts import Counts, exact
+from ..core.errors import InputError
+from ..core.hierarchy import TOP
+from ..core.mechanism import Mechanism, MechanismCard, Progress
+from ..core.metric import Requirement
+from ..core.release import Release
+from ..core.roles import Roles
+from ..core.table import Recoding, Table
+from ..metrics.privacy.k_anonymity import k_anonymity
+from ..search.additive import objective as named_objective
+from ..search.cuts import Cuts, optimal_cuts
+from ..search.lattice import Ladder
+from ._by_column import by_column
+
+
+@dataclass(frozen=True)
+class CutPoints(Mechanism):
+    """The best ranges of one column under any conjunction of class requirements."""
+
+    column: str | None = None
+    objective: str = "mutual_information"
+    max_ranges: int | None = None
+    levels: str | None = None
+    sensitive: str | None = None
+    k: int | None = None
+    require: tuple[Requirement, ...] = ()
+
+    card: ClassVar[MechanismCard] = MechanismCard(
+        name="cut_points",
+        title="Optimal cut points",
+        promise="every class meets every class requirement given (k_anonymity >= k, l-diversity, t-closeness, leakages, ...), "
+        "and no other division of the column into ranges has a better objective",
+        against="an adversary who knows all quasi-identifiers of a person and that the person is in the release",
+        cost="the column becomes ranges, the same everywhere (global recoding); the other quasi-identifiers become * or the labels "
+        "of the level at which they are held; nothing is suppressed, and no sensitive value is changed",
+        source="Bezzi 2010, sec. 4 (age ranges of variable size); exact by dynamic programming",
+        parameters={
+            "column": "the quasi-identifier to be cut: numbers, dates, or values with a stated order",
+            "objective": "what the ranges are chosen for: mutual_information, loss, granularity, iloss or discernibility",
+            "max_ranges": "the most ranges there may be",
+            "levels": "the levels at which other quasi-identifiers are held, such as sex=0,education=2; those not named become *",
+            "sensitive": "the column that the mutual information is about, where the roles file names several",
+            "k": "short for the requirement k_anonymity >= k",
+        },
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("k", "max_ranges"):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+                raise InputError(f"cut_points: {name} must be at least 1, and whole.")
+        named_objective(self.objective)
+        self._levels()
+        object.__setattr__(self, "require", tuple(self.require))
+        for requirement in self.require:
+            if not self.honours(requirement):
+                raise InputError(
+                    f"cut_points cannot steer by {requirement}: it is about the whole table, not about a class."
+                )
+
+    def _levels(self) -> dict[str, int]:
+        """The level at which each of the other columns is held."""
+        found = by_column(self.levels, "cut_points", "levels") if self.levels is not None else {}
+        for name, level in found.items():
+            if not level.is_integer() or level < 0:
+                raise InputError(f"cut_points: the level of {name!r} must be at least 0, and whole.")
+        return {name: int(level) for name, level in found.items()}
+
+    def honours(self, requirement: Requirement) -> bool:
+        """Any requirement on classes."""
+        return requirement.metric.card.scope == "class"
+
+    @property
+    def promises(self) -> tuple[Requirement, ...]:
+        """k and the requirements."""
+        return (*((k_anonymity.at_least(self.k),) if self.k is not None else ()), *self.require)
+
+    def __call__(
+        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
+    ) -> Release:
+        """Sanitize; nothing is left to chance, so `rng` is not used.
+
+        Missing values of the column stay missing, a class of their own; those of a held column do below its highest level.
+        """
+        if self.column is None:
+            raise InputError("cut_points needs to know what to cut: set column.")
+        if not self.promises and self.max_ranges is None:
+            raise InputError(
+                "cut_points needs something to meet: set k, max_ranges, or require for example k_anonymity >= 5."
+            )
+        roles.check(table.columns, where=table.name, need=("identifiers", "quasi", "sensitive", "insensitive"))
+        found = optimal_cuts(
+            table,
+            roles,
+            self.column,
+            objective=self.objective,
+            require=self.promises,
+            max_ranges=self.max_ranges,
+            levels=self._levels(),
+            sensitive=self.sensitive,
+            progress=progress,
+        )
+        recoding = self._recoding(table.count(roles.quasi), found, roles)
+        columns = [c for c in table.columns if c in (*roles.quasi, *roles.sensitive, *roles.insensitive)]
+        return Release(
+            table=table.keep(columns).recode(recoding),
+            original=table,
+            recoding=recoding,
+            made_by=self.card.name,
+            parameters=self.settings(),
+            notes=(
+                f"Column {self.column!r} in {found.ranges} ranges: {found.aim.name} {found.objective:.6g} {found.aim.unit}; "
+                "no other ranges that meet everything are better.",
+            ),
+        )
+
+    def _recoding(self, counts: Counts, found: Cuts, roles: Roles) -> Recoding:
+        """What each tuple of quasi-identifiers becomes."""
+        before, after = [], []
+        levels = self._levels()
+        for column, codes in zip(counts.columns, counts.codes, strict=True):
+            before.append(take(column.values, codes))
+            if column.name == self.column:
+                texts, of = _ranges(found)
+            elif column.name in levels:
+                rows = exact(np.bincount(codes, weights=counts.n, minlength=len(column)))
+                ladder, level = Ladder.of(column, rows, roles), levels[column.name]
+                texts, of = list(ladder.labels[level]), ladder.codes[level]
+            else:
+                texts, of = [TOP], np.zeros(len(column), dtype=np.int64)
+            after.append(take(strings(texts), of[codes]))
+        names = [*(f"by{i}" for i in range(len(before))), *(f"to{i}" for i in range(len(after))), "n"]
+        table = pa.Table.from_arrays([*before, *after, integers(counts.n)], names=names)
+        return Recoding(roles.quasi, roles.quasi, table)
+
+
+def _ranges(found: Cuts) -> tuple[list[str | None], IntArray]:
+    """The labels of the ranges, None for missing, and which of them each value of the column gets."""
+    line = found.search.ranges.line
+    inside = np.searchsorted(found.places, line.place, side="right") - 1
+    return [*found.labels, None], np.minimum(inside, len(found.labels)).astype(np.int64)

@@ -1,0 +1,154 @@
+"""Top and bottom coding: numbers at or beyond a bound become `>=x` or `<=x`, so that extremes no longer stand out.
+
+Hundepool et al. 2024, ch. 3. A bound is the owner's (`90` years, whoever there is), or the value that at least a share
+or a number of people reach. All rows are held in memory; the cost is that of counting them once.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from ..core.arrow import strings, take
+from ..core.asked import one_row_each
+from ..core.column import FloatArray
+from ..core.cover import BoolArray
+from ..core.errors import Infeasible, InputError
+from ..core.ladders import number
+from ..core.mechanism import Mechanism, MechanismCard, Progress
+from ..core.release import Release
+from ..core.roles import Roles
+from ..core.table import Table
+from ._by_column import by_column
+from ._numbers import columns_of
+from ._rows import Rows
+
+_WHO = "top_bottom_coding"
+End = Literal["top", "bottom"]
+
+
+@dataclass(frozen=True)
+class TopBottomCoding(Mechanism):
+    """Extreme numbers replaced by the bound that they reach."""
+
+    columns: str | None = None
+    top: str | float | None = None
+    bottom: str | float | None = None
+    top_share: float | None = None
+    bottom_share: float | None = None
+    people: int = 1
+
+    card: ClassVar[MechanismCard] = MechanismCard(
+        name=_WHO,
+        title="Top and bottom coding",
+        promise="behind every code there are at least `people` rows, and no number beyond it is released; of other values and "
+        "of combinations of columns it promises nothing",
+        against="an adversary who knows that someone has an extreme value, such as the highest income of a town",
+        cost="numbers at or beyond a bound become >=x or <=x; all others stay as they are; sums and means can no longer be exact",
+        source="Hundepool et al. 2024, Handbook on Statistical Disclosure Control, ch. 3 (microdata)",
+        parameters={
+            "columns": "the columns of numbers, such as age,salary; unless given, those that a bound names, else the "
+            "quasi-identifiers that are numbers",
+            "top": "the bound from which on numbers become >=x: one number, or one for each column such as age=90,salary=150000",
+            "bottom": "the bound down from which numbers become <=x, written likewise",
+            "top_share": "instead of top: the bound is the highest value that at least this share of the people reach (0: as few "
+            "as `people` allows)",
+            "bottom_share": "instead of bottom, likewise from below",
+            "people": "the fewest people behind a code: a bound of the owner that fewer reach is refused, a share is widened",
+        },
+    )
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.people, int) or isinstance(self.people, bool) or self.people < 1:
+            raise InputError(f"{_WHO}: people must be at least 1, and whole.")
+        for end in ("top", "bottom"):
+            share, bound = getattr(self, f"{end}_share"), getattr(self, end)
+            if share is not None and not 0 <= share <= 1:
+                raise InputError(f"{_WHO}: {end}_share must be a share of the people between 0 and 1.")
+            if share is not None and bound is not None:
+                raise InputError(f"{_WHO}: {end} and {end}_share both give a bound; set one of them.")
+            _bounds(bound, end)
+
+    def __call__(
+        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
+    ) -> Release:
+        """Sanitize; nothing is left to chance, so `rng` is not used. A missing value stays missing and is nobody's extreme."""
+        given = {end: _bounds(getattr(self, end), end) for end in ("top", "bottom")}
+        shares = {end: getattr(self, f"{end}_share") for end in ("top", "bottom")}
+        if not any(given.values()) and all(share is None for share in shares.values()):
+            raise InputError(f"{_WHO} needs a bound: set top, bottom, top_share or bottom_share.")
+        if self.people > 1 or any(share is not None for share in shares.values()):
+            one_row_each(table, roles, _WHO)
+        rows = Rows.of(table, roles, _WHO)
+        names = self._names(rows, given)
+        changed, notes = {}, []
+        for i, name in enumerate(names):
+            column, codes = rows.columns[name], rows.codes[name]
+            numbers, known = rows.numbers(name, _WHO), column.numbers
+            assert known is not None
+            texts = list(column.texts)
+            reached: dict[End, BoolArray] = {}
+            for end in ("top", "bottom"):
+                bound = given[end].get(name, given[end].get("")) if given[end] else None
+                if bound is None and shares[end] is not None:
+                    bound = self._ranked(numbers, name, end, shares[end])
+                if bound is None:
+                    continue
+                reached[end] = known >= bound if end == "top" else known <= bound
+                label = f"{'>=' if end == 'top' else '<='}{number(bound)}"
+                texts = [label if hit else text for hit, text in zip(reached[end], texts, strict=True)]
+                notes.append(self._count(int(reached[end][codes].sum()), name, end))
+            if len(reached) == 2 and (reached["top"] & reached["bottom"]).any():
+                raise InputError(
+                    f"{_WHO}: the two bounds of {name!r} meet, so some values are beyond both; set them apart."
+                )
+            if any(hit.any() for hit in reached.values()):
+                changed[name] = take(strings(texts), codes)
+            if progress is not None:
+                progress((i + 1) / len(names))
+        return rows.release(changed, made_by=_WHO, parameters=self.settings(), notes=notes)
+
+    def _names(self, rows: Rows, given: dict[str, dict[str, float]]) -> tuple[str, ...]:
+        """The columns to be coded."""
+        bounded = [name for bounds in given.values() for name in bounds if name]
+        if self.columns is None and bounded:
+            for name in bounded:
+                rows.numbers(name, _WHO)
+            return tuple(dict.fromkeys(bounded))
+        names = tuple(columns_of(rows, self.columns, _WHO))
+        for name in bounded:
+            if name not in names:
+                raise InputError(f"{_WHO}: a bound names {name!r}, which columns does not; add it there.")
+        return names
+
+    def _ranked(self, numbers: FloatArray, name: str, end: End, share: float) -> float:
+        """The value furthest out that enough people reach."""
+        known = np.sort(numbers[~np.isnan(numbers)])
+        need = max(math.ceil(share * len(known) - 1e-9), self.people)
+        if need > len(known):
+            raise Infeasible(f"{_WHO}: {len(known):,} people have a value in {name!r}, fewer than the {need:,} wanted.")
+        return float(known[-need] if end == "top" else known[need - 1])
+
+    def _count(self, rows: int, name: str, end: End) -> str:
+        """What the release says of an end; refused if too few people are behind its code."""
+        if 0 < rows < self.people:
+            raise Infeasible(
+                f"{_WHO}: only {rows:,} people reach the {end} bound of {name!r}, fewer than {self.people:,}; move it inwards."
+            )
+        return f"Column {name!r}: {rows:,} rows are {end}-coded."
+
+
+def _bounds(bound: str | float | None, end: str) -> dict[str, float]:
+    """The bound by column; one that is for every column stands under the empty name."""
+    if bound is None:
+        return {}
+    try:
+        found = {"": float(bound)}
+    except ValueError:
+        found = by_column(str(bound), _WHO, end)
+    if not all(math.isfinite(value) for value in found.values()):
+        raise InputError(f"{_WHO}: {end} must be a finite number.")
+    return found
