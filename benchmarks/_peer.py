@@ -32,3 +32,15 @@ elif name == "anonypy":
         made[column] = ["{" + text.replace(",", ", ") + "}" if "," in text else text for text in texts]
     made.to_csv(Path(out), index=False)
     print(json.dumps({"seconds": seconds, "rows": len(made)}))
+elif name == "anjana":
+    from anjana.anonymity import k_anonymity
+
+    ladders = {}
+    for column in quasi:
+        lines = [line.split(";") for line in Path(source).with_name(f"hierarchy_{column}.csv").read_text().splitlines()]
+        ladders[column] = {level: [line[level] for line in lines] for level in range(len(lines[0]))}
+    started = time.perf_counter()
+    made = k_anonymity(frame[[*quasi, sensitive]], [], quasi, 10, 5, ladders)
+    seconds = time.perf_counter() - started
+    made.to_csv(Path(out), index=False)
+    print(json.dumps({"seconds": seconds, "rows": len(made)}))

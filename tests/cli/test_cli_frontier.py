@@ -99,7 +99,7 @@ def test_a_long_frontier_is_listed_in_part(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (("--policy", "a=1"), ("--policy a=1", "Safe Harbor: age=2")),
+        (("--policy", "a=1"), ("--policy a=1", "HIPAA: age=2")),
         (("--policy", "x: a"), ("column=level",)),
         (("--policy", "x: a=-1"), ("column=level",)),
         (("--policy", "x: a=1, a=0"), ("'a'", "two levels")),

@@ -29,7 +29,7 @@ def run(
         list[str] | None,
         typer.Option(
             metavar="'NAME: COLUMN=LEVEL, ...'",
-            help="A fixed policy to compare, such as 'Safe Harbor: age=2, zip=3'; columns not named stay as they are. Repeatable.",
+            help="A fixed policy to compare, such as 'HIPAA: age=2, zip=3'; columns not named stay as they are. Repeatable.",
         ),
     ] = None,
     require: o.Require = None,
@@ -101,9 +101,7 @@ def _policies(texts: list[str] | None) -> dict[str, dict[str, int]]:
         name, colon, rest = text.partition(":")
         name = name.strip()
         if not colon or not name:
-            raise InputError(
-                f"--policy {text}: write it like 'Safe Harbor: age=2, zip=3', a name and levels by column."
-            )
+            raise InputError(f"--policy {text}: write it like 'HIPAA: age=2, zip=3', a name and levels by column.")
         if name in found:
             raise InputError(f"--policy {text}: there is already a policy {name!r}.")
         levels: dict[str, int] = {}

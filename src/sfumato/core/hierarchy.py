@@ -68,7 +68,9 @@ class Hierarchy:
             if len(row) != width:
                 raise InputError(f"{source}, line {i}: {len(row)} fields where the first line has {width}.")
             if "" in row:
-                raise InputError(f"{source}, line {i}: level {list(row).index('')} is empty, which would mean missing; name it.")
+                raise InputError(
+                    f"{source}, line {i}: level {list(row).index('')} is empty, which would mean missing; name it."
+                )
         levels = [tuple(row[h] for _, row in numbered) for h in range(width)]
         if set(levels[-1]) != {TOP}:
             levels.append((TOP,) * len(numbered))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from ..core.column import FloatArray, IntArray
 from ..core.cover import BoolArray
 from ..core.mechanism import Progress
 from ._axes import Axis
+
+if TYPE_CHECKING:
+    from ._lineage import Lineage
 
 Met = Callable[[IntArray, IntArray, IntArray, int], BoolArray]
 """(tuple, rows, class of each, number of classes) -> which classes meet everything."""
@@ -76,28 +80,60 @@ def partition(
     A part is cut along the axis where that lowers ILoss most, or its widest axis. With `tie`, an order of the tuples, cuts are
     relaxed: a part is halved by rows, and the tuple in the middle is divided.
     """
+    return partition_tree(axes, code, n, met, widest=widest, tie=tie, progress=progress)[0]
+
+
+def partition_tree(
+    axes: list[Axis],
+    code: IntArray,
+    n: IntArray,
+    met: Met,
+    *,
+    lineage: Lineage | None = None,
+    widest: bool = False,
+    tie: IntArray | None = None,
+    progress: Progress | None = None,
+) -> tuple[Parts, IntArray]:
+    """The same, and where parts are judged by what they were cut from, their numbers in that `lineage`."""
     edge = np.array([[len(axis) - 1] for axis in axes])
     parts = Parts(np.arange(len(n)), n, np.zeros(1, dtype=np.int64), np.zeros_like(edge), edge)
+    number = _numbers(parts, np.array([-1]), lineage)
     finished: list[Parts] = []
+    numbers: list[IntArray] = []
     done, rows = 0, int(n.sum())
     while len(parts):
-        parts, closed = _generation(axes, code, parts, met, widest, tie)
+        children, origin, was_cut = _generation(axes, code, parts, number, met, lineage, widest, tie)
+        closed = parts.select(~was_cut)
         finished.append(closed)
+        numbers.append(number[~was_cut])
+        parts, number = children, _numbers(children, number[origin], lineage)
         done += int(closed.n.sum())
         if progress and len(closed):
             progress(done / rows)
-    return Parts.join([parts for parts in finished if len(parts)])
+    return Parts.join([parts for parts in finished if len(parts)]), np.concatenate(numbers)
+
+
+def _numbers(parts: Parts, parent: IntArray, lineage: Lineage | None) -> IntArray:
+    return lineage.add(parts, parent) if lineage is not None and len(parts) else np.zeros(len(parts), dtype=np.int64)
 
 
 def _generation(
-    axes: list[Axis], code: IntArray, parts: Parts, met: Met, widest: bool, tie: IntArray | None
-) -> tuple[Parts, Parts]:
-    """The children of the parts that could be cut, and the parts that could not."""
-    views = [_view(axis, code[j][parts.entry], parts) for j, axis in enumerate(axes)]
+    axes: list[Axis],
+    code: IntArray,
+    parts: Parts,
+    number: IntArray,
+    met: Met,
+    lineage: Lineage | None,
+    widest: bool,
+    tie: IntArray | None,
+) -> tuple[Parts, IntArray, BoolArray]:
+    """The children of the parts that could be cut, the part that each comes from, and which parts were cut."""
+    views = [along(axis, code[j][parts.entry], parts) for j, axis in enumerate(axes)]
     spread = np.array([view.spread for view in views])
     wish = spread if widest else np.where(spread > 0, np.array([view.gain for view in views]), -1.0)
     order = np.argsort(-wish, axis=0, kind="stable")  # the owner's order among equals
     children: list[Parts] = []
+    origin: list[IntArray] = []
     was_cut = np.zeros(len(parts), dtype=bool)
     rest, at = parts, np.arange(len(parts))  # the parts to cut, and their place among all parts
     for axis_of in order:
@@ -111,16 +147,22 @@ def _generation(
         good = met(pieces.entry, pieces.n, pieces.member, len(pieces))
         allowed = np.bincount(parent, minlength=len(rest)) > 1
         allowed[parent[~good]] = False
+        if lineage is not None and allowed.any():
+            tried = allowed[parent]
+            near = lineage.allows(pieces.select(tried), number[at[parent[tried]]])
+            allowed[parent[tried][~near]] = False
         if allowed.any():
             children.append(pieces.select(allowed[parent]))
+            origin.append(at[parent[allowed[parent]]])
             was_cut[at[allowed]] = True
             rest, at = rest.select(~allowed), at[~allowed]
-    none = np.zeros(len(parts), dtype=bool)
-    return Parts.join(children) if children else parts.select(none), parts.select(~was_cut)
+    if not children:
+        return parts.select(was_cut), np.zeros(0, dtype=np.int64), was_cut
+    return Parts.join(children), np.concatenate(origin), was_cut
 
 
 @dataclass(frozen=True, eq=False)
-class _View:
+class View:
     """All parts seen along one axis: how wide each is, how much ILoss its cut saves, and where that cut is."""
 
     spread: FloatArray
@@ -129,7 +171,7 @@ class _View:
     """The last code on the left; on a tree, the level of the labels to cut into."""
 
 
-def _view(axis: Axis, code: IntArray, parts: Parts) -> _View:
+def along(axis: Axis, code: IntArray, parts: Parts) -> View:
     """Look at all parts along an axis, where each entry has a code."""
     if axis.levels:
         return _view_tree(axis, code, parts)
@@ -145,10 +187,10 @@ def _view(axis: Axis, code: IntArray, parts: Parts) -> _View:
     else:
         open_, low, high = last - first, cut - first, last - right
     loss = (left * low + (total - left) * high) / total
-    return _View(open_ / size, (open_ - loss) / size, at[cut])
+    return View(open_ / size, (open_ - loss) / size, at[cut])
 
 
-def _view_tree(axis: Axis, code: IntArray, parts: Parts) -> _View:
+def _view_tree(axis: Axis, code: IntArray, parts: Parts) -> View:
     """The same on a taxonomy, whose cut is into all labels one level down."""
     low, high = np.minimum.reduceat(code, parts.start), np.maximum.reduceat(code, parts.start)
     spread, edge = axis.spread(low, high), axis.level(low, high) - 1
@@ -160,7 +202,7 @@ def _view_tree(axis: Axis, code: IntArray, parts: Parts) -> _View:
         leaves[inside] = np.bincount(labels)[labels[code[inside]]]
     # the loss below is bounded by that of the labels: what a child really holds may be less
     loss = np.add.reduceat(parts.n * (leaves - 1), parts.start) / np.add.reduceat(parts.n, parts.start) / len(axis)
-    return _View(spread, spread - loss, np.maximum(edge, 0))
+    return View(spread, spread - loss, np.maximum(edge, 0))
 
 
 def _cut(

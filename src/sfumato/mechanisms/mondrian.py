@@ -1,7 +1,8 @@
 """Mondrian: cut the table along one quasi-identifier after the other, as long as every part meets every requirement.
 
 LeFevre, DeWitt, Ramakrishnan 2006. The table is counted once into distinct weighted tuples; `_partition` cuts these, and
-the engine replaces the rows' values by one join. The cost follows distinct tuples, not rows.
+the engine replaces the rows' values by one join. The cost follows distinct tuples, not rows. Under (n,t)-closeness a cut is
+judged by what the part was cut from (`_lineage`), and cuts that the metric does not agree to are undone.
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ import numpy as np
 import pyarrow as pa
 
 from ..core.arrow import integers, strings, take
+from ..core.asked import one_row_each, sensitive_columns
+from ..core.chance import Chance
 from ..core.classes import Classes, Sensitive
-from ..core.column import IntArray
+from ..core.column import IntArray, encode
+from ..core.counted import CountedTable
 from ..core.counts import Counts, exact, pack
 from ..core.cover import BoolArray
 from ..core.errors import Infeasible, InputError
@@ -24,13 +28,15 @@ from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Recoding, Table
 from ..metrics.privacy.k_anonymity import k_anonymity
+from ..metrics.privacy.n_t_closeness import n_t_closeness
 from ._axes import Axis
-from ._partition import Parts, partition
+from ._lineage import Lineage, Near
+from ._partition import Parts, along, partition_tree
 
 
 @dataclass(frozen=True)
 class Mondrian(Mechanism):
-    """Greedy multidimensional partitioning under any conjunction of class requirements."""
+    """Greedy multidimensional partitioning under any conjunction of class requirements and (n,t)-closeness."""
 
     k: int | None = None
     mode: Literal["strict", "relaxed"] = "strict"
@@ -41,11 +47,13 @@ class Mondrian(Mechanism):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="mondrian",
         title="Mondrian multidimensional partitioning",
-        promise="every class meets every class requirement given (k_anonymity >= k, l-diversity, t-closeness, leakages, ...)",
+        promise="every class meets every class requirement given (k_anonymity >= k, l-diversity, t-closeness, leakages, ...) and "
+        "n_t_closeness, where that is required",
         against="an adversary who knows all quasi-identifiers of a person and that the person is in the release",
         cost="numbers and dates become intervals, columns with a taxonomy, mask or calendar its labels, others sets, and these "
         "differ from class to class (local recoding); nothing is suppressed, and no sensitive value is changed",
-        source="LeFevre, DeWitt, Ramakrishnan 2006; requirements beyond k after Li, Li, Venkatasubramanian 2007",
+        source="LeFevre, DeWitt, Ramakrishnan 2006; requirements beyond k after Li, Li, Venkatasubramanian 2007, "
+        "(n,t)-closeness after their check of 2010",
         parameters={
             "k": "short for the requirement k_anonymity >= k",
             "mode": "strict: rows with equal quasi-identifiers stay together; relaxed: they may be divided, which makes "
@@ -67,8 +75,8 @@ class Mondrian(Mechanism):
                 )
 
     def honours(self, requirement: Requirement) -> bool:
-        """Any requirement on classes."""
-        return requirement.metric.card.scope == "class"
+        """Any requirement on classes, and (n,t)-closeness."""
+        return requirement.metric.card.scope == "class" or requirement.metric.card.name == n_t_closeness.card.name
 
     @property
     def promises(self) -> tuple[Requirement, ...]:
@@ -85,8 +93,8 @@ class Mondrian(Mechanism):
         if not roles.quasi:
             raise InputError(f"{roles.source} names no quasi-identifier; set quasi = [...].")
         roles.check(table.columns, where=table.name, need=("identifiers", "quasi", "sensitive", "insensitive"))
-        _one_row_each(table, roles)
-        split = _sensitive_columns(require, roles)
+        one_row_each(table, roles, "mondrian")
+        split = sensitive_columns((requirement.metric for requirement in require), roles)
         counts = table.count((*roles.quasi, *split))
         if not counts.rows:
             raise InputError(f"{table.name} has no rows.")
@@ -95,13 +103,18 @@ class Mondrian(Mechanism):
             for column, codes in zip(counts.columns, counts.codes, strict=True)
             if column.name in roles.quasi
         ]
-        demands = _Demands.of(counts, roles, split, require)
+        demands = _Demands.of(counts, roles, split, tuple(r for r in require if r.metric.card.scope == "class"))
         demands.check_whole()
+        lineage = _lineage(counts, roles, split, tuple(r for r in require if r.metric.card.scope != "class"))
         code = np.array([axis.code[counts.codes[i]] for i, axis in enumerate(axes)])
         relaxed = self.mode == "relaxed"
-        tie = (rng or np.random.default_rng(0)).permutation(len(counts)) if relaxed else None
-        parts = partition(axes, code, counts.n, demands.met, widest=self.choose == "width", tie=tie, progress=progress)
-        labels = _labels(parts, axes, code, by_cuts=self.bounds == "cuts")
+        chance = Chance(rng)
+        tie = chance.order(len(counts)) if relaxed else None
+        parts, labels = self._cut(axes, code, demands, lineage, tie, roles, progress)
+        if lineage is not None:  # what is near the whole table will do, too: take it where it loses less
+            others = self._cut(axes, code, demands, lineage.to_whole(), tie, roles, None)
+            if _loss(axes, code, others[0], roles) < _loss(axes, code, parts, roles):
+                parts, labels = others
         if relaxed:  # parts with equal labels are one class, and not every requirement survives a union
             demands.check_union(parts, labels)
         recoding = _recoding(parts, labels, counts, roles, divides=relaxed)
@@ -112,35 +125,33 @@ class Mondrian(Mechanism):
             recoding=recoding,
             made_by=self.card.name,
             parameters=self.settings(),
+            notes=chance.notes if relaxed else (),
         )
 
-
-def _one_row_each(table: Table, roles: Roles) -> None:
-    """Refuse several rows per person: Mondrian counts rows, and the promise is about people."""
-    if (
-        roles.person is not None
-        and roles.person in table.columns
-        and table.unique_rows((roles.person,))[0] < table.rows
-    ):
-        raise InputError(
-            f"{table.name}: some people have several rows ({roles.person!r} repeats), and mondrian counts rows; "
-            "bring one row per person."
+    def _cut(
+        self,
+        axes: list[Axis],
+        code: IntArray,
+        demands: _Demands,
+        lineage: Lineage | None,
+        tie: IntArray | None,
+        roles: Roles,
+        progress: Progress | None,
+    ) -> tuple[Parts, list[list[str | None]]]:
+        """The parts and what they release; cuts are undone until the metric agrees to all that looks at ancestors."""
+        wide, by_cuts = self.choose == "width", self.bounds == "cuts"
+        parts, number = partition_tree(
+            axes, code, demands.n, demands.met, lineage=lineage, widest=wide, tie=tie, progress=progress
         )
-
-
-def _sensitive_columns(require: tuple[Requirement, ...], roles: Roles) -> tuple[str, ...]:
-    """The sensitive columns that the requirements look at."""
-    found: dict[str, None] = {}
-    for requirement in require:
-        if "sensitive" in requirement.metric.card.needs:
-            columns = [requirement.metric.column] if requirement.metric.column else roles.sensitive
-            if not columns:
-                raise InputError(f"{requirement} needs a sensitive column; {roles.source} names none.")
-            for column in columns:
-                if column in roles.quasi:
-                    raise InputError(f"{requirement}: column {column!r} is a quasi-identifier in {roles.source}.")
-                found[column] = None
-    return tuple(found)
+        labels = _labels(parts, axes, code, by_cuts=by_cuts)
+        while lineage is not None and (failed := _failed(lineage, parts, labels, roles)).any():
+            if len(parts) == 1:
+                raise Infeasible(
+                    f"mondrian cannot meet {lineage.near[0][0]}: not even the whole table as a single class does."
+                )
+            parts, number = lineage.join(parts, number, failed)
+            labels = _labels(parts, axes, code, by_cuts=by_cuts)
+        return parts, labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,6 +217,45 @@ class _Demands:
             raise Infeasible(
                 "mondrian, relaxed: classes with the same released values together miss a requirement; use mode=strict."
             )
+
+
+def _lineage(counts: Counts, roles: Roles, split: tuple[str, ...], require: tuple[Requirement, ...]) -> Lineage | None:
+    """What remembers the parts' ancestors, if a requirement looks at them."""
+    if not require:
+        return None
+    near: list[Near] = []
+    for requirement, value, sensitive in _Demands.of(counts, roles, split, require).items:
+        assert value is not None
+        assert sensitive is not None
+        near.append((requirement, value, sensitive))
+    return Lineage(near, counts.rows)
+
+
+def _failed(lineage: Lineage, parts: Parts, labels: list[list[str | None]], roles: Roles) -> BoolArray:
+    """The parts whose class misses (n,t)-closeness as the metric measures it on the release that they make."""
+    coded = [encode(name, strings(texts)) for name, texts in zip(roles.quasi, labels, strict=True)]
+    key = pack([codes for _, codes in coded], [len(column) for column, _ in coded], len(parts))
+    _, classes = np.unique(
+        key, return_inverse=True
+    )  # numbered as the metric numbers them: in the order of their values
+    failed = np.zeros(len(parts), dtype=bool)
+    for requirement, value, sensitive, _ in lineage.near:
+        columns, codes = [*(column for column, _ in coded), sensitive.column], [c[parts.member] for _, c in coded]
+        counts = Counts.of(columns, [*codes, value[parts.entry]], parts.n)
+        release = Release(table=CountedTable(counts, name="the release"))
+        score = requirement.metric.on(sensitive.column.name).score(release.evidence(roles))
+        assert score.per_class is not None
+        failed |= ~requirement.passes(score.per_class)[classes]
+    return failed
+
+
+def _loss(axes: list[Axis], code: IntArray, parts: Parts, roles: Roles) -> float:
+    """ILoss of parts, by the owner's weights."""
+    rows, loss = np.add.reduceat(parts.n, parts.start), 0.0
+    for j, axis in enumerate(axes):
+        spread = along(axis, code[j][parts.entry], parts).spread
+        loss += float(roles.weights.get(axis.column.name, 1.0)) * float(rows @ spread)
+    return loss
 
 
 def _labels(parts: Parts, axes: list[Axis], code: IntArray, *, by_cuts: bool) -> list[list[str | None]]:
