@@ -178,32 +178,32 @@ def around(tuples: Counts, level: tuple[IntArray, ...], wanted: IntArray, enough
     Classes come in ascending order; the supersets are 0, 1, ... .
     """
     places = 4 * len(tuples) + 1
-    members, key, asked, room = np.arange(len(tuples)), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), 1
+    members, key, asked, room = np.arange(len(tuples)), None, np.zeros(len(wanted), dtype=np.int64), 1
     # the column with the most labels leaves the fewest classes to the others
     for step, codes in sorted(zip(level, tuples.codes, strict=True), key=lambda each: -int(each[0].max())):
         size = int(step.max()) + 1
         if size == 1 and step.min() == 0:  # *
             continue
-        if room * size > _ROOM:
+        if key is not None and room * size > _ROOM:
             found, key = np.unique(key, return_inverse=True)
             asked, room = np.searchsorted(found, asked), len(found)
         mine = step[codes[wanted]]
-        asked, wanted = mine[mine >= 0] if room == 1 else (asked * size + mine)[mine >= 0], wanted[mine >= 0]
+        asked, wanted = (asked * size + mine)[mine >= 0], wanted[mine >= 0]
+        room *= size
         # only classes with the labels of a wanted one, or that share a place with such, go on
-        shared = np.zeros(min(room * size, places) + 1, dtype=bool)  # the last is for -1
+        shared = np.zeros(min(room, places) + 1, dtype=bool)  # the last is for -1
         shared[asked % places] = True
-        if room == 1:
+        if key is None:
             if not shared[step].all():
                 members = np.flatnonzero(shared[step][codes])
             key = step[codes[members]]
         else:
             label = step[codes[members]]
             key = key * size + label
-            kept = shared[key if room * size <= places else key % places] & (label >= 0)
+            kept = shared[key if room <= places else key % places] & (label >= 0)
             members, key = members[kept], key[kept]
-        room *= size
-    if room == 1:
-        key, asked = np.zeros(len(members), dtype=np.int64), np.zeros(len(wanted), dtype=np.int64)
+    if key is None:
+        key = np.zeros(len(members), dtype=np.int64)
     if room > 8 * len(key):
         place = key % places
         rows = np.bincount(place, weights=tuples.n[members], minlength=places)

@@ -123,7 +123,7 @@ class Entries:
         """Of members with entries `p` of `value` in the group `mine`; `prior` is what the groups have, by group and value."""
         if self.kind == "ordered":
             return self._ordered(member, mine, value, p, key, prior)
-        q = prior[mine * self.m + value if _complete(key) else np.searchsorted(key, mine * self.m + value)]
+        q = prior[mine * self.m + value if _complete(key, self.m) else np.searchsorted(key, mine * self.m + value)]
         if self.kind == "equal":
             return _sums(member, np.maximum(p - q, 0.0), 0)
         both = p * np.log2(2 * p / (p + q)) + q * np.log2(2 * q / (p + q))
@@ -146,7 +146,7 @@ class Entries:
         area = _within(np.append(0.0, cumulative[:-1]) * gap, first, width)
 
         def upto(x: IntArray) -> FloatArray:
-            last = (mine * m + x if _complete(key) else np.searchsorted(key, mine * m + x)) - 1
+            last = (mine * m + x if _complete(key, self.m) else np.searchsorted(key, mine * m + x)) - 1
             inside = (last >= 0) & (of[last] == mine)
             return np.where(inside, area[last] + cumulative[last] * (x - support[last]), 0.0)
 
@@ -248,9 +248,9 @@ class Smoothed(Entries):
         return p / mass[:, None]
 
 
-def _complete(key: IntArray) -> bool:
-    """Whether the keys are 0, 1, ... ."""
-    return len(key) == int(key[-1]) + 1
+def _complete(key: IntArray, m: int) -> bool:
+    """Whether every value of every group has a key, which is then its own place."""
+    return len(key) == (int(key[-1]) // m + 1) * m
 
 
 def _bits(x: FloatArray) -> FloatArray:
