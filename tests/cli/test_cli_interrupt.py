@@ -97,7 +97,7 @@ def test_while_it_is_verified(run: Run, house: House, monkeypatch: pytest.Monkey
     def interrupted(*args: Any, **options: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(publishing, "verify", interrupted)
+    monkeypatch.setattr(publishing, "verify_release", interrupted)
     before = house.listing()
     found = run(
         "sanitize", house.people, "--roles", house.roles, "--mechanism", "mondrian", "--set", "k=4",

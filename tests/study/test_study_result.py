@@ -332,7 +332,7 @@ def test_to_dict_is_json_the_same_twice_and_complete(table: Table) -> None:
 def test_another_order_of_rows_gives_the_same_numbers(table: Table) -> None:
     order = np.random.default_rng(0).permutation(120)
     shuffled = sf.read(pa.table({name: np.asarray(values)[order] for name, values in columns().items()}))
-    a, b = (study(t, *KS, "mondrian k=3 mode=relaxed").run().to_dict() for t in (table, shuffled))
+    a, b = (study(t, *KS, "mondrian k=3 mode=relaxed").run(seed=1).to_dict() for t in (table, shuffled))
     assert json.dumps(a) == json.dumps(b)
 
 
