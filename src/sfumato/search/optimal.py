@@ -50,6 +50,11 @@ class Bounds:
             self.low.append(self.base[-1].copy())
         self.total = np.zeros(self.shape)
         self._sum((slice(None),) * len(self.shape))
+        cost = [np.zeros(n) for n in self.shape]
+        for factor, term in problem.loss.terms:
+            cost = [c + factor * own for c, own in zip(cost, term.cost, strict=True)]
+        self.step = [np.diff(column).tolist() for column in cost]
+        """What each level of a column costs more than the one below it."""
         self.judged = np.zeros(self.shape, dtype=bool)
         self.ruled = np.zeros(self.shape, dtype=bool)
         """Nodes below one that rules them out."""
@@ -136,10 +141,11 @@ def climb(problem: Problem, bounds: Bounds, levels: Levels) -> None:
     That one closes the most nodes at once, and the next one is often feasible.
     """
     way = [levels]
-    while way[-1] != problem.lattice.top:
-        here = way[-1]
-        steps = [(*here[:i], here[i] + 1, *here[i + 1 :]) for i, top in enumerate(problem.lattice.top) if here[i] < top]
-        way.append(min(steps, key=lambda node: (sum(base[node] for base in bounds.base), node)))
+    here, top = list(levels), problem.lattice.top
+    for _ in range(sum(top) - sum(levels)):
+        j = min((j for j, level in enumerate(here) if level < top[j]), key=lambda j: bounds.step[j][here[j]])
+        here[j] += 1
+        way.append(tuple(here))
     low, high = 0, len(way) - 1
     while high - low > 1 and not problem.spent:
         middle = (low + high) // 2
