@@ -166,6 +166,10 @@ class Roles:
             hint = f"did you mean {near[0]!r}?" if near else f"correct {kind} in {self.source}."
             raise InputError(f"{where}: no column {name!r}, which {self.source} names in {kind}; {hint}")
 
+    def released(self, columns: Sequence[str]) -> list[str]:
+        """Of these columns those that may leave the house: quasi-identifiers, sensitive and insensitive ones."""
+        return [name for name in columns if name in (*self.quasi, *self.sensitive, *self.insensitive)]
+
     def hierarchy(self, column: Column) -> Hierarchy | None:
         """The hierarchy of a column over the values it has, or None if none is given."""
         rule = self.hierarchies.get(column.name)

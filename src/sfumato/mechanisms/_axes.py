@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..core.column import Column, FloatArray, IntArray
+from ..core.counts import Counts, exact
 from ..core.cover import spell_set
 from ..core.hierarchy import TOP, Hierarchy
 from ..core.roles import Roles
@@ -133,3 +134,13 @@ class Axis:
                 texts[0] if len(texts) == 1 else TOP if whole else spell_set([t for t in texts if t is not None])
             )
         return [spelled[i] for i in where.reshape(-1)]
+
+
+def axes_of(counts: Counts, roles: Roles) -> tuple[list[Axis], IntArray]:
+    """The axes of the quasi-identifiers, which are counted first, and the code of each tuple on each."""
+    axes = [
+        Axis.of(column, exact(np.bincount(codes, weights=counts.n, minlength=len(column))), roles)
+        for column, codes in zip(counts.columns, counts.codes, strict=True)
+        if column.name in roles.quasi
+    ]
+    return axes, np.array([axis.code[counts.codes[i]] for i, axis in enumerate(axes)])

@@ -42,8 +42,7 @@ class Rows:
     def of(cls, table: Table, roles: Roles, who: str, *, house: Iterable[str] = ()) -> Rows:
         """All rows over the columns that may be released, and those of `house`, which stay in."""
         roles.check(table.columns, where=table.name, need=("identifiers", "quasi", "sensitive", "insensitive"))
-        named = (*roles.quasi, *roles.sensitive, *roles.insensitive)
-        names = tuple(column for column in table.columns if column in named)
+        names = tuple(roles.released(table.columns))
         if not names:
             raise InputError(f"{roles.source} names no column to release; set quasi, sensitive or insensitive.")
         inside = tuple(column for column in house if column not in names)

@@ -16,20 +16,20 @@ from ..core.column import IntArray
 from ..core.counts import Counts, exact
 from ..core.errors import InputError
 from ..core.hierarchy import TOP
-from ..core.mechanism import Mechanism, MechanismCard, Progress
+from ..core.mechanism import MechanismCard, Progress
 from ..core.metric import Requirement
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Recoding, Table
-from ..metrics.privacy.k_anonymity import k_anonymity
 from ..search.additive import objective as named_objective
 from ..search.cuts import Cuts, optimal_cuts
 from ..search.lattice import Ladder
 from ._by_column import by_column
+from ._steered import Steered
 
 
 @dataclass(frozen=True)
-class CutPoints(Mechanism):
+class CutPoints(Steered):
     """The best ranges of one column under any conjunction of class requirements."""
 
     column: str | None = None
@@ -60,18 +60,9 @@ class CutPoints(Mechanism):
     )
 
     def __post_init__(self) -> None:
-        for name in ("k", "max_ranges"):
-            value = getattr(self, name)
-            if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-                raise InputError(f"cut_points: {name} must be at least 1, and whole.")
         named_objective(self.objective)
         self._levels()
-        object.__setattr__(self, "require", tuple(self.require))
-        for requirement in self.require:
-            if not self.honours(requirement):
-                raise InputError(
-                    f"cut_points cannot steer by {requirement}: it is about the whole table, not about a class."
-                )
+        self.check_steering("max_ranges")
 
     def _levels(self) -> dict[str, int]:
         """The level at which each of the other columns is held."""
@@ -80,15 +71,6 @@ class CutPoints(Mechanism):
             if not level.is_integer() or level < 0:
                 raise InputError(f"cut_points: the level of {name!r} must be at least 0, and whole.")
         return {name: int(level) for name, level in found.items()}
-
-    def honours(self, requirement: Requirement) -> bool:
-        """Any requirement on classes."""
-        return requirement.metric.card.scope == "class"
-
-    @property
-    def promises(self) -> tuple[Requirement, ...]:
-        """k and the requirements."""
-        return (*((k_anonymity.at_least(self.k),) if self.k is not None else ()), *self.require)
 
     def __call__(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
@@ -116,18 +98,11 @@ class CutPoints(Mechanism):
             progress=progress,
         )
         recoding = self._recoding(table.count(roles.quasi), found, roles)
-        columns = [c for c in table.columns if c in (*roles.quasi, *roles.sensitive, *roles.insensitive)]
-        return Release(
-            table=table.keep(columns).recode(recoding),
-            original=table,
-            recoding=recoding,
-            made_by=self.card.name,
-            parameters=self.settings(),
-            notes=(
-                f"Column {self.column!r} in {found.ranges} ranges: {found.aim.name} {found.objective:.6g} {found.aim.unit}; "
-                "no other ranges that meet everything are better.",
-            ),
+        note = (
+            f"Column {self.column!r} in {found.ranges} ranges: {found.aim.name} {found.objective:.6g} {found.aim.unit}; "
+            "no other ranges that meet everything are better."
         )
+        return self.released(table, roles, recoding, (note,))
 
     def _recoding(self, counts: Counts, found: Cuts, roles: Roles) -> Recoding:
         """What each tuple of quasi-identifiers becomes."""

@@ -11,18 +11,18 @@ from typing import ClassVar
 import numpy as np
 
 from ..core.errors import InputError
-from ..core.mechanism import Mechanism, MechanismCard, Progress
+from ..core.mechanism import MechanismCard, Progress
 from ..core.metric import Requirement
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ..metrics.privacy.k_anonymity import k_anonymity
 from ..search.full_domain import optimal_generalization
 from ..search.losses import Wanted
+from ._steered import Steered
 
 
 @dataclass(frozen=True)
-class GeneralizeFullDomain(Mechanism):
+class GeneralizeFullDomain(Steered):
     """The full-domain generalization of least loss, proved, under any conjunction of registered requirements."""
 
     k: int | None = None
@@ -54,23 +54,16 @@ class GeneralizeFullDomain(Mechanism):
     )
 
     def __post_init__(self) -> None:
-        if self.k is not None and (not isinstance(self.k, int) or isinstance(self.k, bool) or self.k < 1):
-            raise InputError("generalize_full_domain: k must be at least 1, and whole.")
         if not 0 <= self.suppression <= 1:
             raise InputError("generalize_full_domain: suppression must be a share of the rows between 0 and 1.")
         if self.time_limit is not None and not self.time_limit > 0:
             raise InputError("generalize_full_domain: time_limit must be above 0 seconds.")
-        object.__setattr__(self, "require", tuple(self.require))
+        self.check_steering()
         Wanted.read(self.minimise)
 
     def honours(self, requirement: Requirement) -> bool:
         """Any requirement."""
         return True
-
-    @property
-    def promises(self) -> tuple[Requirement, ...]:
-        """k and the requirements."""
-        return (*((k_anonymity.at_least(self.k),) if self.k is not None else ()), *self.require)
 
     def __call__(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None

@@ -12,23 +12,22 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..core.asked import one_row_each, sensitive_columns
 from ..core.classes import Classes, Sensitive
 from ..core.column import FloatArray, IntArray
-from ..core.counts import exact, pack
+from ..core.counts import pack
 from ..core.cover import BoolArray
 from ..core.errors import InputError
-from ..core.mechanism import Mechanism, MechanismCard, Progress
+from ..core.mechanism import MechanismCard, Progress
 from ..core.metric import Requirement
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ..metrics.privacy.k_anonymity import k_anonymity
-from ._axes import Axis
+from ._axes import Axis, axes_of
 from ._clusters import Clusters, Pool, Ruler
-from ._demanded import check_whole, least_rows
+from ._demands import Demands
 from ._partition import Parts, partition
-from .mondrian import _Demands, _labels, _recoding
+from ._spelled import labels_of, recoding_of
+from ._steered import Steered
 
 _VALUES = 256
 """Sensitive values that are each tried before the next row is chosen."""
@@ -37,7 +36,7 @@ _TRIED = 16
 
 
 @dataclass(frozen=True)
-class KMember(Mechanism):
+class KMember(Steered):
     """Greedy clustering by information loss under any conjunction of class requirements."""
 
     k: int | None = None
@@ -61,25 +60,9 @@ class KMember(Mechanism):
     )
 
     def __post_init__(self) -> None:
-        if self.k is not None and (not isinstance(self.k, int) or isinstance(self.k, bool) or self.k < 1):
-            raise InputError("k_member: k must be at least 1, and whole.")
         if not isinstance(self.block, int) or isinstance(self.block, bool) or self.block < 0:
             raise InputError("k_member: block must be at least 0, and whole; 0 clusters the whole table at once.")
-        object.__setattr__(self, "require", tuple(self.require))
-        for requirement in self.require:
-            if not self.honours(requirement):
-                raise InputError(
-                    f"k_member cannot steer by {requirement}: it is about the whole table, not about a class."
-                )
-
-    def honours(self, requirement: Requirement) -> bool:
-        """Any requirement on classes."""
-        return requirement.metric.card.scope == "class"
-
-    @property
-    def promises(self) -> tuple[Requirement, ...]:
-        """k and the requirements."""
-        return (*((k_anonymity.at_least(self.k),) if self.k is not None else ()), *self.require)
+        self.check_steering()
 
     def __call__(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
@@ -89,27 +72,12 @@ class KMember(Mechanism):
         The paper starts at a random row; here the first cluster lies furthest from the most frequent tuple. Rows whose tuple
         meets everything as it is stay as they are.
         """
-        require = self.promises
-        if not require:
-            raise InputError("k_member needs something to meet: set k, or require for example k_anonymity >= 5.")
-        if not roles.quasi:
-            raise InputError(f"{roles.source} names no quasi-identifier; set quasi = [...].")
-        roles.check(table.columns, where=table.name, need=("identifiers", "quasi", "sensitive", "insensitive"))
-        one_row_each(table, roles, "k_member")
-        split = sensitive_columns((requirement.metric for requirement in require), roles)
-        counts = table.count((*roles.quasi, *split))
-        if not counts.rows:
-            raise InputError(f"{table.name} has no rows.")
-        axes = [
-            Axis.of(column, exact(np.bincount(codes, weights=counts.n, minlength=len(column))), roles)
-            for column, codes in zip(counts.columns, counts.codes, strict=True)
-            if column.name in roles.quasi
-        ]
-        code = np.array([axis.code[counts.codes[i]] for i, axis in enumerate(axes)])
-        demands = _Demands.of(counts, roles, split, require)
-        check_whole(demands, "k_member")
+        counts, split = self.count(table, roles)
+        axes, code = axes_of(counts, roles)
+        demands = Demands.of(counts, roles, split, self.promises)
+        demands.check_whole(self.card.name)
         rulers = [Ruler(axis, roles) for axis in axes]
-        search = _Search(rulers, code, demands, least_rows(demands))
+        search = _Search(rulers, code, demands, demands.least_rows())
         found: list[tuple[IntArray, IntArray, IntArray]] = []
         clusters, blocks = 0, _blocks(axes, code, demands, self.block)
         for i, block in enumerate(blocks):
@@ -119,20 +87,12 @@ class KMember(Mechanism):
             clusters += int(member.max()) + 1
         entry, n, member = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
         parts, labels = search.settle(axes, entry, n, member)
-        recoding = _recoding(parts, labels, counts, roles, divides=True)
-        columns = [c for c in table.columns if c in (*roles.quasi, *roles.sensitive, *roles.insensitive)]
+        recoding = recoding_of(parts, labels, counts, roles, divides=True)
         cut = f"An approximation: clustered within {len(blocks)} blocks that Mondrian cut first (block={self.block})."
-        return Release(
-            table=table.keep(columns).recode(recoding),
-            original=table,
-            recoding=recoding,
-            made_by=self.card.name,
-            parameters=self.settings(),
-            notes=(cut,) if len(blocks) > 1 else (),
-        )
+        return self.released(table, roles, recoding, (cut,) if len(blocks) > 1 else ())
 
 
-def _blocks(axes: list[Axis], code: IntArray, demands: _Demands, least: int) -> list[IntArray]:
+def _blocks(axes: list[Axis], code: IntArray, demands: Demands, least: int) -> list[IntArray]:
     """The tuples of each block: parts of at least so many tuples that meet everything as a class each."""
     everything = np.arange(len(demands.n))
     if not least or len(everything) < 2 * least:
@@ -152,7 +112,7 @@ class _Search:
 
     rulers: list[Ruler]
     code: IntArray
-    demands: _Demands
+    demands: Demands
     least: int
 
     def __call__(self, block: IntArray, progress: Progress | None) -> tuple[IntArray, IntArray, IntArray]:
@@ -255,7 +215,7 @@ class _Search:
             start = np.flatnonzero(np.diff(member, prepend=-1))
             nothing = np.zeros((len(axes), 0), dtype=np.int64)
             parts = Parts(entry, n, start, nothing, nothing)
-            labels = _labels(parts, axes, self.code, by_cuts=False)
+            labels = labels_of(parts, axes, self.code, by_cuts=False)
             keys = [np.unique([text or "" for text in texts], return_inverse=True)[1] for texts in labels]
             key = pack(keys, [int(k.max()) + 1 for k in keys], len(parts))
             _, classes = np.unique(key, return_inverse=True)
@@ -279,7 +239,7 @@ class _Search:
 class _Aim:
     """The sensitive values of a growing cluster, and which further ones bring it nearer to what it must meet."""
 
-    def __init__(self, demands: _Demands) -> None:
+    def __init__(self, demands: Demands) -> None:
         self.items = [(r, value, s) for r, value, s in demands.items if value is not None and s is not None]
         self.held = [np.zeros(len(sensitive.total), dtype=np.int64) for _, _, sensitive in self.items]
 

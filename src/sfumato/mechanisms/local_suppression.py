@@ -25,28 +25,26 @@ import numpy as np
 import pyarrow as pa
 
 from ..core.arrow import integers, strings, take
-from ..core.asked import one_row_each, sensitive_columns
 from ..core.column import IntArray
 from ..core.counts import Counts, exact, pack
 from ..core.cover import BoolArray
 from ..core.errors import Infeasible, InputError
 from ..core.hierarchy import TOP
-from ..core.mechanism import Mechanism, MechanismCard, Progress
+from ..core.mechanism import MechanismCard, Progress
 from ..core.metric import Requirement
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Recoding, Table
-from ..metrics.privacy.k_anonymity import k_anonymity
 from ._by_column import by_column
-from ._demanded import check_whole, least_rows
-from .mondrian import _Demands
+from ._demands import Demands
+from ._steered import Steered
 
 _SETS = 4096
 """Sets of columns that are looked at, the cheapest first."""
 
 
 @dataclass(frozen=True)
-class LocalSuppression(Mechanism):
+class LocalSuppression(Steered):
     """Suppression of cells, and of rows up to a limit, under any conjunction of class requirements."""
 
     k: int | None = None
@@ -75,50 +73,20 @@ class LocalSuppression(Mechanism):
     )
 
     def __post_init__(self) -> None:
-        for name in ("k", "most"):
-            value = getattr(self, name)
-            if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-                raise InputError(f"local_suppression: {name} must be at least 1, and whole.")
         if not 0 <= self.suppression <= 1:
             raise InputError("local_suppression: suppression must be a share of the rows between 0 and 1.")
         if self.importance is not None and min(by_column(self.importance, self.card.name, "importance").values()) < 0:
             raise InputError("local_suppression: the importance of a column must be at least 0.")
-        object.__setattr__(self, "require", tuple(self.require))
-        for requirement in self.require:
-            if not self.honours(requirement):
-                raise InputError(
-                    f"local_suppression cannot steer by {requirement}: it is about the whole table, not about a class."
-                )
-
-    def honours(self, requirement: Requirement) -> bool:
-        """Any requirement on classes."""
-        return requirement.metric.card.scope == "class"
-
-    @property
-    def promises(self) -> tuple[Requirement, ...]:
-        """k and the requirements."""
-        return (*((k_anonymity.at_least(self.k),) if self.k is not None else ()), *self.require)
+        self.check_steering("most")
 
     def __call__(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
     ) -> Release:
         """Sanitize; nothing is left to chance, so `rng` is not used. A missing cell is suppressed like any other."""
-        require = self.promises
-        if not require:
-            raise InputError(
-                "local_suppression needs something to meet: set k, or require for example k_anonymity >= 3."
-            )
-        if not roles.quasi:
-            raise InputError(f"{roles.source} names no quasi-identifier; set quasi = [...].")
-        roles.check(table.columns, where=table.name, need=("identifiers", "quasi", "sensitive", "insensitive"))
-        one_row_each(table, roles, "local_suppression")
-        cost = self._costs(roles)
-        split = sensitive_columns((requirement.metric for requirement in require), roles)
-        counts = table.count((*roles.quasi, *split))
-        if not counts.rows:
-            raise InputError(f"{table.name} has no rows.")
-        demands = _Demands.of(counts, roles, split, require)
-        check_whole(demands, "local_suppression")
+        counts, split = self.count(table, roles)
+        cost, require = self._costs(roles), self.promises
+        demands = Demands.of(counts, roles, split, require)
+        demands.check_whole(self.card.name)
         cells = _Cells.of(counts, len(roles.quasi), demands, cost, self.most)
         cells.hide(progress)
         limit = self.suppression * counts.rows + 1e-9
@@ -132,21 +100,12 @@ class LocalSuppression(Mechanism):
         if cells.left_out == counts.rows:
             raise Infeasible("local_suppression would leave every row out; allow more cells, or ask less.")
         there = np.bincount(cells.entry[~cells.out], minlength=len(counts)) > 0
-        if not cells.met(_Demands.of(counts.only(there), roles, split, require), np.cumsum(there) - 1):
+        if not cells.met(Demands.of(counts.only(there), roles, split, require), np.cumsum(there) - 1):
             raise Infeasible(
                 f"local_suppression: without the {cells.left_out:,} rows that are left out, or with a * that was there before, some "
                 f"class misses {' and '.join(map(str, require))}; set suppression=0, or rename that value."
             )
-        recoding = cells.recoding(counts, roles)
-        columns = [c for c in table.columns if c in (*roles.quasi, *roles.sensitive, *roles.insensitive)]
-        return Release(
-            table=table.keep(columns).recode(recoding),
-            original=table,
-            recoding=recoding,
-            made_by=self.card.name,
-            parameters=self.settings(),
-            notes=(cells.told(roles),),
-        )
+        return self.released(table, roles, cells.recoding(counts, roles), (cells.told(roles),))
 
     def _costs(self, roles: Roles) -> list[float]:
         """What a suppressed cell of each quasi-identifier costs."""
@@ -170,7 +129,7 @@ class _Cells:
     star: IntArray
     cost: list[float]
     most: int
-    demands: _Demands
+    demands: Demands
     entry: IntArray
     n: IntArray
     hidden: BoolArray
@@ -178,10 +137,10 @@ class _Cells:
 
     def __post_init__(self) -> None:
         self._plain = all(value is None for _, value, _ in self.demands.items)
-        self._least = least_rows(self.demands)
+        self._least = self.demands.least_rows()
 
     @classmethod
-    def of(cls, counts: Counts, quasi: int, demands: _Demands, cost: list[float], most: int | None) -> _Cells:
+    def of(cls, counts: Counts, quasi: int, demands: Demands, cost: list[float], most: int | None) -> _Cells:
         """Nothing hidden, nothing in a class."""
         columns = counts.columns[:quasi]
         star = np.array([len(column) for column in columns])
@@ -209,7 +168,7 @@ class _Cells:
         found, member = np.unique(key, return_inverse=True)
         return member, len(found)
 
-    def met(self, demands: _Demands, number: IntArray) -> bool:
+    def met(self, demands: Demands, number: IntArray) -> bool:
         """Whether the classes, by what is released, meet everything; `number` is that of each tuple in the demands."""
         there = ~self.out
         member, count = self._group(self.released[:, there], range(len(self.star)))

@@ -23,7 +23,7 @@ from ..core.chance import Chance
 from ..core.column import FloatArray, IntArray
 from ..core.counts import pack
 from ..core.errors import Infeasible, InputError
-from ..core.mechanism import Mechanism, MechanismCard, Progress, check_choices
+from ..core.mechanism import MechanismCard, Progress, check_choices
 from ..core.metric import Requirement
 from ..core.release import Release
 from ..core.roles import Roles
@@ -32,10 +32,11 @@ from ..metrics.privacy.k_anonymity import k_anonymity
 from ._mdav import Points, along, mdav
 from ._numbers import columns_of, is_whole, names_in, released
 from ._rows import Rows
+from ._steered import Steered
 
 
 @dataclass(frozen=True)
-class Microaggregation(Mechanism):
+class Microaggregation(Steered):
     """Groups of k rows or more over all columns together, or over each alone (individual ranking)."""
 
     k: int | None = None
@@ -71,18 +72,11 @@ class Microaggregation(Mechanism):
 
     def __post_init__(self) -> None:
         check_choices(self)
-        if self.k is not None and (not isinstance(self.k, int) or isinstance(self.k, bool) or self.k < 1):
-            raise InputError("microaggregation: k must be at least 1, and whole.")
         if not isinstance(self.block, int) or isinstance(self.block, bool) or self.block < 2:
             raise InputError("microaggregation: block must be at least 2, and whole.")
         if self.columns is not None:
             names_in(self.columns, "microaggregation")
-        object.__setattr__(self, "require", tuple(self.require))
-        for requirement in self.require:
-            if not self.honours(requirement):
-                raise InputError(
-                    f"microaggregation cannot steer by {requirement}; with how=together it can by k_anonymity."
-                )
+        self.check_steering(cannot="with how=together it can by k_anonymity")
 
     def honours(self, requirement: Requirement) -> bool:
         """k-anonymity, where groups are made over all columns."""

@@ -18,7 +18,7 @@ from ..core.column import FloatArray, IntArray
 from ..core.counts import Counts, exact, pack
 from ..core.cover import BoolArray
 from ..core.errors import Infeasible, InputError
-from ..core.mechanism import Mechanism, MechanismCard, Progress, check_choices
+from ..core.mechanism import MechanismCard, Progress, check_choices
 from ..core.metric import Requirement, spell_number
 from ..core.release import Release
 from ..core.roles import Roles
@@ -28,15 +28,15 @@ from ..metrics.privacy.personalized_breach import personalized_breach
 from ..search.full_domain import optimal_generalization
 from ..search.lattice import Ladder
 from ._axes import Axis
-from ._demanded import check_whole
+from ._demands import Demands
 from ._guarded import Guarded, Raised
 from ._rows import Rows
 from ._specialize import specialize
-from .mondrian import _Demands
+from ._steered import Steered
 
 
 @dataclass(frozen=True)
-class Personalize(Mechanism):
+class Personalize(Steered):
     """Generalize quasi-identifiers, then single sensitive values, until every guarding node's breach is within a limit."""
 
     limit: float | None = None
@@ -69,15 +69,8 @@ class Personalize(Mechanism):
     def __post_init__(self) -> None:
         if self.limit is not None and not 0 <= self.limit <= 1:
             raise InputError("personalize: limit must be a probability between 0 and 1.")
-        if self.k is not None and (not isinstance(self.k, int) or isinstance(self.k, bool) or self.k < 1):
-            raise InputError("personalize: k must be at least 1, and whole.")
         check_choices(self)
-        object.__setattr__(self, "require", tuple(self.require))
-        for requirement in self.require:
-            if not self.honours(requirement):
-                raise InputError(
-                    f"personalize cannot steer by {requirement}: it meets personalized_breach and limits on class sizes."
-                )
+        self.check_steering(cannot="it meets personalized_breach and limits on class sizes")
 
     def honours(self, requirement: Requirement) -> bool:
         """The breach of guarding nodes, and what looks at the sizes of classes only: sensitive values are changed."""
@@ -177,8 +170,8 @@ class Personalize(Mechanism):
             for column, codes in zip(quasi, counts.codes, strict=False)
         ]
         code = np.array([axis.code[counts.codes[i]] for i, axis in enumerate(axes)])
-        demands = _Demands.of(counts, roles, (), sizes)
-        check_whole(demands, self.card.name)
+        demands = Demands.of(counts, roles, (), sizes)
+        demands.check_whole(self.card.name)
         weights = [float(roles.weights.get(column.name, 1.0)) for column in counts.columns]
         rows = [
             np.bincount(at, weights=counts.n, minlength=len(axis)).astype(np.float64, copy=False)
@@ -252,7 +245,7 @@ class _Plan:
     value: IntArray
     guard: IntArray
     guarded: Guarded
-    demands: _Demands
+    demands: Demands
     fold: np.ufunc = field(default=np.add)
     lasting: bool = False
 

@@ -11,25 +11,24 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..core.asked import one_row_each, sensitive_columns
 from ..core.column import FloatArray, IntArray
 from ..core.counts import Counts, exact
 from ..core.cover import BoolArray
 from ..core.errors import InputError
-from ..core.mechanism import Mechanism, MechanismCard, Progress
+from ..core.mechanism import MechanismCard, Progress
 from ..core.metric import Requirement
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ..metrics.privacy.k_anonymity import k_anonymity
-from ._axes import Axis
-from ._demanded import check_whole, least_rows
+from ._axes import Axis, axes_of
+from ._demands import Demands
 from ._specialize import as_parts, specialize
-from .mondrian import _Demands, _recoding
+from ._spelled import recoding_of
+from ._steered import Steered
 
 
 @dataclass(frozen=True)
-class TopDownSpecialization(Mechanism):
+class TopDownSpecialization(Steered):
     """Global recoding for a classifier, guided by information gain per privacy loss."""
 
     k: int | None = None
@@ -52,23 +51,7 @@ class TopDownSpecialization(Mechanism):
     )
 
     def __post_init__(self) -> None:
-        if self.k is not None and (not isinstance(self.k, int) or isinstance(self.k, bool) or self.k < 1):
-            raise InputError("top_down_specialization: k must be at least 1, and whole.")
-        object.__setattr__(self, "require", tuple(self.require))
-        for requirement in self.require:
-            if not self.honours(requirement):
-                raise InputError(
-                    f"top_down_specialization cannot steer by {requirement}: it is about the whole table, not about a class."
-                )
-
-    def honours(self, requirement: Requirement) -> bool:
-        """Any requirement on classes."""
-        return requirement.metric.card.scope == "class"
-
-    @property
-    def promises(self) -> tuple[Requirement, ...]:
-        """k and the requirements."""
-        return (*((k_anonymity.at_least(self.k),) if self.k is not None else ()), *self.require)
+        self.check_steering()
 
     def __call__(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
@@ -77,38 +60,14 @@ class TopDownSpecialization(Mechanism):
 
         A missing value of the target is a class of its own; a missing quasi-identifier is a value that stands last.
         """
-        if not self.promises:
-            raise InputError(
-                "top_down_specialization needs something to meet: set k, or require for example k_anonymity >= 5."
-            )
-        if not roles.quasi:
-            raise InputError(f"{roles.source} names no quasi-identifier; set quasi = [...].")
-        roles.check(table.columns, where=table.name, need=("identifiers", "quasi", "sensitive", "insensitive"))
         target = self._target(roles)
-        one_row_each(table, roles, self.card.name)
-        split = sensitive_columns((requirement.metric for requirement in self.promises), roles)
-        counts = table.count((*roles.quasi, *split, *((target,) if target not in split else ())))
-        if not counts.rows:
-            raise InputError(f"{table.name} has no rows.")
-        axes = [
-            Axis.of(column, exact(np.bincount(codes, weights=counts.n, minlength=len(column))), roles)
-            for column, codes in zip(counts.columns, counts.codes, strict=True)
-            if column.name in roles.quasi
-        ]
-        code = np.array([axis.code[counts.codes[i]] for i, axis in enumerate(axes)])
-        demands = _Demands.of(counts, roles, split, self.promises)
-        check_whole(demands, self.card.name)
+        counts, split = self.count(table, roles, also=(target,))
+        axes, code = axes_of(counts, roles)
+        demands = Demands.of(counts, roles, split, self.promises)
+        demands.check_whole(self.card.name)
         cuts, group = specialize(axes, code, counts.n, _Plan.of(axes, code, counts, target, demands), progress=progress)
         parts, labels = as_parts(cuts, code, counts.n, group)
-        recoding = _recoding(parts, labels, counts, roles, divides=False)
-        columns = [c for c in table.columns if c in (*roles.quasi, *roles.sensitive, *roles.insensitive)]
-        return Release(
-            table=table.keep(columns).recode(recoding),
-            original=table,
-            recoding=recoding,
-            made_by=self.card.name,
-            parameters=self.settings(),
-        )
+        return self.released(table, roles, recoding_of(parts, labels, counts, roles, divides=False))
 
     def _target(self, roles: Roles) -> str:
         who = self.card.name
@@ -134,20 +93,20 @@ class _Plan:
 
     tables: list[IntArray]
     """For each column, the rows of each code (down) and target value (across)."""
-    demands: _Demands
+    demands: Demands
     least: int
     fold: np.ufunc = field(default=np.minimum)
     lasting: bool = False
 
     @classmethod
-    def of(cls, axes: list[Axis], code: IntArray, counts: Counts, target: str, demands: _Demands) -> _Plan:
+    def of(cls, axes: list[Axis], code: IntArray, counts: Counts, target: str, demands: Demands) -> _Plan:
         value, values = counts.codes[counts.names.index(target)], len(counts.column(target))
         tables = [
             exact(np.bincount(at * values + value, weights=counts.n, minlength=len(axis) * values)).reshape(-1, values)
             for axis, at in zip(axes, code, strict=True)
         ]
         lasting = all(requirement.metric.card.monotone for requirement, _, _ in demands.items)
-        return cls(tables, demands, least_rows(demands), lasting=lasting)
+        return cls(tables, demands, demands.least_rows(), lasting=lasting)
 
     def edge(self, axis: int, low: int, high: int) -> int:
         """The cut of largest information gain among those with rows enough for a class on either side."""

@@ -56,7 +56,7 @@ class Found:
 
     def release(self, table: Table, roles: Roles, *, made_by: str = "generalize_full_domain", **more: Any) -> Release:
         """The release: the same table with the columns generalized and the suppressed rows left out."""
-        columns = [c for c in table.columns if c in (*roles.quasi, *roles.sensitive, *roles.insensitive)]
+        columns = roles.released(table.columns)
         judge, (grouped, kept) = self.problem.judge, (self.verdict.grouped, self.verdict.kept)
         recoding = judge.recoding(grouped, kept)
         counts = judge.original.counts
