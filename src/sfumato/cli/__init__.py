@@ -116,6 +116,7 @@ def main() -> None:
             f"a mistake of ours ({type(error).__name__} at {where}); please report it. SFUMATO_DEBUG=1 shows more.", 3
         )
 
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is said: an interruption now must not look like a failure
     if code == 130:  # typer makes an interruption a code of its own
         _fail(INTERRUPTED, 130)
     sys.exit(code if isinstance(code, int) else 0)
