@@ -229,9 +229,10 @@ def test_the_release_measures_as_it_was_promised(adult: Table, roles: Roles, tas
     assert sf.metric("arx_loss[geometric]")(release, roles).value == pytest.approx(got.loss_geometric, rel=1e-12)
 
 
-@pytest.mark.parametrize("suppression", [0.0, 0.05])
-def test_most_nodes_need_not_be_looked_at(adult: Table, roles: Roles, suppression: float) -> None:
-    assert found(adult, roles, Task(k=5, suppression=suppression), "loss").checked < 4320 / 10
+@pytest.mark.parametrize(("suppression", "most"), [(0.0, 122), (0.05, 343)])
+def test_no_more_nodes_are_looked_at_than_arx_does(adult: Table, roles: Roles, suppression: float, most: int) -> None:
+    """Of 4,320; ARX 3.9.2's own count for the same table, hierarchies and loss (arithmetic mean)."""
+    assert found(adult, roles, Task(k=5, suppression=suppression), "loss").checked <= most
 
 
 def test_a_budget_leaves_a_bound(adult: Table, roles: Roles, brute: dict[tuple[Task, str], Answer]) -> None:

@@ -4,17 +4,22 @@ Notations read, ours and those of ARX, sdcMicro and the papers:
 
     *  ****                  every value, missing included
     Bachelors                itself, or every value under it if it is a label of the hierarchy
-    [20,30)  [20,30]  [20,30[  20-29  (20,30]    numbers between two edges
-    <30  <=30  >40  >=40  ≤30  ≥40               numbers on one side of an edge
+    [20,30)  [20,30]  [20,30[  20-29  (20,Inf]   numbers between two edges
+    <30  <=30  >40  >=40  ≤30  ≥40  40+          numbers on one side of an edge
+    1e+05                    the same number, however it is spelled
     476**  3*                codes that agree where there is no asterisk
-    2024-05  2024-Q2  2024  2020s                dates of a month, quarter, year, decade
-    [2024-05-01,2024-06-30]                      dates between two days
+    2024-05  2024-Q2  2024  2020s  05/2024  Q2 2024   dates of a month, quarter, year, decade
+    [2024-05-01,2024-06-30]  [2024-05-01, 2024-07-01[  dates between two days
+    [2020, 2030[             dates between two years
+    <2024-05-01  >=2024-05-01                    dates on one side of a day
     {a, b}                   any of these
 """
 
 from __future__ import annotations
 
+import operator
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,13 +30,28 @@ from .column import Column, IntArray
 from .hierarchy import TOP, Hierarchy
 
 BoolArray = npt.NDArray[np.bool_]
-_N = r"([+-]?(?:\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|inf))"
+_N = r"([+-]?(?:\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|[iI]nf))"
 _INTERVAL = re.compile(rf"^([\[\](])\s*{_N}\s*[,;:]\s*{_N}\s*([\[\])])$")
 _DASH = re.compile(rf"^\[?\s*{_N}\s*(?:-|–|\.\.)\s*{_N}\s*\]?$")
 _SIDE = re.compile(rf"^(<=|>=|<|>|≤|≥)\s*{_N}$")
-_DAYS = re.compile(r"^\[(\d{4}-\d{2}-\d{2}[T\d:.+-]*),\s*(\d{4}-\d{2}-\d{2}[T\d:.+-]*)\]$")
+_UP = re.compile(rf"^{_N}\s*\+$")
+_DAY = r"(\d{4}-\d{2}-\d{2}[T\d:.+-]*)"
+_DAYS = re.compile(rf"^([\[\](])\s*{_DAY}\s*,\s*{_DAY}\s*([\[\])])$")
+_YEARS = re.compile(r"^([\[\](])\s*(\d{4})\s*,\s*(\d{4})\s*([\[\])])$")
+_DAY_SIDE = re.compile(rf"^(<=|>=|<|>|≤|≥)\s*{_DAY}$")
 _CALENDAR = re.compile(r"^\d{4}(-\d{2}|-Q[1-4]|s)?$")
+_CALENDAR_ARX = re.compile(r"^(?:(\d{2})/|(Q[1-4]) )(\d{4})$")
 
+
+_PLAIN = re.compile(rf"^{_N}$")
+_SIDES: dict[str, Callable[[str, str], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    "≤": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "≥": operator.ge,
+}
 
 _BARE = re.compile(r'[^\s,{}"]([^,{}"\n\r\t]*[^\s,{}"])?')
 _MEMBER = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^,]*?))\s*(?:,|$)')
@@ -49,6 +69,15 @@ def read_set(text: str) -> list[str]:
         members.append(m[2] if m[1] is None else m[1].replace('""', '"'))
         at = m.end()
     return members
+
+
+def edges(text: str) -> tuple[float, float] | None:
+    """The two ends that an interval names, whether they belong to it or not; None if the text is no interval."""
+    if m := _INTERVAL.match(text):
+        return float(m[2]), float(m[3])
+    if m := _DASH.match(text):
+        return float(m[1]), float(m[2])
+    return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,9 +116,38 @@ class Domain:
             below = m[1] in ("<", "<=", "≤")
             edge = int(np.searchsorted(numbers, float(m[2]), side="left" if m[1] in ("<", ">=", "≥") else "right"))
             low, high = (0, edge) if below else (edge, len(numbers))
+        elif m := _UP.match(text):
+            low = int(np.searchsorted(numbers, float(m[1]), side="left"))
+        elif _PLAIN.match(text):  # 1e+05 is 100000; a number that no value equals is not read
+            low, high = (int(np.searchsorted(numbers, float(text), side=side)) for side in ("left", "right"))
+            return order[low:high] if high > low else None
         else:
             return None
         return order[low:high]
+
+    def _days(self, text: str) -> IntArray | None:
+        """The codes of the dates that a calendar label, an interval or a side of a day holds; None if the text is none of these.
+
+        Dates are compared as they are spelled, up to the length of the edge: a moment belongs to its day.
+        """
+        if m := _DAYS.match(text) or _YEARS.match(text):
+            first, last = m[2], m[3]
+            found = [
+                i
+                for v, i in self._index.items()
+                if (v[: len(first)] >= first if m[1] == "[" else v[: len(first)] > first)
+                and (v[: len(last)] <= last if m[4] == "]" else v[: len(last)] < last)
+            ]
+        elif m := _DAY_SIDE.match(text):
+            holds = _SIDES[m[1]]
+            found = [i for v, i in self._index.items() if holds(v[: len(m[2])], m[2])]
+        else:
+            if m := _CALENDAR_ARX.match(text):
+                text = f"{m[3]}-{m[1] or m[2]}"
+            if not _CALENDAR.match(text):
+                return None
+            found = [i for v, i in self._index.items() if _on(v, text)]
+        return np.array(found, dtype=np.int64)
 
     def covered(self, text: str | None) -> IntArray | None:
         """The codes that a released value covers; None if it cannot be read."""
@@ -116,11 +174,7 @@ class Domain:
                 [i for v, i in self._index.items() if mask.fullmatch(v.ljust(len(text), "_"))],
                 dtype=np.int64,
             )
-        if self.column.dates and (m := _DAYS.match(text)):
-            return np.array([i for v, i in self._index.items() if m[1] <= v and v[: len(m[2])] <= m[2]], dtype=np.int64)
-        if self.column.dates and _CALENDAR.match(text):
-            return np.array([i for v, i in self._index.items() if _on(v, text)], dtype=np.int64)
-        return None
+        return self._days(text) if self.column.dates else None
 
     def _under(self, text: str) -> frozenset[str]:
         assert self.hierarchy is not None

@@ -93,6 +93,14 @@ def detect(
             notes.append(
                 "the first line looks like data, so columns are named column1, column2, ...; a header: --header"
             )
+    if header and names is None and _row_names(first, records[1:]):
+        notes.append(
+            "the first column has no name, as R writes row names; it is called column1. Row numbers can tell whose row is whose: "
+            "write a release with row.names = FALSE"
+        )
+        if first[0]:  # the header has no field for it at all
+            return Dialect(delimiter, quote, encoding, False, skip + 1, _named(["", *first], path), tuple(notes))
+        names = _named(first, path)
     if names is None:
         names = tuple(first) if header else tuple(f"column{i}" for i in range(1, len(first) + 1))
     check_names(names, path)
@@ -181,6 +189,23 @@ def _is_data(first: list[str], rest: list[list[str]]) -> bool:
         value.strip() and _VALUE.match(value) and all(i < len(row) and _VALUE.match(row[i]) for row in rest)
         for i, value in enumerate(first)
     )
+
+
+def _row_names(first: list[str], rest: list[list[str]]) -> bool:
+    """Whether the lines start with R's row names: whole numbers under a header that has "" there, or one field less."""
+    short = len(first) > 0 and all(len(row) == len(first) + 1 for row in rest)
+    return (
+        bool(rest)
+        and (short or (len(first) > 1 and not first[0].strip()))
+        and all(row and row[0].isdecimal() for row in rest)
+        and all(name.strip() for name in first[0 if short else 1 :])
+    )
+
+
+def _named(first: list[str], path: Path) -> tuple[str, ...]:
+    names = ("column1", *first[1:])
+    check_names(names, path)
+    return names
 
 
 def check_names(names: tuple[str, ...], path: Path | str) -> None:

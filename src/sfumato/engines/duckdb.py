@@ -24,12 +24,15 @@ import pyarrow as pa
 from ..core.arrow import numpy
 from ..core.column import IntArray, encode, text_of
 from ..core.counts import Counts
-from ..core.errors import InputError, SfumatoError
+from ..core.errors import InputError, NotMet, SfumatoError
 from ..core.table import Recoding, Table
 
 T = TypeVar("T")
 turn = threading.RLock()  # registered tables belong to the one connection, so threads take turns
 serial = itertools.count()
+_MOST_FIELDS = 10_000_000
+"""Fields of distinct records that are held to be written again and again."""
+_ROWS_AT_ONCE = 1 << 14
 _NESTED = ("STRUCT", "MAP", "UNION", "BLOB", "BIT")
 _FLOATS = ("DOUBLE", "FLOAT", "REAL")
 _PLAIN = re.compile(r"^(U?(TINY|SMALL|BIG)?INT(EGER)?|BOOLEAN|DATE|VARCHAR|DOUBLE|FLOAT|REAL|DECIMAL.*|TIMESTAMP)$")
@@ -73,6 +76,21 @@ def literal(text: str) -> str:
 def name_of(text: str) -> str:
     """A name in SQL, whatever characters it has."""
     return '"' + text.replace('"', '""') + '"'
+
+
+def spell_path(path: Path) -> str:
+    """A path in SQL: the engine's own wildcards in brackets, so that they stand for themselves."""
+    return literal(re.sub(r"([*?\[])", r"[\1]", str(path)))
+
+
+def text_bytes(values: pa.Array) -> memoryview:
+    """The bytes of all texts of an Arrow array without NULLs, one after the other, not copied."""
+    if not len(values):
+        return memoryview(b"")
+    _, offsets, data = values.buffers()
+    wide = pa.types.is_large_string(values.type) or pa.types.is_large_binary(values.type)
+    at = np.frombuffer(offsets, dtype=np.int64 if wide else np.int32)[values.offset :]
+    return memoryview(data)[int(at[0]) : int(at[len(values)])]
 
 
 def run(sql: str, where: str, to: str | None = None) -> list[tuple[Any, ...]]:
@@ -158,6 +176,8 @@ class DuckTable(Table):
     notes: tuple[str, ...] = ()
     weighted: tuple[str, str] | None = None
     """A SELECT of the distinct rows, and its column that says how many there are of each, where that is known already."""
+    lines: Callable[[], tuple[str, str] | None] | None = None
+    """What finds that out where it is less work than reading every row, or says that it is not."""
 
     @classmethod
     def of(cls, name: str, sql: str, notes: tuple[str, ...] = ()) -> DuckTable:
@@ -208,8 +228,11 @@ class DuckTable(Table):
     def count(self, by: Sequence[str]) -> Counts:
         """One GROUP BY; the answer has a row per distinct tuple."""
         keys = ", ".join(f"{self._key(column)} AS k{i}" for i, column in enumerate(by))
-        source, rows = self._source()
-        sql = f"SELECT {keys + ', ' if by else ''}{rows} AS n FROM ({source}) {'GROUP BY ALL' if by else ''}"
+        source, rows, few = self._source()
+        if few and set(by) == set(self.columns):  # the distinct rows are known, and Counts merges what is left to merge
+            sql = f"SELECT {keys}, {name_of(few)} AS n FROM ({source})"
+        else:
+            sql = f"SELECT {keys + ', ' if by else ''}{rows} AS n FROM ({source}) {'GROUP BY ALL' if by else ''}"
         counts = Counts.from_arrow(arrow(sql, self.name), by, "n")
         self.__dict__.setdefault("_rows", counts.rows)  # the scan has told that, too
         return counts
@@ -218,25 +241,28 @@ class DuckTable(Table):
         """Grouped by all of them once; what is too much to hand over is rolled up further by the engine."""
         wide = [*by, *also]
         keys = ", ".join(f"{self._key(column)} AS k{i}" for i, column in enumerate(wide))
-        source, rows = self._source()
+        source, rows, few = self._source()
+        if few and int(run(f"SELECT count(*) FROM ({source})", self.name)[0][0]) <= most:
+            return self.count(wide)
         with _kept(f"SELECT {keys}, {rows} AS n FROM ({source}) GROUP BY ALL", self.name) as kept:
             chosen = wide if int(run(f"SELECT count(*) FROM {kept}", self.name)[0][0]) <= most else list(by)
-            few = ", ".join(f"k{i}" for i in range(len(chosen)))
-            sql = f"SELECT {few}, CAST(sum(n) AS BIGINT) AS n FROM {kept} GROUP BY ALL"
+            names = ", ".join(f"k{i}" for i in range(len(chosen)))
+            sql = f"SELECT {names}, CAST(sum(n) AS BIGINT) AS n FROM {kept} GROUP BY ALL"
             counts = Counts.from_arrow(arrow(sql, self.name), chosen, "n")
         self.__dict__.setdefault("_rows", counts.rows)
         return counts
 
-    def _source(self) -> tuple[str, str]:
-        """What to scan, and what counts its rows."""
-        if self.weighted is None:
-            return self.sql, "count(*)"
-        source, times = self.weighted
-        return source, f"CAST(COALESCE(sum({name_of(times)}), 0) AS BIGINT)"
+    def _source(self) -> tuple[str, str, str | None]:
+        """What to scan, what counts its rows, and which of its columns does where the rows are known to be few and distinct."""
+        weighted = self.lines() if self.weighted is None and self.lines is not None else self.weighted
+        if weighted is None:
+            return self.sql, "count(*)", None
+        source, times = weighted
+        return source, f"CAST(COALESCE(sum({name_of(times)}), 0) AS BIGINT)", times
 
     @cached_property
     def _rows(self) -> int:
-        source, rows = self._source()
+        source, rows, _ = self._source()
         return int(run(f"SELECT {rows} FROM ({source})", self.name)[0][0])
 
     def instead(self, rows: pa.Table, times: pa.Array) -> DuckTable:
@@ -258,6 +284,11 @@ class DuckTable(Table):
         """A projection."""
         chosen = ", ".join(f"{self._value(column)} AS {name_of(column)}" for column in columns)
         return DuckTable.of(self.name, f"SELECT {chosen} FROM ({self.sql})", self.notes)
+
+    def copied(self, columns: Mapping[str, str]) -> DuckTable:
+        """Copies stand last, so that the order of the rows by all their values is as before."""
+        copies = ", ".join(f"{name_of(of)} AS {name_of(name)}" for name, of in columns.items())
+        return DuckTable.of(self.name, f"SELECT *, {copies} FROM ({self.sql})", self.notes)
 
     def recode(self, recoding: Recoding) -> DuckTable:
         """A hash join with the replacements, missing equal to missing."""
@@ -315,16 +346,25 @@ class DuckTable(Table):
         hidden = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.partial")
         try:
             number = self._unused("rows_alike")
-            source, rows = self._source()
+            source, rows, _ = self._source()
             distinct = f"SELECT {chosen}, {rows} AS {number} FROM ({source}) GROUP BY ALL"
             names = ", ".join(name_of(c) for c in self.columns)
-            with (
-                turn,
-                _kept(distinct, self.name) as kept,
-                _one_thread(),
-            ):  # in parallel, unnest takes 1 GB more
-                repeated = f"SELECT {names}, unnest(range({number})) FROM (SELECT * FROM {kept} ORDER BY {order})"
-                run(f"COPY (SELECT {names} FROM ({repeated})) TO {literal(str(hidden))} ({form})", self.name, str(path))
+            with turn, _kept(distinct, self.name) as kept:
+                ordered = f"SELECT * FROM {kept} ORDER BY {order}"
+                total, all_rows = run(f"SELECT count(*), sum({number}) FROM {kept}", self.name)[0]
+                if csv and 0 < 2 * total <= (all_rows or 0) and total * len(self.columns) <= _MOST_FIELDS:
+                    copy = f"COPY (SELECT {names} FROM ({ordered})) TO {literal(str(hidden))} ({form})"
+                    run(copy, self.name, str(path))
+                    times = numpy(arrow(f"SELECT {number} AS n FROM ({ordered})", self.name).column("n"))
+                    _repeat_lines(hidden, times.astype(np.int64), str(path))
+                else:
+                    repeated = f"SELECT {names}, unnest(range({number})) FROM ({ordered})"
+                    with _one_thread():  # in parallel, unnest takes 1 GB more
+                        run(
+                            f"COPY (SELECT {names} FROM ({repeated})) TO {literal(str(hidden))} ({form})",
+                            self.name,
+                            str(path),
+                        )
             with hidden.open("rb+") as file:
                 os.fsync(file.fileno())
             hidden.replace(path)
@@ -430,10 +470,39 @@ def arrow(sql: str, where: str) -> pa.Table:
         raise _explain(error, where) from None
 
 
+def _repeat_lines(path: Path, times: IntArray, name: str) -> None:
+    """Write each record of a CSV file below its header so many times: what the engine spelled once is copied as it stands."""
+    raw = path.read_bytes()
+    spelled = np.frombuffer(raw, dtype=np.uint8)
+    ends = np.flatnonzero(spelled == ord("\n")) + 1
+    quotes = np.flatnonzero(spelled == ord('"'))
+    # a line end behind an odd number of quotes stands inside of a value
+    ends = ends[np.searchsorted(quotes, ends) % 2 == 0] if len(quotes) else ends
+    if len(ends) != len(times) + 1 or ends[-1] != len(spelled):
+        raise NotMet(f"{name}: not written; the rows were lost count of, which is a mistake of ours. Please report it.")
+    records = pa.Array.from_buffers(pa.large_binary(), len(times), [None, pa.py_buffer(ends), pa.py_buffer(raw)])
+    upto = np.cumsum(times)
+    try:
+        with path.open("wb") as file:
+            file.write(raw[: ends[0]])
+            for row in range(0, int(upto[-1]), _ROWS_AT_ONCE):
+                stop = min(row + _ROWS_AT_ONCE, int(upto[-1]))
+                first, last = np.searchsorted(upto, [row, stop - 1], side="right")
+                part = times[first : last + 1].copy()
+                part[-1] -= upto[last] - stop
+                part[0] -= row - (upto[first] - times[first])
+                picked = np.repeat(np.arange(first, last + 1), part)
+                indices = pa.Array.from_buffers(pa.int64(), len(picked), [None, pa.py_buffer(picked)])
+                file.write(text_bytes(records.take(indices)))
+    except OSError:
+        raise InputError(f"{name}: cannot be read or written; is it complete, and is there room on the disk?") from None
+
+
 @contextmanager
 def _kept(sql: str, *where: str) -> Iterator[str]:
     """The rows of a SELECT, held (or spilled) for as long as they are needed."""
     name = f"kept_{next(serial)}"
+    _tidy()
     try:
         run(f"CREATE TEMP TABLE {name} AS {sql}", *where)
         yield name
@@ -450,6 +519,19 @@ def _one_thread() -> Iterator[None]:
         yield
     finally:
         configure(threads=threads)
+
+
+_gone: list[str] = []
+
+
+def drop_later(table: str) -> None:
+    """Let go of a table that no one asks any more, when the engine is next given one: whoever lets go may be anywhere."""
+    _gone.append(table)
+
+
+def _tidy() -> None:
+    while _gone:
+        run(f"DROP TABLE IF EXISTS {_gone.pop()}", "engine")
 
 
 def register(table: pa.Table) -> str:

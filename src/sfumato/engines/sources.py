@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from ..core.arrow import strings
 from ..core.column import text_of
 from ..core.errors import InputError
 from . import dialect
-from .duckdb import DuckTable, folder, literal, name_of, register, run, serial, turn
+from .duckdb import DuckTable, folder, literal, name_of, register, run, serial, spell_path, turn
+from .lines import Lines, reading
 
 _CSV_OPTIONS = ("delimiter", "quote", "encoding", "header", "names")
 
@@ -30,13 +32,23 @@ def read(source: Any, **options: Any) -> DuckTable:
 def _with_missing(table: DuckTable, spelled: tuple[str, ...]) -> DuckTable:
     """The same table with some texts read as missing."""
     texts = ", ".join(literal(text) for text in spelled)
+    lines = table.lines
     chosen = ", ".join(
         f"CASE WHEN {name_of(c)} IN ({texts}) THEN NULL ELSE {name_of(c)} END AS {name_of(c)}"
         if table.types[c] == "VARCHAR"
         else name_of(c)
         for c in table.columns
     )
-    return DuckTable.of(table.name, f"SELECT {chosen} FROM ({table.sql})", table.notes)
+    made = DuckTable.of(table.name, f"SELECT {chosen} FROM ({table.sql})", table.notes)
+    if lines is None:
+        return made
+
+    def weighted() -> tuple[str, str] | None:
+        if (given := lines()) is None:
+            return None
+        return f"SELECT {chosen}, {name_of(given[1])} FROM ({given[0]})", given[1]
+
+    return replace(made, lines=weighted)
 
 
 def _from_path(path: Path, options: dict[str, Any]) -> DuckTable:
@@ -58,11 +70,6 @@ def _from_path(path: Path, options: dict[str, Any]) -> DuckTable:
     return _csv(path, options)
 
 
-def _plain(path: Path) -> str:
-    """A path as the engine must spell it: its own wildcards in brackets, so that they stand for themselves."""
-    return literal(re.sub(r"([*?\[])", r"[\1]", str(path)))
-
-
 def _csv(path: Path, options: dict[str, Any]) -> DuckTable:
     found = dialect.detect(path, **{key: options.pop(key) for key in _CSV_OPTIONS if key in options})
     file = path
@@ -72,11 +79,10 @@ def _csv(path: Path, options: dict[str, Any]) -> DuckTable:
     # Every column is text: a code keeps its leading zeros, and what a value is gets decided on the distinct values.
     columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in found.names)
     sql = (
-        f"SELECT * FROM read_csv({_plain(file)}, auto_detect = false, columns = {{{columns}}}, "
-        f"delim = {literal(found.delimiter)}, quote = {literal(found.quote)}, escape = {literal(found.quote)}, "
-        f"header = {str(found.header).lower()}, skip = {found.skip}, nullstr = '', strict_mode = true)"
+        f"SELECT * FROM read_csv({spell_path(file)}, auto_detect = false, columns = {{{columns}}}, "
+        f"{reading(found)}, header = {str(found.header).lower()}, skip = {found.skip})"
     )
-    return DuckTable.of(str(path), sql, found.notes)
+    return replace(DuckTable.of(str(path), sql, found.notes), lines=Lines(path, file, found))
 
 
 def _parquet(path: Path) -> DuckTable:
@@ -87,7 +93,7 @@ def _parquet(path: Path) -> DuckTable:
     except (pa.ArrowException, OSError):
         raise InputError(f"{path}: a Parquet file that is not complete; bring it again.") from None
     dialect.check_names(names, path)
-    return DuckTable.of(str(path), f"SELECT * FROM read_parquet({_plain(path)})")
+    return DuckTable.of(str(path), f"SELECT * FROM read_parquet({spell_path(path)})")
 
 
 def _arrow_file(path: Path) -> DuckTable:
@@ -179,7 +185,7 @@ def _duckdb(path: Path, query: str | None) -> DuckTable:
             raise InputError(f"{path}: the query cannot be run; is it one SELECT over its tables?") from None
         finally:
             run("USE memory", str(path))
-    return DuckTable.of(str(path), f"SELECT * FROM read_parquet({_plain(copy)})")
+    return DuckTable.of(str(path), f"SELECT * FROM read_parquet({spell_path(copy)})")
 
 
 def _sqlite(path: Path, query: str | None) -> DuckTable:
@@ -214,4 +220,4 @@ def _sqlite(path: Path, query: str | None) -> DuckTable:
     finally:
         if connection is not None:
             connection.close()
-    return DuckTable.of(str(path), f"SELECT * FROM read_parquet({_plain(copy)})")
+    return DuckTable.of(str(path), f"SELECT * FROM read_parquet({spell_path(copy)})")

@@ -1,18 +1,30 @@
-"""Where no node is feasible: which requirement stands in the way, and the nearest that can be met."""
+"""Where no node is feasible: which requirement stands in the way, and the nearest that can be met.
+
+A looser limit leaves more classes, and what is left is judged against its own distribution: so a looser limit may cost more
+rows than a stricter one, and the nearest is found at each node by loosening the limit until the next class passes.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
 import math
+from dataclasses import dataclass, field
 
+import numpy as np
+
+from ..core.column import FloatArray
+from ..core.cover import BoolArray
 from ..core.metric import Requirement
-from .judge import Judge
+from .judge import Judge, _Demand
 from .lattice import Levels
 from .problem import Problem
+from .rollup import Grouped
 
 _LOOK = 3_000
 """Nodes that are looked at for advice, the most general ones first."""
+_STEPS = 200
+"""Limits that are tried at a node."""
 
 
 def nearest(problem: Problem, *, proved: bool, suppression: float) -> str:
@@ -28,19 +40,24 @@ def nearest(problem: Problem, *, proved: bool, suppression: float) -> str:
     parts = [f"No generalization meets {asked}{share}."]
     nodes = _general(problem)
     for requirement in judge.require:
-        reached = _best(judge, requirement, nodes)
+        reached = _best(judge, requirement, nodes, every=len(nodes) == lattice.nodes)
         with_ = " with the others met" if len(judge.require) > 1 else ""
         if reached is None:
             continue
-        value, levels = reached
+        value, levels, settled = reached
         if requirement.holds(value) or not math.isfinite(value):
             continue
         # rounded so that it can be met as printed
         better = dataclasses.replace(
             requirement, bound=sign(requirement) * math.floor(sign(requirement) * value * 1e6) / 1e6
         )
+        if not _asking(judge, requirement, better).meets(judge.rollup(levels)):
+            better = dataclasses.replace(requirement, bound=value)
         where = "everything suppressed to *" if levels == lattice.top else _spell(problem, levels)
-        parts.append(f"The nearest{with_} is {better}, at {where}.")
+        what = (
+            "The nearest" if settled and (len(nodes) == lattice.nodes or levels == lattice.top) else "What can be met"
+        )
+        parts.append(f"{what}{with_} is {better}, at {where}.")
     if (fewest := _fewest(judge, nodes)) is not None:
         rows, levels = fewest
         percent = math.ceil(1000 * rows / judge.rollup.rows) / 10  # rounded so that it does as printed
@@ -71,28 +88,102 @@ def _general(problem: Problem) -> list[Levels]:
     return list(found)[:_LOOK]
 
 
-def _best(judge: Judge, requirement: Requirement, nodes: list[Levels]) -> tuple[float, Levels] | None:
-    """The best value of a requirement's metric where all others are met, and where."""
-    others = Judge(
+@dataclass(frozen=True, eq=False)
+class _Asking(Judge):
+    """A judge that remembers what the classes reached of one requirement."""
+
+    about: Requirement | None = None
+    seen: list[FloatArray] = field(default_factory=list, init=False)
+
+    def _values(self, demand: _Demand, grouped: Grouped, kept: BoolArray, *, left: bool = False) -> FloatArray:
+        values = super()._values(demand, grouped, kept, left=left)
+        if demand.requirement is self.about:
+            self.seen.append(values)
+        return values
+
+    def meets(self, grouped: Grouped) -> bool:
+        """Whether a node is feasible."""
+        return self.whole(self(grouped)).feasible
+
+
+def _asking(judge: Judge, requirement: Requirement, instead: Requirement | None) -> _Asking:
+    """The same judge with another limit in the place of one, or without it."""
+    asked = [instead if r is requirement else r for r in judge.require]
+    made = _Asking(
         judge.rollup,
         judge.roles,
-        tuple(r for r in judge.require if r is not requirement),
+        tuple(r for r in asked if r is not None),
         judge.limit,
         judge.original,
         judge.population,
         judge.paired,
+        about=instead,
     )
+    made.__dict__["attributes"] = judge.attributes
+    return made
+
+
+def _best(
+    judge: Judge, requirement: Requirement, nodes: list[Levels], *, every: bool
+) -> tuple[float, Levels, bool] | None:
+    """The nearest limit that can be met with all others, where, and whether it is proved that none is nearer.
+
+    `every`: these are all the nodes there are.
+    """
     found: tuple[float, Levels] | None = None
+    settled, on_classes = every, requirement.metric.card.scope == "class"
+    others = _asking(judge, requirement, None)
     for node in nodes:
-        verdict = others.whole(others(judge.rollup(node)))
-        if not verdict.feasible:
-            continue
-        value = float(requirement.metric.score(judge.evidence(verdict.grouped, verdict.kept)).value)
-        if found is None or sign(requirement) * value > sign(requirement) * found[0]:
+        grouped = judge.rollup(node)
+        if on_classes and judge.limit:
+            value, known = _loosened(judge, requirement, grouped, None if found is None else found[0])
+            settled &= known
+        else:  # what is suppressed does not depend on this limit
+            verdict = others.whole(others(grouped))
+            feasible = verdict.feasible
+            value = float(requirement.metric.score(judge.evidence(grouped, verdict.kept)).value) if feasible else None
+        if value is not None and (found is None or sign(requirement) * value > sign(requirement) * found[0]):
             found = (value, node)
-        if node == nodes[0] and requirement.metric.card.monotone and not judge.limit and math.isfinite(value):
+        if node != nodes[0] or value is None or judge.limit or not math.isfinite(value):
+            continue
+        if requirement.metric.card.monotone:
+            settled = True
             break  # nothing is better than the most general node of all, if that meets the others
-    return found
+    return None if found is None else (*found, settled)
+
+
+def _loosened(
+    judge: Judge, requirement: Requirement, grouped: Grouped, beat: float | None
+) -> tuple[float | None, bool]:
+    """The nearest limit of a requirement on classes that a node can meet and that is nearer than `beat`; whether that is sure.
+
+    Between two limits that divide the same classes the judgement is the same, so after a miss the next to be tried is the
+    nearest value of a class that failed.
+    """
+    up = sign(requirement)
+    bound = requirement.bound
+    every = np.ones(len(grouped), dtype=bool)
+    asked = _asking(judge, requirement, requirement)
+    for demand in asked._demands:
+        if demand.requirement is requirement:  # so many rows miss it at once, whatever becomes of the rest
+            values = up * asked._values(demand, grouped, every)
+            order = np.argsort(values, kind="stable")
+            at = int(np.searchsorted(np.cumsum(grouped.size[order]), judge.limit, side="right"))
+            if at < len(order):
+                bound = up * min(up * bound, float(values[order[at]]))
+    for _ in range(_STEPS):
+        if not math.isfinite(bound) or (beat is not None and up * bound <= up * beat):
+            return None, True
+        asked = _asking(judge, requirement, dataclasses.replace(requirement, bound=bound))
+        if asked.meets(grouped):
+            return bound, True
+        assert asked.about is not None
+        values = np.concatenate([np.zeros(0), *asked.seen])
+        failed = values[~np.asarray(asked.about.passes(values)) & np.isfinite(values)]
+        if not len(failed):
+            return None, True
+        bound = float(up * (up * failed).max())
+    return None, False
 
 
 def _fewest(judge: Judge, nodes: list[Levels]) -> tuple[int, Levels] | None:

@@ -37,6 +37,8 @@ class Term(ABC):
     name: str
     constant: float = -math.inf
     cost: list[FloatArray]
+    by_levels: bool = False
+    """Whether the base is the value itself where nothing is suppressed."""
 
     @abstractmethod
     def value(self, verdict: Verdict) -> float:
@@ -70,6 +72,7 @@ class Shares(Term):
     """The mean over rows, and over columns by weight, of what a released value leaves open; a suppressed row loses all."""
 
     constant = 0.0
+    by_levels = True
 
     def __init__(self, judge: Judge, name: str, *, weighted: bool, divisor: int, geometric: bool = False) -> None:
         self.name, self.geometric = name, geometric
@@ -131,6 +134,7 @@ class Height(Term):
 
     constant = 0.0
     name = "height"
+    by_levels = True
 
     def __init__(self, judge: Judge) -> None:
         self.cost = [np.arange(ladder.height + 1, dtype=np.float64) for ladder in judge.rollup.lattice.ladders]
@@ -208,6 +212,7 @@ class NonUniformEntropy(Term):
 
     name = "non_uniform_entropy"
     constant = 0.0
+    by_levels = True
 
     def __init__(self, judge: Judge) -> None:
         self.judge, ladders = judge, judge.rollup.lattice.ladders

@@ -116,9 +116,16 @@ def explore(problem: Problem) -> tuple[bool, float]:
     """Judge nodes until the best is proved or the budget is spent: whether it is proved, and the bound on what is left."""
     bounds = Bounds(problem)
     problem.floor = bounds.least
+    # where a node above a feasible one is feasible and costs what its levels say, a miss is worth more the higher it is
+    from_above = (
+        problem.judge.limit == 0 and problem.judge.upward and all(term.by_levels for _, term in problem.loss.terms)
+    )
     while (levels := bounds.next()) is not None:
         if problem.spent:
             return False, bounds.least
+        if from_above:
+            descend(problem, bounds, levels)
+            continue
         verdict = check(problem, bounds, levels)
         if verdict.never:
             climb(problem, bounds, levels)
@@ -152,5 +159,35 @@ def climb(problem: Problem, bounds: Bounds, levels: Levels) -> None:
         node = way[middle]
         if bounds.ruled[node] or (not bounds.judged[node] and check(problem, bounds, node).never):
             low = middle
+        else:
+            high = middle
+
+
+def descend(problem: Problem, bounds: Bounds, levels: Levels) -> None:
+    """From a node up as far as nodes are worth looking at, and from there by halving down to the last feasible one.
+
+    The way up takes the levels that cost least for each doubling of the nodes below. If its end is infeasible, one check
+    closes all of them; else it is better than the best so far. Few classes are counted there, too.
+    """
+    top, most = problem.lattice.top, problem.best.loss - problem.slack if problem.best else math.inf
+    way, here = [levels], list(levels)
+    while True:
+        steps = []
+        for j, level in enumerate(here):
+            if level < top[j]:
+                above = (*here[:j], level + 1, *here[j + 1 :])
+                if bounds.total[above] < most:
+                    steps.append((bounds.step[j][level] / math.log((level + 2) / (level + 1)), j))
+        if not steps:
+            break
+        here[min(steps)[1]] += 1
+        way.append(tuple(here))
+    low, high = 0, len(way) - 1
+    if check(problem, bounds, way[high]).never:
+        return
+    while low < high and not problem.spent:
+        middle = (low + high) // 2
+        if check(problem, bounds, way[middle]).never:
+            low = middle + 1
         else:
             high = middle

@@ -106,7 +106,16 @@ class Rollup:
         return found
 
     def _regroup(self, source: Grouped, levels: Levels) -> Grouped:
-        member, count = self._merge(source, levels)
+        key, space = self._keys(source, levels)
+        if (
+            self.joint is None and space <= 8 * len(source) + 4096
+        ):  # nothing to number: classes stand where their key is
+            rows = np.bincount(key, weights=source.size, minlength=space)
+            there = np.flatnonzero(rows)
+            first = np.empty(space, dtype=np.int64)
+            first[key[::-1]] = source.first[::-1]
+            return Grouped(levels, first[there], exact(rows[there]), source.member, source.value, source.n)
+        member, count = self._merge(key, space)
         first = np.empty(count, dtype=np.int64)
         first[member[::-1]] = source.first[::-1]  # the first one of each class, whatever the route to it
         size = exact(np.bincount(member, weights=source.size, minlength=count))
@@ -125,24 +134,26 @@ class Rollup:
         n = np.add.reduceat(source.n[order], start)
         return Grouped(levels, first, size, *np.divmod(key[start], m), n)
 
-    def _merge(self, source: Grouped, levels: Levels) -> tuple[IntArray, int]:
-        """The class at the node of each class of the source."""
+    def _keys(self, source: Grouped, levels: Levels) -> tuple[IntArray, int]:
+        """A key at the node for each class of the source, and how many keys there may be; columns at `*` tell nothing."""
         codes, sizes = [], []
         for own, size, level in zip(self._codes, self._sizes, levels, strict=True):
             if size[level] > 1:
-                codes.append(own[level][source.first])
+                codes.append(own[level] if source is self.base else own[level][source.first])
                 sizes.append(size[level])
-        length, space = len(source), math.prod(sizes)
-        if space <= 8 * length + 4096 or space >= _ROOM:
-            key = pack(codes, sizes, length)
-            if space >= _ROOM:
-                _, inverse = np.unique(key, return_inverse=True)
-                return inverse.astype(np.int64), int(inverse.max()) + 1
+        return pack(codes, sizes, len(source)), math.prod(sizes)
+
+    def _merge(self, key: IntArray, space: int) -> tuple[IntArray, int]:
+        """The class at the node of each class of the source, from their keys."""
+        length = len(key)
+        if space >= _ROOM:
+            _, inverse = np.unique(key, return_inverse=True)
+            return inverse.astype(np.int64), int(inverse.max()) + 1
+        if space <= 8 * length + 4096:
             seen = np.zeros(space, dtype=bool)
             seen[key] = True
             number = np.cumsum(seen) - 1
             return number[key], int(number[-1]) + 1
-        key = pack(codes, sizes, length)
         encoded = pc.dictionary_encode(pa.Array.from_buffers(pa.int64(), length, [None, pa.py_buffer(key)]))
         return numpy(encoded.indices).astype(np.int64), len(encoded.dictionary)
 

@@ -1,0 +1,112 @@
+"""A CSV file counted by its lines: equal lines are counted as they stand, and only the distinct ones are taken apart.
+
+Taking a line apart and hashing its fields one by one is most of the work of a count. Where lines repeat, which is what a
+table with few distinct rows and every sanitized file is like, that work is done once for each distinct line.
+"""
+
+from __future__ import annotations
+
+import weakref
+from pathlib import Path
+
+import pyarrow.compute as pc
+
+from ..core.errors import InputError
+from .dialect import Dialect
+from .duckdb import arrow, drop_later, folder, literal, name_of, run, serial, spell_path, text_bytes
+
+_LARGE = 1 << 24
+"""Bytes of the smallest file that is worth it."""
+_BLOCKS, _BLOCK = 64, 1 << 16
+"""What is looked at to see whether lines repeat."""
+_MOST = 1_000_000
+"""Distinct lines that are held at most."""
+_ABSENT = "\x01"
+"""What stands in no line: where it does, the engine says so, and the file is read the other way."""
+
+
+def reading(found: Dialect) -> str:
+    """How the engine is to take a line apart."""
+    return (
+        f"delim = {literal(found.delimiter)}, quote = {literal(found.quote)}, escape = {literal(found.quote)}, "
+        "nullstr = '', strict_mode = true"
+    )
+
+
+class Lines:
+    """The distinct lines of a file as a table with how many there are of each, made when first asked for.
+
+    None where that is no gain, or where a line need not be a record: then the file must be read as a whole. Whatever is
+    wrong with the file is found by that, too, so that it is told with the number of its line.
+    """
+
+    def __init__(self, path: Path, file: Path, found: Dialect) -> None:
+        self.path, self.file, self.found = path, file, found
+        self._made: list[tuple[str, str] | None] = []
+
+    def __call__(self) -> tuple[str, str] | None:
+        """A SELECT of the distinct rows, and its column that counts them."""
+        if not self._made:
+            try:
+                made = self._distinct() if self._repeat() else None
+            except InputError:
+                made = None
+            self._made.append(made)
+        return self._made[0]
+
+    def _repeat(self) -> bool:
+        """Whether blocks from all over the file hold the same lines again and again."""
+        found = self.found
+        if self.file.suffix == ".gz" or any(set(name) & {"\n", "\r"} for name in found.names):
+            return False
+        try:
+            size = self.file.stat().st_size
+            if size < _LARGE:
+                return False
+            seen: set[bytes] = set()
+            lines = 0
+            with self.file.open("rb") as file:
+                for i in range(_BLOCKS):
+                    file.seek(i * (size - _BLOCK) // (_BLOCKS - 1))
+                    whole = file.read(_BLOCK).split(b"\n")[1:-1]
+                    lines += len(whole)
+                    seen.update(whole)
+        except OSError:
+            return False
+        return 2 * len(seen) < lines
+
+    def _distinct(self) -> tuple[str, str] | None:
+        found, where = self.found, str(self.path)
+        source = (
+            f"read_csv({spell_path(self.file)}, auto_detect = false, columns = {{'line': 'VARCHAR'}}, delim = {literal(_ABSENT)}, "
+            f"quote = '', escape = '', header = {str(found.header).lower()}, skip = {found.skip}, nullstr = '', strict_mode = true)"
+        )
+        # an odd number of quotes: the record goes on in the next line
+        quotes = f"length(line) - length(replace(line, {literal(found.quote)}, ''))" if found.quote else "0"
+        odd = f"line IS NULL OR contains(line, chr(13)) OR ({quotes}) % 2 = 1"
+        counted = f"SELECT line, count(*) AS n FROM {source} GROUP BY line LIMIT {_MOST + 1}"
+        given = arrow(
+            f"SELECT n || {literal(found.delimiter)} || line || chr(10) AS line, {odd} AS odd FROM ({counted})", where
+        )
+        if len(given) > _MOST or pc.any(given.column("odd")).as_py():
+            return None
+        times = "rows alike"
+        while times in {name.casefold() for name in found.names}:
+            times += "_"
+        copy, table = folder() / f"{next(serial)}.csv", f"lines_{next(serial)}"
+        try:
+            with copy.open("wb") as file:
+                for chunk in given.column("line").chunks:
+                    file.write(text_bytes(chunk))
+            columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in found.names)
+            parsed = (
+                f"read_csv({spell_path(copy)}, auto_detect = false, columns = {{{literal(times)}: 'BIGINT', {columns}}}, "
+                f"{reading(found)}, header = false)"
+            )
+            run(f"CREATE TEMP TABLE {table} AS SELECT * FROM {parsed}", where)
+        finally:
+            copy.unlink(missing_ok=True)
+        weakref.finalize(self, drop_later, table)
+        rows, lines = run(f"SELECT count(*), count({name_of(times)}) FROM {table}", where)[0]
+        # a quote that was left open has swallowed lines
+        return (f"SELECT * FROM {table}", times) if rows == lines == len(given) else None
