@@ -1,6 +1,10 @@
-"""Runs in .venv-bench: call a peer on a CSV file and print seconds and answers as JSON. `_peer.py NAME CSV OUT`."""
+"""Runs in .venv-bench: call a peer on a CSV file and print seconds, peak memory and answers as JSON.
+
+`_peer.py NAME CSV OUT QUASI SENSITIVE [K] [FOLDER]`: quasi-identifiers as JSON, k (5), the folder of the hierarchies (the CSV's).
+"""
 
 import json
+import resource
 import sys
 import time
 from pathlib import Path
@@ -10,6 +14,13 @@ import pandas as pd
 name, source, out = sys.argv[1:4]
 frame = pd.read_csv(source, sep=None, engine="python", dtype=str, keep_default_na=False)
 quasi, sensitive = json.loads(sys.argv[4]), sys.argv[5]
+k = int(sys.argv[6]) if len(sys.argv) > 6 else 5
+ladders_in = Path(sys.argv[7]) if len(sys.argv) > 7 else Path(source).parent
+
+
+def peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
 
 if name == "pycanon":
     from pycanon.report.base import get_report_values
@@ -22,25 +33,25 @@ elif name == "anonypy":
 
     for column in [*quasi, sensitive]:
         frame[column] = pd.to_numeric(frame[column]) if column == "age" else frame[column].astype("category")
-    started = time.perf_counter()
-    rows = anonypy.Preserver(frame[[*quasi, sensitive]], quasi, sensitive).anonymize_k_anonymity(k=5)
-    seconds = time.perf_counter() - started
+    started, busy = time.perf_counter(), time.process_time()
+    rows = anonypy.Preserver(frame[[*quasi, sensitive]], quasi, sensitive).anonymize_k_anonymity(k=k)
+    seconds, cpu, held = time.perf_counter() - started, time.process_time() - busy, peak()
     made = pd.DataFrame(rows)
     made = made.loc[made.index.repeat(made["count"])].drop(columns="count")
     for column in quasi:  # a value comes as a list of one text, and a set is written a,b; ours {a, b}
         texts = [value[0] for value in made[column]]
         made[column] = ["{" + text.replace(",", ", ") + "}" if "," in text else text for text in texts]
     made.to_csv(Path(out), index=False)
-    print(json.dumps({"seconds": seconds, "rows": len(made)}))
+    print(json.dumps({"seconds": seconds, "cpu": cpu, "mb": held, "rows": len(made)}))
 elif name == "anjana":
     from anjana.anonymity import k_anonymity
 
     ladders = {}
     for column in quasi:
-        lines = [line.split(";") for line in Path(source).with_name(f"hierarchy_{column}.csv").read_text().splitlines()]
+        lines = [line.split(";") for line in (ladders_in / f"hierarchy_{column}.csv").read_text().splitlines()]
         ladders[column] = {level: [line[level] for line in lines] for level in range(len(lines[0]))}
-    started = time.perf_counter()
-    made = k_anonymity(frame[[*quasi, sensitive]], [], quasi, 10, 5, ladders)
-    seconds = time.perf_counter() - started
+    started, busy = time.perf_counter(), time.process_time()
+    made = k_anonymity(frame[[*quasi, sensitive]], [], quasi, k, 5, ladders)  # at most 5% suppressed
+    seconds, cpu, held = time.perf_counter() - started, time.process_time() - busy, peak()
     made.to_csv(Path(out), index=False)
-    print(json.dumps({"seconds": seconds, "rows": len(made)}))
+    print(json.dumps({"seconds": seconds, "cpu": cpu, "mb": held, "rows": len(made)}))

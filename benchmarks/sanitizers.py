@@ -4,7 +4,8 @@ nt    (n,t)-closeness against t-closeness on the same data (the survey's planned
       each, on Adult with three and with seven quasi-identifiers, occupation sensitive, both by Mondrian; every release published
       and its promise measured again from the file
 speed Mondrian, full-domain search, k-member, microaggregation (MDAV), anatomy and local noise on Adult and on Adult resampled to
-      300,000 and 1,000,000 rows: seconds to make, seconds to publish, peak memory, loss; anonypy and anjana on Adult
+      300,000 and 1,000,000 rows: seconds to make, seconds to publish, peak memory, loss; at each size anonypy's Mondrian and
+      anjana's full-domain generalization with the same k, once, stopped after 300 CPU seconds; then how many times our CPU seconds
 """
 
 from __future__ import annotations
@@ -75,6 +76,7 @@ def nt() -> None:
 
 MADE = {
     "mondrian k=10": ("Mondrian", {"k": 10}),
+    "mondrian k=10, no trees": ("Mondrian", {"k": 10}),
     "full-domain k=10, 5%": ("GeneralizeFullDomain", {"k": 10, "suppression": 0.05}),
     "k-member k=10": ("KMember", {"k": 10}),
     "MDAV k=10 (age)": ("Microaggregation", {"k": 10, "columns": "age"}),
@@ -89,6 +91,7 @@ def make(path: str, name: str) -> dict[str, Any]:
     import sfumato as sf
 
     files = {column: str(ADULT.with_name(f"hierarchy_{column}.csv")) for column in QUASI}
+    files = {} if name.endswith("no trees") else files  # values in sets, as anonypy releases them
     roles = sf.Roles(quasi=tuple(QUASI), sensitive=("occupation",), hierarchies=files)
     kind, settings = MADE[name]
     mechanism, table = getattr(sf, kind)(**settings), sf.read(path)
@@ -110,39 +113,82 @@ def speed() -> None:
     print(
         "speed: seven quasi-identifiers of Adult, occupation sensitive; seconds to make (CPU), to publish, peak MB, ILoss"
     )
+    given = set(PEERS)  # a peer that does not finish is not asked for more rows
     with tempfile.TemporaryDirectory() as folder:
         for rows in (30_162, 300_000, 1_000_000):
             path = ADULT if rows == 30_162 else Path(folder) / f"adult{rows}.csv"
             if rows != 30_162:
                 resample(path, rows)
             print(f"  {rows:,} rows")
+            used = {}
             for name in MADE:
                 try:
                     got = child(__file__, "make", str(path), name)
                 except SystemExit as refused:
                     print(f"    {name:26} {str(refused).strip().splitlines()[-1][:120]}")
                     continue
+                used[name] = got["cpu"]
                 loss = "      -" if got["iloss"] is None else f"{got['iloss']:7.4f}"
                 print(
-                    f"    {name:26} {got['wall']:8.2f} s ({got['cpu']:6.2f}) {got['published']:7.2f} s {got['mb']:7.0f} MB {loss}"
+                    f"    {name:26} {got['wall']:8.2f} s ({got['cpu']:6.2f}) {got['published']:7.2f} s {got['mb']:7.0f} MB {loss}",
+                    flush=True,
                 )
-        for peer in ("anonypy", "anjana"):
-            print(f"  {peer} on 30,162 rows: {_peer(peer, Path(folder))}")
+            for peer, (title, ours) in PEERS.items():
+                if peer not in given:
+                    print(f"    {title:26} not asked, since it did not finish with fewer rows")
+                    continue
+                seconds, told = _peer(peer, path, Path(folder))
+                if seconds is None:
+                    given.discard(peer)
+                ratio = f"; {seconds / used[ours]:.0f}x {ours}" if seconds is not None and ours in used else ""
+                print(f"    {title:26} {told}{ratio}", flush=True)
 
 
-def _peer(name: str, folder: Path) -> str:
+PEERS = {
+    "anonypy": ("anonypy k=10", "mondrian k=10, no trees"),
+    "anjana": ("anjana k=10, 5%", "full-domain k=10, 5%"),
+}
+CAP = 300
+"""CPU seconds that a peer is given for one table, reading it included: other work on the machine does not shorten them."""
+
+
+def _peer(name: str, source: Path, folder: Path) -> tuple[float | None, str]:
+    """A peer on one table: its CPU seconds, if it finishes, and a line: seconds, peak memory, and the ILoss of its file by our metric."""
+    import resource
     import subprocess
 
     python = ROOT / (".venv-anjana" if name == "anjana" else ".venv-bench") / "bin" / "python"
     if not python.exists():
-        return "not measured; `./run bench` sets its environment up"
-    words = [str(python), str(ROOT / "benchmarks" / "_peer.py"), name, str(ADULT), str(folder / "peer.csv")]
+        return None, "not measured; `./run bench` sets its environment up"
+    out = folder / f"{name}.csv"
+    words = [str(python), str(ROOT / "benchmarks" / "_peer.py"), name, str(source), str(out)]
     done = subprocess.run(
-        [*words, json.dumps(QUASI), "occupation"], capture_output=True, text=True, check=False, timeout=900
+        [*words, json.dumps(QUASI), "occupation", "10", str(ADULT.parent)],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (CAP, CAP)),
     )
+    if done.returncode < 0:
+        return None, f"not finished after {CAP} CPU seconds"
     if done.returncode:
-        return "failed: " + (done.stderr.strip().splitlines() or ["no reason given"])[-1][:100]
-    return f"{json.loads(done.stdout.splitlines()[-1])['seconds']:.1f} s"
+        return None, "failed: " + (done.stderr.strip().splitlines() or ["no reason given"])[-1][:100]
+    got = json.loads(done.stdout.splitlines()[-1])
+    try:
+        loss = f"{child(__file__, 'lost', str(out), str(source))['iloss']:7.4f}"
+    except SystemExit as refused:
+        loss = "ILoss not measured: " + str(refused).strip().splitlines()[-1][:100]
+    line = f"{got['seconds']:8.2f} s ({got['cpu']:6.2f}) {'':9} {got['mb']:7.0f} MB {loss} ({got['rows']:,} rows left)"
+    return got["cpu"], line
+
+
+def lost(path: str, original: str) -> dict[str, Any]:
+    """A task: the ILoss of a peer's file."""
+    import sfumato as sf
+
+    files = {column: str(ADULT.with_name(f"hierarchy_{column}.csv")) for column in QUASI}
+    roles = sf.Roles(quasi=tuple(QUASI), sensitive=("occupation",), hierarchies=files)
+    return {"iloss": sf.iloss(sf.Release(table=sf.read(path), original=sf.read(original)), roles).value}
 
 
 PARTS = {"nt": nt, "speed": speed}
@@ -159,4 +205,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    serve({"closeness": closeness, "make": make}, main)
+    serve({"closeness": closeness, "make": make, "lost": lost}, main)

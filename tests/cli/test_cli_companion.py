@@ -116,3 +116,101 @@ def test_an_identifier_in_the_companion_is_found(run: Run, house: House) -> None
     )  # fmt: skip
     assert found.code == 1
     assert "'name' is an identifier" in found.out
+
+
+# --- the studies of a release take the same options ---------------------------------------------------------------------
+
+GROUPED = "age,town,group\n20,Rome,1\n21,Oslo,1\n22,Rome,1\n23,Oslo,1\n30,Rome,2\n31,Oslo,2\n"
+ILLS = "group,ill\n1,flu\n1,flu\n1,cold\n1,gout\n2,cold\n2,gout\n"
+WHOLE = "age,town,ill\n20,Rome,flu\n21,Oslo,flu\n22,Rome,cold\n23,Oslo,gout\n30,Rome,cold\n31,Oslo,gout\n"
+PERMUTED = (
+    "age,town,group,ill\n20,Rome,1,cold\n21,Oslo,1,flu\n22,Rome,1,gout\n23,Oslo,1,flu\n30,Rome,2,gout\n31,Oslo,2,cold\n"
+)
+TWO = '[roles]\nquasi = ["age", "town"]\nsensitive = ["ill"]\n'
+
+
+@pytest.fixture(params=["anatomy", "permuted"])
+def joined(request: pytest.FixtureRequest, house: House) -> tuple[object, ...]:
+    """Two groups, (flu, flu, cold, gout) and (cold, gout), as two files or permuted in one: the same to an adversary."""
+    house.text("two.toml", TWO)
+    house.text("whole.csv", WHOLE)
+    beside = house.text("ills.csv", ILLS)
+    release = house.text("release.csv", GROUPED if request.param == "anatomy" else PERMUTED)
+    more = ("--companion", f"sensitive={beside}") if request.param == "anatomy" else ("--perturbed", "ill")
+    return (release, "--roles", house / "two.toml", *more, *JOINED, "--json")
+
+
+def test_leakage_is_what_the_groups_tell(run: Run, joined: tuple[object, ...]) -> None:
+    found = run("leakage", *joined, "--distances").fine().json
+    # of the table 1/3 each; of the groups (1/2, 1/4, 1/4) and (0, 1/2, 1/2)
+    assert found["classes"] == 2
+    assert found["distribution_leakage"] == pytest.approx((1 / 9 + 2 / 36) ** 0.5)
+    assert found["vanished_pairs"] == 1
+    assert found["values_in_one_class"] == 1
+    assert [line["rows"] for line in found["most_exposed"]] == [2, 4]
+    assert found["distances"]["emd"]["worst"] == pytest.approx(1 / 3)
+    measured = run("measure", *joined, "--metric", "distribution_leakage").fine().json
+    assert measured["scores"]["distribution_leakage"]["value"] == pytest.approx(found["distribution_leakage"])
+
+
+def test_conditions_are_those_of_the_groups(run: Run, joined: tuple[object, ...]) -> None:
+    found = run("conditions", *joined, "--l", "2").fine().json
+    assert found["met"]
+    assert found["entropy"] == pytest.approx(1.5849625007211562)
+    # the worst group has one bit of 1.585
+    assert found["conditions"][-1]["left"] == pytest.approx(0.5849625007211562)
+    assert run("conditions", *joined, "--l", "2.1").code == 1
+
+
+def test_queries_expect_the_group_s_share(run: Run, joined: tuple[object, ...], house: House) -> None:
+    asked = house.text("q.toml", '[[query]]\ntown = ["Rome"]\nill = ["flu"]\n[[query]]\nill = ["cold"]\n')
+    found = run("queries", *joined, "--original", house / "whole.csv", "--queries", asked).fine().json["queries"]
+    assert [(q["actual"], q["estimate"]) for q in found] == [(1, pytest.approx(2 * 2 / 4)), (2, pytest.approx(2))]
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (("--given", "town"), ("Only the groups in 'group' join 'ill'", "all quasi-identifiers")),
+        (("--given", "ill", "--about", "town"), ("Only the groups in 'group' join 'ill'",)),
+        (("--margins", "1"), ("Only the groups in 'group' join 'ill'", "prior")),
+        (("--choices",), ("nothing to choose",)),
+        (("--about", "height"), ("'height'",)),
+    ],
+)
+def test_leakage_that_groups_cannot_tell_is_refused(
+    run: Run, joined: tuple[object, ...], more: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    found = run("leakage", *joined, *more)
+    assert found.code == 2
+    assert all(word in found.out for word in words), found.out
+
+
+def test_leakage_between_columns_of_one_side_is_as_ever(run: Run, joined: tuple[object, ...], house: House) -> None:
+    more = ("--given", "town", "--about", "age")
+    plain = run("leakage", house / "whole.csv", "--roles", house / "two.toml", *more, "--json").fine().json
+    found = run("leakage", *joined, *more).fine().json
+    assert {**found, "release": 0} == {**plain, "release": 0}
+
+
+@pytest.mark.parametrize("verb", ["leakage", "conditions"])
+def test_a_perturbed_column_is_not_read_as_true(run: Run, house: House, verb: str) -> None:
+    house.text("two.toml", TWO)
+    release = house.text("release.csv", PERMUTED)
+    call = (verb, release, "--roles", house / "two.toml")
+    run(*call, "--perturbed", "ill").refused(2, "'ill'", "was perturbed", "--joined-by")
+    run(*call, "--perturbed", "age").refused(2, "'age'", "was perturbed")
+    run(*call, "--companion", f"sensitive={release}").refused(2, "--companion needs --joined-by")
+    run(*call).fine()
+
+
+@pytest.mark.parametrize("verb", ["leakage", "conditions", "queries"])
+def test_a_companion_that_is_another_s_is_refused(run: Run, house: House, verb: str) -> None:
+    house.text("two.toml", TWO)
+    house.text("whole.csv", WHOLE)
+    asked = house.text("q.toml", '[[query]]\nill = ["cold"]\n')
+    release, other = house.text("release.csv", GROUPED), house.text("other.csv", ILLS + "2,flu\n")
+    more = ("--original", house / "whole.csv", "--queries", asked) if verb == "queries" else ()
+    call = (verb, release, "--roles", house / "two.toml", *more, *JOINED)
+    run(*call, "--companion", f"sensitive={other}").refused(2, "other rows")
+    run(*call).refused(2, "'ill'")

@@ -323,3 +323,32 @@ def test_odd_names() -> None:
     roles = sf.Roles(quasi=tuple(data))
     for columns, changed in (('a, "b"', {'a, "b"'}), ('"a, ""b""",  " y "', set(data)), (None, set(data))):
         assert AdditiveNoise(columns=columns)(sf.read(pa.table(data)), roles, seeded()).perturbed == changed
+
+
+@pytest.mark.parametrize(
+    ("scale", "keep_variance", "text"),
+    [
+        (0.2, False, "noise_variance >= 0.04"),
+        (0.1, False, "noise_variance >= 0.01"),
+        (0.7, False, "noise_variance >= 0.49"),
+        (1e-3, False, "noise_variance >= 1e-06"),
+        (3.0, False, "noise_variance >= 9"),
+        (1.0, True, "noise_variance >= 0.585786437626"),  # 2 - sqrt 2 = 0.5857864376269...
+    ],
+)
+def test_what_is_promised_is_spelled_plainly_and_never_above_what_is_met(
+    scale: float, keep_variance: bool, text: str
+) -> None:
+    (promise,) = AdditiveNoise(scale=scale, keep_variance=keep_variance).promises
+    assert str(promise) == text
+    exact = 2 - 2 / math.sqrt(1 + scale**2) if keep_variance else scale**2
+    assert exact * (1 - 1e-11) <= promise.bound <= exact * (1 + 1e-15)
+
+
+def test_plain_bounds_of_any_scale_are_never_above() -> None:
+    for scale in np.geomspace(1e-4, 1e4, 2001).tolist():
+        for keep_variance in (False, True):
+            (promise,) = AdditiveNoise(scale=scale, keep_variance=keep_variance).promises
+            exact = 2 - 2 / math.sqrt(1 + scale**2) if keep_variance else scale**2
+            assert exact * (1 - 2e-11) <= promise.bound <= exact * (1 + 1e-15), scale
+            assert len(str(promise)) < 40

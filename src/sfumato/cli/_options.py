@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ..core.metric import Requirement
+    from ..core.release import Release
+    from ..core.roles import Roles
     from ..core.table import Table
 
 Input = Annotated[
@@ -44,6 +46,13 @@ JoinedBy = Annotated[
         metavar="COLUMN",
         help="The column of groups that joins the release and its companions, or within which --perturbed sensitive columns were "
         "permuted: what is asked of sensitive columns is then asked of groups.",
+    ),
+]
+Perturbed = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="A column that was changed by noise, swapping or at random: classes are then not counted. Repeatable.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
@@ -96,6 +105,26 @@ class Reading:
                 tell(f"{path}: {note}")
         return table
 
+    def release(
+        self, path: Path, roles: Roles, original: Table | None, *, leave: Iterable[str] = (), quiet: bool = False
+    ) -> Table:
+        """Open a release; what NA and NULL of other tools were read as is told, quiet or not, since the numbers hang on it.
+
+        Columns to `leave` are noisy: what they lack says nothing.
+        """
+        from ..engines.foreign import recognise
+
+        table, left = self.open(path, quiet=quiet), set(leave)
+        found = recognise(
+            table,
+            original,
+            quasi=[name for name in roles.quasi if name not in left],
+            others=[name for name in (*roles.sensitive, *roles.insensitive) if name not in left],
+        )
+        for note in found.notes[len(table.notes) :]:
+            tell(f"{path}: {note}")
+        return found
+
 
 def _reading(help: str, *names: str) -> Any:
     return typer.Option(*names, help=help, rich_help_panel="Reading tables (detected unless given)")
@@ -134,7 +163,33 @@ def reads(verb: Callable[..., None]) -> Callable[..., None]:
     return with_reading
 
 
-def companions(texts: list[str] | None, reading: Reading, *, quiet: bool = False) -> dict[str, Table]:
+def released(
+    path: Path,
+    roles: Roles,
+    reading: Reading,
+    *,
+    original: Path | None = None,
+    companion: list[str] | None = None,
+    joined_by: str | None = None,
+    perturbed: list[str] | None = None,
+    quiet: bool = False,
+    **more: Any,
+) -> Release:
+    """A release from the options that all verbs share which look at one."""
+    from ..core.release import Release
+
+    before = reading.open(original, quiet=quiet) if original else None
+    return Release(
+        table=reading.release(path, roles, before, leave=perturbed or (), quiet=quiet),
+        original=before,
+        companions=_companions(companion, reading, quiet=quiet),
+        joined_by=_joined_by(joined_by, companion),
+        perturbed=frozenset(perturbed or ()),
+        **more,
+    )
+
+
+def _companions(texts: list[str] | None, reading: Reading, *, quiet: bool = False) -> dict[str, Table]:
     """Companions from NAME=FILE."""
     from ..core.errors import InputError
 
@@ -149,7 +204,7 @@ def companions(texts: list[str] | None, reading: Reading, *, quiet: bool = False
     return found
 
 
-def joined_by(column: str | None, companions: list[str] | None) -> str | None:
+def _joined_by(column: str | None, companions: list[str] | None) -> str | None:
     """The column that joins; companions without one say nothing of a person."""
     from ..core.errors import InputError
 

@@ -51,7 +51,7 @@ def run(
     table = reading.open(input, quiet=json)
     texts = candidate or ([] if release else [*GRID, *(SPLIT_GRID if named.sensitive else ())])
     elsewhere = [
-        Candidate(str(path), release=Release(table=reading.open(path, quiet=json), original=table))
+        Candidate(str(path), release=Release(table=reading.release(path, named, table, quiet=json), original=table))
         for path in release or []
     ]
     study = Study(

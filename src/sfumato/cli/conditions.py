@@ -23,6 +23,9 @@ def run(
         float | None,
         typer.Option(min=0, help="Also: the surprise of a database under a count with this much noise (eq. 17)."),
     ] = None,
+    companion: o.Companions = None,
+    joined_by: o.JoinedBy = None,
+    perturbed: o.Perturbed = None,
     json: o.Json = False,
     *,
     reading: o.Reading,
@@ -32,14 +35,14 @@ def run(
     The necessary conditions look at the average over the classes, the sufficient ones at every class; a release can meet the first
     and miss the second. Exits 1 if a limit is given and a class misses it.
     """
-    from ..core.release import Release
     from ..core.roles import Roles
     from ..study.bits import bits, query_surprise
 
     named = Roles.read(roles)
-    found = bits(
-        Release(table=reading.open(release, quiet=json)), named, diversity=diversity, closeness=closeness, about=about
+    made = o.released(
+        release, named, reading, companion=companion, joined_by=joined_by, perturbed=perturbed, quiet=json
     )
+    found = bits(made, named, diversity=diversity, closeness=closeness, about=about)
     surprise = None if epsilon is None else query_surprise(epsilon)
     if json:
         o.dump({"release": str(release), "met": found.met, **asdict(found), "query_surprise": surprise})

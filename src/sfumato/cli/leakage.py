@@ -41,6 +41,9 @@ def run(
     ] = False,
     distances: Annotated[bool, typer.Option("--distances", help="Compare the distances of Fig. 1.")] = False,
     most: Annotated[int, typer.Option(min=1, help="How many classes to list, the most exposed first.")] = 10,
+    companion: o.Companions = None,
+    joined_by: o.JoinedBy = None,
+    perturbed: o.Perturbed = None,
     json: o.Json = False,
     *,
     reading: o.Reading,
@@ -51,14 +54,15 @@ def run(
     by number, never by value.
     """
     from ..core.errors import InputError
-    from ..core.release import Release
     from ..core.roles import Roles
     from ..study import leakage as study
 
     if prior is not None and margins is not None:
         raise InputError("--prior and --margins are two priors; give one of them.")
     named = Roles.read(roles)
-    made = Release(table=reading.open(release, quiet=json))
+    made = o.released(
+        release, named, reading, companion=companion, joined_by=joined_by, perturbed=perturbed, quiet=json
+    )
     known = tuple(given or named.quasi)
     wanted = about or next(iter(named.sensitive), None)
     if wanted is None or not known:

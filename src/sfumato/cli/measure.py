@@ -33,12 +33,7 @@ def run(
         list[Path] | None,
         typer.Option(help="A table published along, about the same people, for multir_anonymity. Repeatable."),
     ] = None,
-    perturbed: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A column that was changed by noise, swapping or at random: classes are then not counted. Repeatable."
-        ),
-    ] = None,
+    perturbed: o.Perturbed = None,
     companion: o.Companions = None,
     joined_by: o.JoinedBy = None,
     per_class: Annotated[
@@ -58,20 +53,22 @@ def run(
     Without --original the measures that compare with it are left out and listed as such.
     """
     from .. import metrics
-    from ..core.release import Release
     from ..core.roles import Roles
 
     asked = [metrics.metric(text) for text in metric] if metric else None
     named = Roles.read(roles)
-    made = Release(
-        table=reading.open(release, quiet=json),
-        original=reading.open(original, quiet=json) if original else None,
+    made = o.released(
+        release,
+        named,
+        reading,
+        original=original,
+        companion=companion,
+        joined_by=joined_by,
+        perturbed=perturbed,
+        quiet=json,
         population=reading.open(population, quiet=json) if population else None,
         related=tuple(reading.open(path, quiet=json) for path in related or []),
         pairing=pair,
-        perturbed=frozenset(perturbed or ()),
-        companions=o.companions(companion, reading, quiet=json),
-        joined_by=o.joined_by(joined_by, companion),
     )
     scores, skipped = metrics.measure(made, named, asked)
     if json:

@@ -20,6 +20,9 @@ def run(
         Path,
         typer.Option(help='TOML with [[query]] entries: column = ["value", ...] or column = { from = 20, to = 39 }.'),
     ],
+    companion: o.Companions = None,
+    joined_by: o.JoinedBy = None,
+    perturbed: o.Perturbed = None,
     json: o.Json = False,
     *,
     reading: o.Reading,
@@ -29,12 +32,20 @@ def run(
     A generalized value counts by the share of what it covers that is asked for (the usual even spread). A query counts the rows that
     meet every line of it; an entry named `name` only names it.
     """
-    from ..core.release import Release
     from ..core.roles import Roles
     from ..study.queries import given_queries
 
     named, asked = Roles.read(roles), _read(queries)
-    made = Release(table=reading.open(release, quiet=json), original=reading.open(original, quiet=json))
+    made = o.released(
+        release,
+        named,
+        reading,
+        original=original,
+        companion=companion,
+        joined_by=joined_by,
+        perturbed=perturbed,
+        quiet=json,
+    )
     found = given_queries(made, named, [query for _, query in asked])
     rows = [
         {"query": name, "actual": int(a), "estimate": float(e), "relative_error": float(r)}

@@ -18,9 +18,7 @@ def run(
     original: Annotated[
         Path | None, typer.Option(help="The original, only for requirements that compare with it.")
     ] = None,
-    perturbed: Annotated[
-        list[str] | None, typer.Option(help="A column that was changed by noise: class counts are refused. Repeatable.")
-    ] = None,
+    perturbed: o.Perturbed = None,
     companion: o.Companions = None,
     joined_by: o.JoinedBy = None,
     json: o.Json = False,
@@ -32,7 +30,6 @@ def run(
     Exits 0 if every requirement is met and no identifier is left in the file, 1 with the reason if not.
     """
     from ..core.errors import RequirementError
-    from ..core.release import Release
     from ..core.roles import Roles
     from ..publishing import verify_release
     from ..study.study import number
@@ -43,12 +40,15 @@ def run(
             "Nothing to verify; give at least one --require, for example --require 'k_anonymity >= 5'."
         )
     named = Roles.read(roles)
-    made = Release(
-        table=reading.open(release, quiet=json),
-        original=reading.open(original, quiet=json) if original else None,
-        perturbed=frozenset(perturbed or ()),
-        companions=o.companions(companion, reading, quiet=json),
-        joined_by=o.joined_by(joined_by, companion),
+    made = o.released(
+        release,
+        named,
+        reading,
+        original=original,
+        companion=companion,
+        joined_by=joined_by,
+        perturbed=perturbed,
+        quiet=json,
     )
     found = verify_release(made, named, wanted)
     if json:

@@ -84,4 +84,26 @@ class Words:
         return f"{name}={'|'.join(sorted(value))}"
 
 
-Parameter = Choice | Number | Words
+@dataclass(frozen=True)
+class Name:
+    """One text that must be given, such as a column; written `name=age`."""
+
+    default: str | None = None
+
+    @property
+    def usual(self) -> tuple[str, ...]:
+        """None: it must be given."""
+        return () if self.default is None else (self.default,)
+
+    def read(self, value: Any) -> str:
+        """A given value, checked."""
+        if not isinstance(value, str) or not value or set(value) & set(",[]="):
+            raise RequirementError("a text without commas, brackets or equals signs")
+        return value
+
+    def spell(self, name: str, value: str) -> str:
+        """As `read` takes it back from a text."""
+        return f"{name}={value}"
+
+
+Parameter = Choice | Number | Words | Name

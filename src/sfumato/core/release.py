@@ -250,11 +250,12 @@ class Evidence:
             after, b = encode(name, recoding.table.column(width + recoding.to.index(name)))
             counts = Counts.of([before, after], [a, b], numpy(recoding.table.column("n")).astype(np.int64))
         else:
-            counts = self._paired(why).count((f"original.{name}", f"released.{name}"))
+            counts = self.paired(why).count((f"original.{name}", f"released.{name}"))
         first, second = counts.columns
         return [first.texts[c] for c in counts.codes[0]], [second.texts[c] for c in counts.codes[1]], counts.n
 
-    def _paired(self, why: str) -> Table:
+    def paired(self, why: str) -> Table:
+        """Released and original rows side by side, `released.x` and `original.x`."""
         if self.release.pairing == "none":
             raise Unavailable(
                 f"{why} needs to know which released row comes from which original row; "
@@ -270,10 +271,28 @@ class Evidence:
             )
         return joined
 
+    def sides(self, columns: Sequence[str], why: str) -> tuple[Table, dict[str, str]]:
+        """The original rows that were released, `original.x` of these columns, with their released columns beside them.
+
+        Also the name that each released column has there. People who were left out are not in it.
+        """
+        recoding, original = self.release.recoding, self.original(why)
+        for name in columns:
+            if name not in original.columns:
+                raise Unavailable(f"{original.name}: no column {name!r}, which {why} needs.")
+        if recoding is None or self.release.joined_by is not None:
+            return self.paired(why), {name: f"released.{name}" for name in self.release.table.columns}
+        # the columns that the mechanism saw and no others before them: the rows of a divided tuple are told apart by all of them
+        seen = list(self.roles.released(original.columns))
+        seen += [name for name in (*recoding.by, *columns) if name not in seen]
+        both = original.keep(seen).copied({f"original.{name}": name for name in columns}).recode(recoding)
+        return both, {name: name for name in self.release.table.columns if name in seen}
+
     def held(self, name: str, why: str) -> tuple[IntArray, Column, IntArray, IntArray]:
         """A column that need not be released, split by released class: class, the column, its code and rows of each entry.
 
-        It is taken from the release if that has it, else from the original rows that the released ones are paired with.
+        It is taken from the release if that has it, else from the original rows that the released ones are paired with. Of rows
+        that the release does not tell apart and puts into several classes, those come first whose value does.
         """
         quasi = self._quasi()
         if name in self.release.table.columns:
@@ -281,9 +300,12 @@ class Evidence:
         elif name not in self.original(why).columns:
             raise Unavailable(f"{self.original(why).name}: no column {name!r}, which {why} needs.")
         elif self.release.recoding is not None:
-            counts = self.original(why).recode(self.release.recoding).count((*quasi, name))
+            # where the rows of a tuple are divided, it goes by the order of their values: the released ones, as they were, first
+            original, recoding = self.original(why), self.release.recoding
+            columns = dict.fromkeys((*self.roles.released(original.columns), *recoding.by, name))
+            counts = original.keep(tuple(columns)).recode(recoding).count((*quasi, name))
         else:
-            counts = self._paired(why).count((*(f"released.{q}" for q in quasi), f"original.{name}"))
+            counts = self.paired(why).count((*(f"released.{q}" for q in quasi), f"original.{name}"))
         both = []  # a column may be numbers on one side and texts on the other: classes are found by spelling
         for released, ours, column, codes in zip(
             self.tuples.columns, self.tuples.codes, counts.columns[:-1], counts.codes[:-1], strict=True

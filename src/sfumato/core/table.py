@@ -71,6 +71,10 @@ class Table(ABC):
         """A table of these distinct rows, each so many times, in the place of this one."""
         raise Unavailable(f"{self.name}: this engine cannot make rows from counts.")
 
+    def copied(self, columns: Mapping[str, str]) -> Table:
+        """The same rows with more columns: each new name a copy of the column named."""
+        raise Unavailable(f"{self.name}: this engine cannot copy columns; mine with the DuckDB engine.")
+
     def part(self, column: str, *, of: int, at: int) -> Table | None:
         """The rows of one of `of` parts, all rows of a value in one part; None where the engine cannot deal them out."""
         return None

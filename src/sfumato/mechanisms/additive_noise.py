@@ -9,6 +9,7 @@ them. The cost follows rows times columns, and rows times columns squared where 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -100,7 +101,7 @@ class AdditiveNoise(Mechanism):
         d = self.scale**2
         # x - y = (1 - a) (x - m) - a e with a^2 (1 + d) = 1 has the variance 2 - 2 a, in that of x
         least = 2 - 2 / math.sqrt(1 + d) if self.keep_variance else d
-        return (noise_variance.at_least(least), *self.require)
+        return (noise_variance.at_least(_plain(least)), *self.require)
 
     def __call__(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
@@ -252,3 +253,14 @@ def _root(matrix: FloatArray) -> FloatArray:
     values, vectors = np.linalg.eigh(matrix)
     root: FloatArray = (vectors * np.sqrt(np.where(values > 1e-12, values, 0.0))) @ vectors.T
     return root
+
+
+def _plain(bound: float) -> float:
+    """A bound as a person would write it, in twelve digits: 0.04, where 0.2^2 in floating point is a trace more.
+
+    Never above the bound, beyond its own rounding: else the last digit goes one down.
+    """
+    near = float(f"{bound:.12g}")
+    if near <= bound * (1 + 4 * sys.float_info.epsilon):
+        return near
+    return float(f"{near - 10.0 ** (math.floor(math.log10(bound)) - 11):.12g}")

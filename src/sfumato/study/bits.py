@@ -20,6 +20,7 @@ from ..core.roles import Roles
 from ..metrics.privacy.mutual_information import information
 from ..metrics.privacy.one_symbol_i1 import one_symbol_i1
 from ..metrics.privacy.one_symbol_i2 import one_symbol_i2
+from .countable import check_countable
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,7 @@ def bits(
         raise InputError("l must be a number of at least 1: no class holds less than one value.")
     if closeness is not None and not 0 <= closeness < math.inf:
         raise InputError("t must be a number of bits of at least 0.")
+    check_countable(release, roles, (*roles.quasi, column), "Bits")
     evidence = release.evidence(roles)
     classes = evidence.classes(column)
     assert classes.sensitive is not None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,7 @@ from ..metrics.privacy.mutual_information import information
 from ..metrics.privacy.one_symbol_i1 import one_symbol_i1
 from ..metrics.privacy.t_closeness import emd_equal
 from ..metrics.privacy.vanishing_values import vanishing_values
+from .countable import check_countable
 from .priors import Belief, Joint, Margins, Overall, Prior, believe
 
 __all__ = ["Joint", "Leakage", "Margins", "Overall", "QidChoice", "distances", "leakage", "qid_choices"]
@@ -130,9 +131,15 @@ def leakage(
 ) -> Leakage:
     """The leakage about one released column, given any combination of others (Def. 4); the prior is `Overall()` unless given.
 
-    With `Overall` and given = the quasi-identifiers these are the metrics distribution_leakage and entropy_leakage.
+    With `Overall` and given = the quasi-identifiers these are the metrics distribution_leakage and entropy_leakage. Where only groups
+    join the column to the quasi-identifiers (Anatomy, permutation), classes are the groups: that is all a person's row tells of it.
     """
-    classes, tuples = _split(release.table, roles, tuple(given), about)
+    classes, tuples = _split(release, roles, tuple(given), about)
+    if isinstance(prior, Joint | Margins) and about in release.evidence(roles).apart:
+        raise Unavailable(
+            f"Only the groups in {release.joined_by!r} join {about!r} to other columns, so no prior over those can be compared with "
+            "it; take the overall distribution as the prior."
+        )
     assert classes.sensitive is not None
     distribution = distribution_leakage.per_class(classes)
     entropy = entropy_leakage.per_class(classes)
@@ -176,13 +183,24 @@ def _against(belief: Belief, classes: Classes) -> tuple[FloatArray, FloatArray, 
     return l_d, np.abs(before - classes.entropy), gone
 
 
-def _split(table: Table, roles: Roles, given: tuple[str, ...], about: str) -> tuple[Classes, Counts]:
-    """The classes over some columns, split by another."""
-    _check(table, (*given, about))
+def _split(release: Release, roles: Roles, given: tuple[str, ...], about: str) -> tuple[Classes, Counts]:
+    """The classes over some columns, split by another; the groups, where only they join it to the quasi-identifiers."""
     if not given:
         raise InputError("Leakage is given a combination of columns; name at least one.")
-    counts = table.count((*given, about))
-    return _rolled(counts, roles, given, about)
+    apart, by = release.evidence(roles).apart, release.joined_by
+    if by is not None and about not in (*release.table.columns, *apart):
+        release.evidence(roles).classes(about)  # says what to give
+    _check(release.table, (*given, about), known=apart)
+    check_countable(release, roles, (*given, about), "Leakage")
+    if about not in apart and apart.keys().isdisjoint(given):
+        return _rolled(release.table.count((*given, about)), roles, given, about)
+    if about not in apart or (set(given) != set(roles.quasi) and given != (by,)):
+        raise Unavailable(
+            f"Only the groups in {by!r} join {about if about in apart else next(n for n in given if n in apart)!r} to the other "
+            "columns, so leakage can be asked about it, given all quasi-identifiers, and not of parts of them."
+        )
+    release.evidence(roles).classes(about)  # refuses a companion of other groups
+    return _rolled(apart[about].count((str(by), about)), roles, (str(by),), about)
 
 
 def _rolled(counts: Counts, roles: Roles, given: tuple[str, ...], about: str) -> tuple[Classes, Counts]:
@@ -191,9 +209,9 @@ def _rolled(counts: Counts, roles: Roles, given: tuple[str, ...], about: str) ->
     return Classes.from_counts(counts, quasi=given, sensitive=about, order=roles.orders.get(about))
 
 
-def _check(table: Table, names: tuple[str, ...]) -> None:
+def _check(table: Table, names: tuple[str, ...], known: Container[str] = ()) -> None:
     for name in names:
-        if name not in table.columns:
+        if name not in table.columns and name not in known:
             raise InputError(f"{table.name}: no column {name!r}.")
         if names.count(name) > 1:
             raise InputError(f"Column {name!r} is named twice; an attribute is not given and asked for at once.")
@@ -230,6 +248,14 @@ def qid_choices(
         raise InputError(f"{roles.source} names no sensitive column; say what the choice is about.")
     if not names:
         raise InputError(f"{roles.source} names no quasi-identifier; give the columns to choose from.")
+    if isinstance(data, Release):
+        check_countable(data, roles, (*names, about), "Comparing sets of columns")
+        joined = [name for name in (about, *names) if name in data.evidence(roles).apart]
+        if joined:
+            raise Unavailable(
+                f"Only the groups in {data.joined_by!r} join {joined[0]!r} to the other columns: what is told of it is the same "
+                "whichever of them are known, so there is nothing to choose."
+            )
     _check(table, (*names, about))
     wanted = sorted(set(sizes if sizes is not None else range(1, len(names) + 1)))
     if not wanted or not 1 <= wanted[0] <= wanted[-1] <= len(names):
@@ -281,7 +307,7 @@ def distances(
     about = about or next(iter(roles.sensitive), None)
     if about is None:
         raise InputError(f"{roles.source} names no sensitive column; say what the distances are about.")
-    classes, _ = _split(release.table, roles, tuple(given) if given is not None else roles.quasi, about)
+    classes, _ = _split(release, roles, tuple(given) if given is not None else roles.quasi, about)
     p, q = classes.p, classes.q
     assert classes.sensitive is not None
     missing = classes.distinct < np.count_nonzero(classes.sensitive.total)

@@ -18,7 +18,7 @@ def paired(evidence: Evidence, names: Sequence[str], why: str) -> Counts:
     recoding = evidence.release.recoding
     if recoding is None:
         both = [*(f"original.{name}" for name in names), *(f"released.{name}" for name in names)]
-        return evidence._paired(why).count(both)
+        return evidence.paired(why).count(both)
     if any(name not in recoding.to for name in names):
         raise Unavailable(f"{why} needs every quasi-identifier paired with its original, and one was not recoded.")
     at = [recoding.by.index(name) for name in names]
