@@ -12,22 +12,27 @@ from dataclasses import replace
 from functools import cache
 
 from ..core.errors import Unavailable
-from ..core.metric import Card, Metric, Requirement, Score, parse, parse_requirement
+from ..core.metric import Card, Metric, Requirement, Score, parse, parse_requirement, written
 from ..core.release import Release
 from ..core.roles import Roles
-from . import privacy, utility
+
+ROOMS = (".privacy", ".utility", "..mining.measures", "..attacks.measures")
+"""Where metrics are found. Rooms below hang theirs here by name, so that this room imports none of them."""
 
 
 @cache
 def registry() -> Mapping[str, Metric]:
     """Every metric by name, privacy first, in alphabetical order."""
     found: dict[str, Metric] = {}
-    for room in (privacy, utility):
-        for module in sorted(info.name for info in pkgutil.iter_modules(room.__path__)):
-            metric = getattr(importlib.import_module(f"{room.__name__}.{module}"), module)
-            assert isinstance(metric, Metric), f"{room.__name__}.{module} must define a Metric {module}"
+    for room in ROOMS:
+        there = importlib.import_module(room, __name__)
+        for module in sorted(info.name for info in pkgutil.iter_modules(there.__path__)):
+            if module.startswith("_"):
+                continue
+            metric = getattr(importlib.import_module(f"{there.__name__}.{module}"), module)
+            assert isinstance(metric, Metric), f"{there.__name__}.{module} must define a Metric {module}"
             found[module] = metric
-    return found
+    return dict(sorted(found.items(), key=lambda item: (item[1].card.about, item[0])))
 
 
 def metric(text: str) -> Metric:
@@ -62,6 +67,7 @@ FAMILIES = (
     "What classes tell about sensitive values",
     "What classes tell, in bits",
     "What perturbed values still tell",
+    "What can be mined",
     "What it is worth",
 )
 
@@ -69,6 +75,8 @@ FAMILIES = (
 def family(card: Card) -> str:
     """The heading that a metric stands under."""
     if card.about == "utility":
+        return FAMILIES[6]
+    if card.name in ("anti_utility_worst", "knowledge_gain", "accuracy_gain"):
         return FAMILIES[5]
     if "pairs" in card.needs or card.name in ("isolation",):
         return FAMILIES[4]
@@ -106,4 +114,8 @@ def measure(
                 if metrics is not None and refused == len(variants):
                     raise
                 skipped[str(each)] = str(reason)
+    if metrics is None:
+        for name, base in registry().items():
+            if not base.variants():  # it asks for something that only the owner can name
+                skipped[name] = f"It must be asked for: it {written(base.card)}."
     return scores, skipped

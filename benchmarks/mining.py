@@ -1,0 +1,62 @@
+"""Utility and anti-utility by mining, the paper's whole experiment: how long it takes, how it resumes, what it finds.
+
+    .venv/bin/python benchmarks/mining.py [--rows N] [--data FOLDER]
+
+Eight releases of Adult's 45,222 complete rows (greedy clustering with k = 2, 10, 50, 100; local noise with epsilon = 0.5, 0.1, 0.05,
+0.01); on each the three miners of the good utility and a whole reference set of the bad one (33 classifiers and their fusion, or 10
+regressors and theirs), ten folds. Timed once from nothing and once more from what was kept. Times are also given as a multiple of
+training the slowest kind of miner once on all rows (a random forest of 60 trees), since machines differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import tempfile
+import time
+from pathlib import Path
+
+from sfumato.mining.features import features
+from sfumato.mining.miners import miners
+from sfumato.mining.rows import align
+from sfumato.reproduce.adult import folder
+from sfumato.reproduce.sramka import FIELD, releases, reproduce
+
+
+def forest_seconds(data: Path) -> float:
+    """One random forest on all rows of the release with k = 10: the yardstick."""
+    (made, roles), _ = releases(data)
+    sides = align(made["k = 10"], roles)
+    _, after = features(sides, roles, [name for name in sides.released.names if name != FIELD])
+    estimator = miners("classes")["random_forest"].make(0, after.numeric)
+    started = time.perf_counter()
+    estimator.fit(after.dense, sides.released.codes[FIELD])
+    return time.perf_counter() - started
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--rows", type=int, default=None, help="a sample of so many people")
+    options.add_argument("--data", type=Path, default=None, help="the folder with adult_48842.csv")
+    given = options.parse_args()
+    data = folder(given.data)
+    unit = forest_seconds(data)
+    print(f"yardstick: a random forest of 60 trees on 45,222 rows, one core: {unit:.1f} s")
+    with tempfile.TemporaryDirectory() as kept:
+        for title in ("from nothing", "from what was kept"):
+            started = time.perf_counter()
+            found = reproduce(data, rows=given.rows, cache=Path(kept))
+            seconds = time.perf_counter() - started
+            print(
+                f"{title}: {seconds / 60:.1f} min on {os.cpu_count()} cores ({seconds / unit:.0f} forests), "
+                f"{found.rows:,} people, 8 releases"
+            )
+    for check in found.checks:
+        print(f"{'ok ' if check.holds else 'NOT'} {check.text}: {check.seen}")
+    peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    print(f"peak memory of one process: {peak / 1024:.0f} MB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Play the adversary: one attack a file, each with what was known, how hard it was, who fell, a control and a baseline."""

@@ -1,0 +1,1 @@
+"""Attacks as metrics: a file each, registered beside those of the room `metrics`."""

@@ -1,0 +1,52 @@
+"""Adversarial accuracy gain (Brickell and Shmatikov 2008; Sramka et al. 2010, sec. 3)."""
+
+import numpy as np
+
+from ...core.column import FloatArray, IntArray
+from ...core.metric import Score, measure
+from ...core.release import Evidence
+
+
+def top_share(member: IntArray, n: IntArray) -> FloatArray:
+    """For each class the share of its most frequent value; `n[i]` rows of class `member[i]` have one value."""
+    classes = int(member.max()) + 1 if len(member) else 0
+    size = np.bincount(member, weights=n, minlength=classes)
+    most = np.zeros(classes, dtype=np.int64)
+    np.maximum.at(most, member, n)
+    return most / size
+
+
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return (
+            "Guessing the most frequent value of a person's class is right no more often than guessing the overall one."
+        )
+    return (
+        f"Guessing the most frequent sensitive value of a person's class is right for {100 * value:.3g}% more of the people than "
+        "guessing the most frequent one overall."
+    )
+
+
+@measure(
+    title="adversarial accuracy gain",
+    question="How much oftener is the best guess of a sensitive value right once the release is seen?",
+    about="privacy",
+    better="lower",
+    unit="share of people",
+    bounds=(0, 1),
+    monotone=True,
+    source="Brickell and Shmatikov 2008; Sramka et al. 2010, sec. 3",
+    sentence=_sentence,
+    misleads="It is an average over people, and looks only at the best guess: beliefs may move far without changing it.",
+    needs=frozenset({"sensitive"}),
+    scope="table",
+)
+def accuracy_gain(evidence: Evidence, column: str) -> Score:
+    """`sum over classes of |class|/|DB| max_s p(class,s) - max_s p(DB,s)`, over the released rows.
+
+    Extremes: 0 for one class; 1 - max_s p_s if every class has one value.
+    """
+    classes = evidence.classes(column)
+    assert classes.sensitive is not None
+    gain = top_share(classes.member, classes.n) - float(classes.sensitive.prior.max())
+    return Score(float((gain * classes.size).sum() / classes.size.sum()), "share of people")

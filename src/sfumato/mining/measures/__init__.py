@@ -1,0 +1,1 @@
+"""Metrics that mine: a file each, registered beside those of the room `metrics`."""

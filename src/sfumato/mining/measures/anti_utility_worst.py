@@ -1,0 +1,55 @@
+"""Anti-utility of the worst miner (Sramka et al. 2010, sec. 2.4), as a share of the people."""
+
+from ...core.metric import Score, measure
+from ...core.release import Evidence
+from ._asked import PARAMETERS, mined
+
+
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return "For nobody is the field told exactly or predicted nearer to the truth than it was released."
+    return (
+        f"For {100 * value:.3g}% of the people the release tells the field exactly, or the best miner predicts it nearer to the "
+        "truth than it was released."
+    )
+
+
+@measure(
+    title="anti-utility of the worst miner",
+    question="For how many people can an adversary get nearer to a protected value than the release lets on?",
+    about="privacy",
+    better="lower",
+    unit="share of people",
+    bounds=(0, 1),
+    monotone=False,
+    source="Sramka, Safavi-Naini, Denzinger, Askari 2010, sec. 2.4 (scenario A); values released exactly are added here",
+    sentence=_sentence,
+    misleads="Nearer may still be far: under strong noise nearly every value can be predicted nearer than it was released, even by "
+    "an adversary who never saw the release (the baseline in the details). It is estimated on a sample of rows.",
+    needs=frozenset({"original", "pairs"}),
+    scope="table",
+    parameters=PARAMETERS,
+)
+def anti_utility_worst(
+    evidence: Evidence, column: str | None, *, field: str, miners: str, rows: int, folds: int
+) -> Score:
+    """`(people whose value is nearer predicted by the worst miner + people whose value is released exactly) / people`.
+
+    The paper counts nearer predictions alone, by which a field released as it is would count as protected: nothing can be nearer.
+    Extremes: 1 if the field is released as it is; 0 if it is suppressed throughout.
+    """
+    found = mined(evidence, "bad", field, miners, rows, folds).bad
+    assert found is not None
+    aim = found.aims[0]
+    told, total = aim.told, aim.total
+    details = {
+        "miner": aim.worst_miner,
+        "field": field,
+        "nearer": aim.worst.value / total,
+        "told_exactly": told / total,
+        "baseline": aim.baseline.value / total,
+        "average": aim.average.value / total,
+    }
+    ends = [min(max((told + end) / total, 0.0), 1.0) for end in (aim.worst.low, aim.worst.high)]
+    value = min((told + aim.worst.value) / total, 1.0)
+    return Score(value, "share of people", "estimate", ci=(ends[0], ends[1]), details=details)

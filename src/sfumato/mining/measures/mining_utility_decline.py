@@ -1,0 +1,52 @@
+"""Decline of data mining utility (Sramka et al. 2010, sec. 2.3): delta of `(1 - delta, L)`-utility-preserving."""
+
+from math import isnan
+
+from ...core.errors import Unavailable
+from ...core.metric import Score, measure
+from ...core.release import Evidence
+from ._asked import PARAMETERS, mined
+
+
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return "No miner predicts the field worse from the release than from the original."
+    return f"The miner that suffers most loses {100 * value:.3g}% of what its predictions of the field are worth."
+
+
+@measure(
+    title="decline of mining utility",
+    question="How much worse is a field predicted by data mining from the release than from the original?",
+    about="utility",
+    better="lower",
+    unit="share of utility",
+    bounds=(0, 1),
+    monotone=False,
+    source="Sramka, Safavi-Naini, Denzinger, Askari 2010, sec. 2.3",
+    sentence=_sentence,
+    misleads="It is about one field and these miners: another field, or a user with a better miner, may lose more or nothing. It "
+    "is estimated on a sample of rows unless rows= is as many as there are.",
+    needs=frozenset({"original"}),
+    scope="table",
+    parameters=PARAMETERS,
+)
+def mining_utility_decline(
+    evidence: Evidence, column: str | None, *, field: str, miners: str, rows: int, folds: int
+) -> Score:
+    """`max over miners of 1 - U_san/U_orig`, at least 0; utilities are right predictions under cross-validation.
+
+    Extremes: 0 for the original itself; near 1 - 1/(m accuracy) for a release that tells nothing of m equally frequent values.
+    """
+    found = mined(evidence, "good", field, miners, rows, folds).good
+    assert found is not None
+    delta = found.delta
+    if isnan(delta.value):
+        raise Unavailable(f"No miner predicts {field!r} right for anyone even on the original, so nothing can decline.")
+    details = {
+        "miner": found.decided_by,
+        "field": field,
+        "baseline": found.baseline.value / found.total,
+        "miners": {m.miner: m.decline.value for m in found.miners},
+    }
+    ci = (max(min(delta.low, 1.0), 0.0), max(min(delta.high, 1.0), 0.0))
+    return Score(min(delta.value, 1.0), "share of utility", "estimate", ci=ci, details=details)
