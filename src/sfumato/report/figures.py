@@ -188,6 +188,33 @@ def _axis(axis: Axis) -> str:
     return f"{axis.title} ({'; '.join(filter(None, (axis.unit, axis.better + ' is better')))})"
 
 
+def design_map(designs: list[dict[str, Any]], rivals: list[dict[str, Any]]) -> dict[str, Any]:
+    """Error of the adversary against degradation: the frontier of designed channels, and published mechanisms below it."""
+    import altair as alt
+
+    rows = [{**each, "kind": "designed", "name": "designed"} for each in designs]
+    others = [{**each, "kind": str(each["name"]).split(" ")[0]} for each in rivals]
+    look = {"designed": ("circle", "#0072b2"), "pram": ("square", "#d55e00"), "groups": ("triangle-up", "#009e73")}
+    names = [name for name in look if any(row["kind"] == name for row in (*rows, *others))]
+    words = {"field": "kind", "type": "nominal", "title": None}
+    marks = {
+        "shape": alt.Shape(**words, scale=alt.Scale(domain=names, range=[look[n][0] for n in names])),
+        "color": alt.Color(**words, scale=alt.Scale(domain=names, range=[look[n][1] for n in names])),
+    }
+    x = alt.X("degradation:Q", title="degradation (lower is better)", scale=alt.Scale(zero=True, nice=True))
+    y = alt.Y("error:Q", title="error of the adversary (higher is better)", scale=alt.Scale(zero=True, nice=True))
+    told = ["name:N", alt.Tooltip("degradation:Q", format=".4g"), alt.Tooltip("error:Q", format=".4g")]
+    line = alt.Chart(alt.Data(values=rows)).mark_line(strokeWidth=1.5, color="#0072b2", opacity=0.6)
+    points = alt.Chart(alt.Data(values=[*rows, *others])).mark_point(size=90, filled=True, opacity=1)
+    label = alt.Chart(alt.Data(values=others)).mark_text(align="left", dx=9, dy=9, fontSize=12, color="currentColor")
+    layers = [
+        line.encode(x=x, y=y, order="degradation:Q"),
+        points.encode(x=x, y=y, tooltip=told, **marks),
+        label.encode(x=x, y=y, text="name:N"),
+    ]
+    return _finish(alt.layer(*layers).properties(width="container", height=420))
+
+
 def exposure_figure(exposure: Exposure, measure: str) -> dict[str, Any]:
     """Rows by the leakage of their class, for one measure."""
     import altair as alt

@@ -1,0 +1,227 @@
+"""`sfumato design`: the mechanism that keeps the adversary's error largest for what the data may lose, or the reverse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import _options as o
+
+if TYPE_CHECKING:
+    from ..channel.design import Design
+
+
+@o.reads
+def run(
+    input: Annotated[
+        Path | None,
+        typer.Argument(metavar="[INPUT]", help="A table, for --column: its values and how frequent they are."),
+    ] = None,
+    column: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that is to be sanitized.")] = None,
+    degradation: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="CSV",
+            help="What it costs to release each value (first column) as each output (first line); else 'cost' says so.",
+        ),
+    ] = None,
+    cost: Annotated[
+        str, typer.Option(help="distance (in the column's order), differ (1 for any other value), or auto.")
+    ] = "auto",
+    uniform: Annotated[
+        bool, typer.Option("--uniform", help="A uniform prior instead of the frequencies in the table.")
+    ] = False,
+    budget: Annotated[
+        float | None, typer.Option(help="The largest expected degradation: find the largest error under it.")
+    ] = None,
+    error: Annotated[
+        float | None, typer.Option(help="The least error of the adversary: find the least degradation with it.")
+    ] = None,
+    eps: Annotated[
+        float | None, typer.Option(help="Also eps-differential privacy between the values named by --neighbours.")
+    ] = None,
+    neighbours: Annotated[str, typer.Option(help="all values (local differential privacy), or next in order.")] = "all",
+    gain: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="CSV", help="What a guess (first column) is worth where a value (first line) is true, 0 to 1."
+        ),
+    ] = None,
+    points: Annotated[
+        int | None, typer.Option("--frontier", min=2, help="Instead of one design, so many along the frontier.")
+    ] = None,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Also PRAM and generalization, each beside the design of its degradation.")
+    ] = False,
+    save: Annotated[
+        Path | None,
+        typer.Option(help="Save the matrix as a CSV file: pram sanitizes with it (--set matrix=FILE)."),
+    ] = None,
+    figure: Annotated[
+        Path | None,
+        typer.Option(help="Draw the frontier with PRAM and generalization below it, as one HTML page without network."),
+    ] = None,
+    json: o.Json = False,
+    *,
+    reading: o.Reading,
+) -> None:
+    """Design a mechanism for one column by linear programming, with a proof of how good any mechanism could be.
+
+    Give --budget or --error (or --frontier). The result is a matrix of probabilities: which value is released as which.
+    """
+    import numpy as np
+
+    from ..channel.column import column_problem, transition
+    from ..channel.design import least_degradation, most_private
+    from ..channel.frontier import frontier
+    from ..core.errors import InputError
+    from ..core.matrix import read_matrix
+
+    if (budget is None) + (error is None) + (points is None) != 2:
+        raise InputError("Give one of --budget, --error and --frontier.")
+    if save is not None and points is not None:
+        raise InputError("A frontier is many matrices; give --budget or --error to save one.")
+    for path in (save, figure):
+        if path is not None and not path.parent.is_dir():
+            raise InputError(f"{path}: the folder does not exist; make it first.")
+    if cost not in ("auto", "distance", "differ"):
+        raise InputError("--cost is distance, differ or auto.")
+    if neighbours not in ("all", "next"):
+        raise InputError("--neighbours is all or next.")
+    if (input is None) != (column is None):
+        raise InputError("A column comes with its table: give INPUT and --column, or --degradation alone.")
+    matrix: Any
+    prior: Any = None
+    if input is not None and column is not None:
+        problem = column_problem(reading.open(input, quiet=json), column, cost=cost)  # type: ignore[arg-type]
+        names: tuple[str, ...] = problem.names
+        outputs, matrix, prior = names, problem.cost, None if uniform else problem.prior
+        if degradation is not None:
+            rows, outputs, matrix = read_matrix(degradation, "degradation matrix")
+            absent = len(set(names) - set(rows))
+            if absent:
+                raise InputError(
+                    f"{degradation}: {absent} of the values of column {column!r} have no row in it; add them."
+                )
+            share = dict(zip(names, problem.prior, strict=True))
+            names, prior = rows, None if uniform else np.array([share.get(name, 0.0) for name in rows])
+    elif degradation is not None:
+        names, outputs, matrix = read_matrix(degradation, "degradation matrix")
+    else:
+        raise InputError("Say what is to be designed for: INPUT and --column, or --degradation.")
+    privacy: dict[str, Any] = {"eps": eps, "neighbours": neighbours, "inputs": names, "outputs": outputs}
+    if gain is not None:
+        _, asked, worth = read_matrix(gain, "gain function")
+        if set(asked) != set(names):
+            raise InputError(f"{gain}: its first line must name the {len(names)} values.")
+        privacy["gain"] = worth[:, [asked.index(name) for name in names]]
+    if points is not None:
+        found = frontier(prior, matrix, points=points, **privacy)
+    elif budget is not None:
+        found = [most_private(prior, matrix, budget=budget, **privacy)]
+    else:
+        assert error is not None
+        found = [least_degradation(prior, matrix, error=error, **privacy)]
+    content: dict[str, Any] = {"inputs": len(names), "outputs": len(outputs), "designs": [_content(d) for d in found]}
+    if compare:
+        content["compared"] = _compared(prior, matrix, names, outputs, privacy.get("gain"))
+    if figure is not None:
+        from ..report.design import write
+
+        cost_of_all, rivals = _rivals(matrix, names, outputs)
+        line = frontier(prior, cost_of_all, points=points or 13, gain=privacy.get("gain"))
+        beside = _against(prior, cost_of_all, rivals, privacy.get("gain"))
+        what = f"column {column} of {input.name}" if input is not None and column is not None else "the given costs"
+        write([_content(each) for each in line], beside, figure, what=what, uniform=uniform or input is None)
+        content["figure"] = str(figure)
+    if save is not None:
+        transition(found[0].channel).write(save)
+        content["saved"] = str(save)
+    if json:
+        o.dump(content)
+    else:
+        _show(content)
+    if input is not None and not uniform:
+        o.tell("The prior is the column's frequencies, so the design tells about them; --uniform uses none.")
+
+
+def _content(design: Design) -> dict[str, Any]:
+    return {
+        "error": design.error,
+        "degradation": design.degradation,
+        "question": design.question,
+        "bound": design.bound,
+        "gap": design.gap,
+        "exactness": design.exactness,
+        "solver": design.solver,
+    }
+
+
+def _compared(prior: Any, matrix: Any, names: Any, outputs: Any, gain: Any) -> list[dict[str, Any]]:
+    """PRAM and groups of neighbours at several strengths, over values and groups together."""
+    cost, rivals = _rivals(matrix, names, outputs)
+    return _against(prior, cost, rivals, gain)
+
+
+def _against(prior: Any, cost: Any, rivals: dict[str, Any], gain: Any) -> list[dict[str, Any]]:
+    from dataclasses import asdict
+
+    from ..channel.frontier import against
+
+    return [asdict(line) for line in against(prior, cost, rivals, gain=gain)]
+
+
+def _rivals(matrix: Any, names: Any, outputs: Any) -> tuple[Any, dict[str, Any]]:
+    """The costs of values and groups together, and the mechanisms over them."""
+    import numpy as np
+
+    from ..channel.frontier import among
+    from ..channel.mechanisms import generalization, neighbouring, pram
+    from ..core.errors import InputError
+
+    if tuple(names) != tuple(outputs):
+        raise InputError(
+            "--compare and --figure are about mechanisms that release values as values: a degradation matrix of the same names."
+        )
+    size = len(names)
+    made, labels = [], []
+    for keep in (0.9, 0.7, 0.5, 0.3):
+        made.append((pram(names, keep), matrix))
+        labels.append(f"pram keep={keep:g}")
+    for k in (k for k in (2, 3, 5) if k <= size):
+        groups = neighbouring(size, k)
+        made.append(
+            (generalization(names, groups), np.stack([matrix[:, list(g)].mean(axis=1) for g in groups], axis=1))
+        )
+        labels.append(f"groups of {k}")
+    cost, channels, _ = among(made)
+    return cost, dict(zip(labels, channels, strict=True))
+
+
+def _show(content: dict[str, Any]) -> None:
+    from rich.table import Table as Grid
+
+    out = o.console()
+    grid = Grid(box=None, padding=(0, 2, 0, 0))
+    for heading in ("degradation", "error of the adversary", "no mechanism better than", "exactness"):
+        grid.add_column(heading, justify="right")
+    for each in content["designs"]:
+        limit = f"{each['bound']:.6g} {each['question']}"
+        grid.add_row(f"{each['degradation']:.6g}", f"{each['error']:.6g}", limit, each["exactness"])
+    out.print(grid)
+    if "compared" in content:
+        lines = Grid(title="At equal degradation", title_justify="left", box=None, padding=(0, 2, 0, 0))
+        lines.add_column("mechanism")
+        for heading in ("degradation", "error", "designed"):
+            lines.add_column(heading, justify="right")
+        for each in content["compared"]:
+            lines.add_row(each["name"], f"{each['degradation']:.6g}", f"{each['error']:.6g}", f"{each['designed']:.6g}")
+        out.print(lines)
+    if "figure" in content:
+        out.print(f"Figure: {content['figure']}")
+    if "saved" in content:
+        out.print(
+            f"Saved as {content['saved']}: sanitize with --mechanism pram --set columns=COLUMN --set matrix=FILE."
+        )

@@ -1,0 +1,1 @@
+"""The papers' tables and figures side by side with ours, a file each."""

@@ -1,0 +1,212 @@
+"""Tables 1, 2 and 3 of Sramka, Safavi-Naini, Denzinger and Askari (2010) on Adult, side by side with ours.
+
+Their miners are Weka's with default options, ours scikit-learn's; their taxonomies are not printed, ours are ARX's. What must
+come out are shapes, and those are checked: accuracy on the original, declines that grow with k and stay small, anti-utility that
+falls with k, no exact disclosure where ages are intervals, and nearly everybody predicted nearer under noise.
+"""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..core.arrow import strings
+from ..core.recoded import recoded
+from ..core.release import Release
+from ..core.roles import Roles
+from ..core.table import Recoding, Table
+from ..mining.folds import Progress
+from ..mining.mine import mine
+from ..mining.outcome import Mined
+from ..mining.scenario import Bad, Good, Scenario
+from .adult import complete_rows, roles_of
+from .check import Check
+
+K = (2, 10, 50, 100)
+EPSILON = (0.5, 0.1, 0.05, 0.01)
+QUASI = ("age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country")
+NOISY = ("age", "workclass", "education-num", "marital-status", "occupation", "race", "sex", "native-country")
+FIELD = "salary-class"
+
+PRINTED: dict[str, Any] = {
+    "good": {
+        "naive_bayes": [36972, 36642, 36285, 35900, 35242, 36279, 36356, 36350, 36320],
+        "tree": [37609, 37143, 36909, 36711, 36298, 37293, 37222, 37221, 37221],
+        "random_forest": [36172, 36069, 36707, 36740, 36321, 36012, 35969, 35932, 35962],
+    },
+    "decline": [1.24, 1.86, 2.90, 4.68, 1.87, 1.67, 1.68, 1.76],
+    "average": {
+        "A": [316.6, 135.7, 22.2, 4.4, 43487.7, 43832.0, 43425.8, 43430.8],
+        "B": [0, 0, 0, 0, 1046.5, 598.67, 293.83, 104.5],
+        "C": [192.6, 90.3, 16.0, 3.2, 2200.8, 2193.5, 2159.2, 2159.3],
+    },
+    "worst": {
+        "A": [630, 322, 185, 77, 44383, 44729, 44741, 44729],
+        "B": [0, 0, 0, 0, 1341, 943, 780, 608],
+        "C": [389, 199, 121, 57, 2242, 2261, 2261, 2261],
+    },
+    "worst_miner": {
+        "A": ["LWL", "OLM", "VFI", "OLM", "ZeroR", "ZeroR", "RBFNetwork", "ZeroR"],
+        "B": ["-", "-", "-", "-", "RBFNetwork", "DecisionStump", "DecisionStump", "DecisionTable"],
+        "C": ["LWL", "OLM", "VFI", "OLM", "ZeroR", "ZeroR", "ZeroR", "ZeroR"],
+    },
+    "accuracy": [0.1084, 0.0861, 0.0658, 0.0541],
+    "accuracy_mined": [0.1124, 0.0898, 0.0667, 0.0546],
+    "knowledge": [0.2763, 0.2329, 0.2053, 0.1913],
+    "knowledge_mined": [0.2775, 0.2357, 0.2063, 0.1919],
+}
+"""As the paper prints them: original, k = 2, 10, 50, 100, epsilon = 0.5, 0.1, 0.05, 0.01."""
+
+DIFFERENCES = (
+    "Miners: theirs are Weka 3.6's with default options, ours scikit-learn's; J48 is CART by entropy with at least 10 rows a leaf.",
+    "Taxonomies: the paper omits them; ours are those ARX ships with Adult, so the releases differ in detail.",
+    "Ages: the paper lists intervals of 5, 10, 20, 50 and 100 years, which do not nest (40-59 lies in two of 50 years); ours are of "
+    "5, 10, 20 and 100, and like theirs no age stays exact.",
+    "Noise: on age (sensitivity 82) and on education as a number with sensitivity 15, the width of 1 to 16 (they print 16); it is "
+    "local differential privacy of each value, drawn by OpenDP's exact discrete Laplace from the seed.",
+    "Bad utility: predicted by cross-validation, so that no miner has seen the row that it predicts; the paper does not say. Numbers "
+    "are rounded to whole years.",
+    "Gains with predictions: our adversary holds the released tuple and the prediction, which only splits classes; the paper puts the "
+    "prediction in the place of the released age.",
+    "The discussion in the paper prints a decline of 4.86% where Table 1 has 4.68%.",
+)
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What was mined, and the shapes."""
+
+    mined: dict[str, Mined]
+    rows: int
+    checks: tuple[Check, ...]
+    differences: tuple[str, ...] = field(default=DIFFERENCES)
+
+
+def releases(data: Path, *, seed: int = 0) -> tuple[Any, Any]:
+    """The eight releases: four of the clustering, four with noise; and the roles of each kind."""
+    from ..mechanisms.k_member import KMember
+    from ..mechanisms.local_noise import LocalNoise
+
+    with tempfile.TemporaryDirectory() as folder:
+        ages = Path(folder) / "age.csv"
+        ages.write_text("".join(f"{a};{_years(a, 5)};{_years(a, 10)};{_years(a, 20)};*\n" for a in range(100)))
+        table = complete_rows(data, (*QUASI, FIELD))
+        roles = roles_of(data, QUASI, (FIELD,), age=str(ages))
+        made: dict[str, Release] = {}
+        for k in K:
+            made[f"k = {k}"] = _intervals(KMember(k=k)(table, roles), table, roles)
+    noisy = complete_rows(data, (*NOISY, FIELD))
+    noise_roles = roles_of(data, NOISY, (FIELD,), age=None)
+    noised: dict[str, Release] = {}
+    for i, epsilon in enumerate(EPSILON):
+        mechanism = LocalNoise(bounds="age=17:99,education-num=1:16", epsilon=epsilon)
+        noised[f"eps = {epsilon:g}"] = mechanism(noisy, noise_roles, np.random.default_rng([seed, i]))
+    # ages of the releases are intervals that need no taxonomy to be read
+    return (made, roles_of(data, QUASI, (FIELD,), age=None)), (noised, noise_roles)
+
+
+def _years(age: int, width: int) -> str:
+    return f"{age // width * width}-{age // width * width + width - 1}"
+
+
+def _intervals(release: Release, table: Table, roles: Roles) -> Release:
+    """The same release with ages that stayed exact (all of a cluster have them) in their five years: still k in a class."""
+    recoding = release.recoding
+    assert recoding is not None
+    at = len(recoding.by) + recoding.to.index("age")
+    texts = recoding.table.column(at).to_pylist()
+    wide = {t: _years(int(t), 5) if t is not None and str(t).isdigit() else t for t in set(texts)}
+    columns = list(recoding.table.columns)
+    columns[at] = strings([wide[t] for t in texts])
+    changed = pa.Table.from_arrays(columns, names=recoding.table.column_names)
+    return recoded(table, roles, Recoding(recoding.by, recoding.to, changed, recoding.divides), made_by=release.made_by)
+
+
+def reproduce(
+    data: Path,
+    *,
+    folds: int = 10,
+    rows: int | None = None,
+    miners: str = "reference",
+    seed: int = 0,
+    cache: Path | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Reproduction:
+    """Make the eight releases, mine each, and check the shapes."""
+    (generalized, roles), (noised, noise_roles) = releases(data, seed=seed)
+    scenario = Scenario(
+        good=Good(field=FIELD, transfer=False), bad=Bad(field="age", miners=miners), folds=folds, seed=seed, rows=rows
+    )
+
+    def part(first: float, last: float) -> Progress:
+        return lambda share, text: progress(first + (last - first) * share, text) if progress is not None else None
+
+    more: dict[str, Any] = {"cache": cache, "workers": workers}
+    found = mine(generalized, roles, scenario, progress=part(0.02, 0.85), **more)
+    found |= mine(noised, noise_roles, scenario, progress=part(0.85, 1.0), **more)
+    people = next(iter(found.values())).rows
+    return Reproduction(found, people, tuple(checks(found, people)))
+
+
+def checks(found: dict[str, Mined], people: int) -> list[Check]:
+    """The shapes that mining.md lists."""
+    by_k, by_eps = [found[f"k = {k}"] for k in K], [found[f"eps = {e:g}"] for e in EPSILON]
+    goods = [m.good for m in (*by_k, *by_eps) if m.good is not None]
+    accuracies = [u.original.value / g.total for g in goods for u in g.miners]
+    declines = [100 * m.good.delta.value for m in by_k if m.good is not None]
+    noise = [100 * m.good.delta.value for m in by_eps if m.good is not None]
+    worst = [m.bad.aim("A").worst.value for m in by_k if m.bad is not None]
+    exact = [m.bad.aim("B").worst.value for m in by_k if m.bad is not None]
+    nearly = [m.bad.aim("A").worst.value / people for m in by_eps if m.bad is not None]
+    blind = [m.bad.aim("A").baseline.value / people for m in by_eps if m.bad is not None]
+    made = [
+        Check(
+            "accuracy on the original is about 80 to 83%",
+            all(0.79 <= a <= 0.85 for a in accuracies),
+            f"{100 * min(accuracies):.1f}% to {100 * max(accuracies):.1f}%",
+        ),
+        Check("decline of k-anonymity grows with k", _grows(declines), ", ".join(f"{d:.2f}%" for d in declines)),
+        Check("and stays in single digits of percent", max(declines) < 10, f"at most {max(declines):.2f}%"),
+        Check(
+            "noise declines little, and less than the largest k",
+            max(noise) < 3 and max(noise) <= max(declines),
+            ", ".join(f"{d:.2f}%" for d in noise),
+        ),
+        Check("without a trend in epsilon", not _grows(noise, strict=True) or max(noise) - min(noise) < 1, "see above"),
+        Check("anti-utility of k-anonymity falls with k", _grows(worst[::-1]), ", ".join(f"{w:,.0f}" for w in worst)),
+        Check("no exact disclosure where ages are intervals", max(exact) == 0, ", ".join(f"{w:,.0f}" for w in exact)),
+        Check(
+            "under noise nearly every age can be predicted nearer",
+            min(nearly) > 0.9,
+            ", ".join(f"{100 * n:.1f}%" for n in nearly)
+            + "; who never saw the release: "
+            + ", ".join(f"{100 * n:.1f}%" for n in blind),
+        ),
+    ]
+    gained = [m.gains for m in by_k if m.gains is not None]
+    if gained:
+        made += [
+            Check(
+                "mining shows at least the plain gains",
+                all(g.knowledge_mined.value >= g.knowledge - 1e-12 for g in gained)
+                and all(g.accuracy_mined.value >= g.accuracy - 1e-12 for g in gained),
+                ", ".join(f"{g.knowledge:.4f} to {g.knowledge_mined.value:.4f}" for g in gained),
+            ),
+            Check(
+                "gains fall with k",
+                _grows([g.knowledge for g in gained][::-1]) and _grows([g.accuracy for g in gained][::-1]),
+                ", ".join(f"{g.knowledge:.4f}" for g in gained),
+            ),
+        ]
+    return made
+
+
+def _grows(values: list[float], *, strict: bool = False) -> bool:
+    return all((b > a) if strict else (b >= a) for a, b in itertools.pairwise(values))
