@@ -11,6 +11,7 @@ from . import _options as o
 
 if TYPE_CHECKING:
     from ..profile.table import Profile
+    from ..study.raw_risk import RawRisk
 
 
 @o.reads
@@ -25,6 +26,27 @@ def run(
         typer.Option(help="Look at these columns instead of the suggested quasi-identifiers. Repeatable."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the roles file.")] = False,
+    risk: Annotated[
+        bool,
+        typer.Option(
+            "--risk",
+            help="Look deeper: every set of quasi-identifiers, minimal uniques, thresholds, outliers, what each further column costs.",
+        ),
+    ] = False,
+    roles: Annotated[
+        Path | None, typer.Option(metavar="ROLES", help="With --risk: your roles file instead of the suggested roles.")
+    ] = None,
+    fraction: Annotated[
+        float | None,
+        typer.Option(help="With --risk: the share of the population in the table; estimates who is unique there."),
+    ] = None,
+    population: Annotated[
+        Path | None, typer.Option(help="With --risk: a table of the population, for the journalist's risk.")
+    ] = None,
+    threshold: Annotated[
+        list[int] | None,
+        typer.Option(help="With --risk: a least frequency of combinations. Repeatable; 3, 5 and 10 unless given."),
+    ] = None,
     json: o.Json = False,
     *,
     reading: o.Reading,
@@ -39,15 +61,33 @@ def run(
 
     if write_roles is not None and write_roles.exists() and not force:
         raise InputError(f"{write_roles}: already there; remove it, name another file, or pass --force.")
+    if not risk and (roles or fraction or population or threshold):
+        raise InputError("--roles, --fraction, --population and --threshold go with --risk.")
     table = reading.open(input, quiet=json)
-    with o.progress(f"profile {input}"):
+    deeper = None
+    with o.progress(f"profile {input}") as bar:
         found = profile(table, most=most, quasi=quasi or None)
+        if risk:
+            from ..core.roles import Roles
+            from ..study.raw_risk import THRESHOLDS, raw_risk
+
+            deeper = raw_risk(
+                table,
+                found.roles if roles is None else Roles.read(roles),
+                fraction=fraction,
+                population=None if population is None else reading.open(population, quiet=json),
+                thresholds=tuple(sorted(set(threshold))) if threshold else THRESHOLDS,
+                progress=bar,
+            )
     if write_roles is not None:
         write_whole(write_roles, found.toml())
     if json:
-        o.dump({**found.to_dict(), "roles_file": None if write_roles is None else str(write_roles)})
+        content = {**found.to_dict(), "roles_file": None if write_roles is None else str(write_roles)}
+        o.dump(content if deeper is None else {**content, "risk": deeper.to_dict()})
         return
     show(found)
+    if deeper is not None:
+        show_risk(deeper)
     if write_roles is not None:
         typer.echo(f"\nSuggested roles: {write_roles}. Read and correct them before you go on.")
 
@@ -100,3 +140,98 @@ def show(found: Profile, most: int = 12) -> None:
         out.print(cells)
     for note in content["notes"]:
         out.print(f"Note: {note}")
+
+
+def show_risk(found: RawRisk, most: int = 12) -> None:
+    """The deeper look as tables, each with a sentence."""
+    from rich.table import Table as Grid
+
+    out = o.console()
+
+    def grid(title: str, *headings: str) -> Grid:
+        cells = Grid(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
+        for i, heading in enumerate(headings):
+            words = i == 0 or not heading or heading.endswith("?") or heading == "worst set"
+            cells.add_column(heading, justify="left" if words else "right", overflow="fold")
+        return cells
+
+    size = f"up to {found.largest} " if found.largest < len(found.quasi) else ""
+    limits = [f"below {k}" for k in found.thresholds]
+    cells = grid(
+        f"\nAll {len(found.sets):,} sets of {size}quasi-identifiers, worst first",
+        "columns", "classes", "alone", *limits, "mean risk", "pairs told apart",
+    )  # fmt: skip
+    for one in found.sets[:most]:
+        cells.add_row(
+            ", ".join(one.columns), f"{one.classes:,}", f"{one.alone:,}", *(f"{n:,}" for n in one.below),
+            f"{one.distinction:.4f}", f"{100 * one.separation:.3f}%",
+        )  # fmt: skip
+    out.print(cells)
+    cells = grid(
+        "\nCombinations against a least frequency",
+        "columns known",
+        "least",
+        "sets failing",
+        "rows on the worst",
+        "worst set",
+    )
+    for check in found.checks:
+        if check.columns <= 3:
+            cells.add_row(
+                str(check.columns), str(check.least), f"{check.failing_sets} of {check.sets}", f"{check.rows:,}",
+                ", ".join(check.worst),
+            )  # fmt: skip
+    out.print(cells)
+    suda = found.suda
+    sizes = ", ".join(f"{n:,} of {i} column{'s' if i > 1 else ''}" for i, n in enumerate(suda.by_size, 1))
+    out.print(f"\nMinimal uniques: {suda.records:,} records have one ({sizes}).")
+    cells = grid("", "column", "in so much of the minimal uniques, by score")
+    for column, share in sorted(suda.by_column.items(), key=lambda item: -item[1]):
+        cells.add_row(column, f"{100 * share:.1f}%")
+    out.print(cells)
+    if found.population is not None:
+        people = found.population
+        told = ", ".join(f"{name} {value:,.0f}" for name, value in people.by_model.items() if value is not None)
+        out.print(
+            f"\nOf {people.sample_uniques:,} rows alone here, an estimated {people.value or 0:,.0f} people are alone in the population "
+            f"({people.chosen}; by model: {told}). The models differ in what they suppose; none has seen the population."
+        )
+    if found.journalist is not None:
+        out.print(
+            f"\nJournalist's risk against the population table: {found.journalist:.4g} for the most exposed row (exact)."
+        )
+    for one_column in found.outliers:
+        if one_column.far or one_column.isolated:
+            out.print(
+                f"{one_column.column}: {one_column.far:,} rows lie far from the others, {one_column.isolated:,} values stand quite alone."
+            )
+    cells = grid("\nEMA's three questions", "column", "replicable?", "distinguishable?", "knowable?")
+    for question in found.questions:
+        cells.add_row(question.column, question.replicable, question.distinguishable, question.knowable)
+    out.print(cells)
+    if found.curve:
+        cells = grid(
+            "\nAs columns become known (least loss that brings classes to 5 with at most 5% suppressed)",
+            "added", "alone", "", "mean risk", "least loss", "",
+        )  # fmt: skip
+        for step in found.curve:
+            loss = (
+                "none found"
+                if step.loss is None
+                else f"{step.loss:.4f}{'' if step.exactness == 'exact' else ' at most'}"
+            )
+            cells.add_row(
+                step.added,
+                f"{100 * step.alone:.1f}%",
+                _bar(step.alone),
+                f"{step.risk:.4f}",
+                loss,
+                _bar(step.loss or 0.0),
+            )
+        out.print(cells)
+
+
+def _bar(share: float, width: int = 20) -> str:
+    """A share as a bar of so many places."""
+    full = round(share * width)
+    return "█" * full + "·" * (width - full)

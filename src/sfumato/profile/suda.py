@@ -1,0 +1,111 @@
+"""Minimal sample uniques and a SUDA score for every record (Elliot, Manning and Ford 2002; SUDA2: Manning, Haglin and Keane 2008).
+
+A minimal sample unique (MSU) of a record is a set of columns on which it is alone and on no part of which it is. The fewer columns it
+needs and the more such sets it has, the riskier the record: `score = sum over its MSUs of prod_{i=|MSU|}^{M} (ATT - i)` with
+ATT columns and sets of up to M of them looked at.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from math import comb, prod
+from typing import Any
+
+import numpy as np
+
+from ..core.column import FloatArray, IntArray
+from ..core.counts import Counts, pack
+from ..core.errors import InputError
+
+MOST = 20_000
+"""Sets of columns that are looked at."""
+
+
+@dataclass(frozen=True, eq=False)
+class Suda:
+    """For the records that are alone on all columns (the others have no MSU): their score and their MSUs by size."""
+
+    columns: tuple[str, ...]
+    most: int
+    records: int
+    """Records that are alone on some set of up to `most` columns."""
+    score: FloatArray
+    """A score for each distinct tuple of the counts; 0 if it has no MSU."""
+    by_size: tuple[int, ...]
+    """How many MSUs there are of each size, from 1 column on."""
+    by_column: dict[str, float]
+    """The share of all score that is due to sets with this column."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, without any value of the table."""
+        there = self.score[self.score > 0]
+        quantiles = np.quantile(there, [0.5, 0.9, 0.99, 1.0]).tolist() if len(there) else [0.0] * 4
+        return {
+            "columns": list(self.columns),
+            "largest_set": self.most,
+            "records_with_a_minimal_unique": self.records,
+            "minimal_uniques_by_size": list(self.by_size),
+            "score_median_p90_p99_max": quantiles,
+            "share_by_column": self.by_column,
+        }
+
+
+def suda(counts: Counts, *, most: int = 3, person: bool = False) -> Suda:
+    """Scores of all records; sets of up to `most` columns. No row is looked at: a set is grouped on the counted tuples.
+
+    With `person` the last counted column says whose record it is, and a record is alone where no other person has its values.
+    """
+    names = counts.names[: len(counts.names) - int(person)]
+    width = len(names)
+    size = min(most, width)
+    if size < 1:
+        raise InputError("Look at sets of at least one column.")
+    if sum(comb(width, s) for s in range(1, size + 1)) > MOST:
+        raise InputError(
+            f"{width} columns have too many sets of up to {size}; name fewer columns, or look at smaller sets."
+        )
+    sizes = [len(column) for column in counts.columns]
+    everything = np.arange(len(counts))
+    # only a record that is alone on all columns can be alone on some
+    single = np.flatnonzero(_alone(counts, tuple(range(width)), sizes, everything, person))
+    score, by_size = np.zeros(len(counts)), []
+    by_column = np.zeros(width)
+    below: dict[tuple[int, ...], Any] = {(): np.zeros(len(single), dtype=bool)}
+    alone_somewhere = np.zeros(len(single), dtype=bool)
+    for s in range(1, size + 1):
+        here: dict[tuple[int, ...], Any] = {}
+        found = 0
+        worth = float(prod(max(width - i, 1) for i in range(s, size + 1)))
+        for at in itertools.combinations(range(width), s):
+            parts = [at[:i] + at[i + 1 :] for i in range(s)]
+            covered = np.logical_or.reduce([below[part] for part in parts])
+            if covered.all():
+                here[at] = covered
+                continue
+            alone = _alone(counts, at, sizes, single, person)
+            minimal = alone & ~covered
+            score[single[minimal]] += worth
+            hits = int(minimal.sum())
+            found += hits
+            by_column[list(at)] += worth * hits
+            alone_somewhere |= alone
+            here[at] = alone | covered
+        by_size.append(found)
+        below = here
+    total = float(score.sum())
+    shares = {name: float(by_column[i] / total) if total else 0.0 for i, name in enumerate(names)}
+    return Suda(names, size, int(alone_somewhere.sum()), score, tuple(by_size), shares)
+
+
+def _alone(counts: Counts, at: tuple[int, ...], sizes: list[int], asked: IntArray, person: bool) -> Any:
+    """Which of the records in `asked` are alone on the columns `at`."""
+    key = pack([counts.codes[i] for i in at], [sizes[i] for i in at], len(counts))
+    room = prod(max(sizes[i], 1) for i in at)
+    if room > max(4 * len(counts), 1 << 16):
+        values, key = np.unique(key, return_inverse=True)
+        room = len(values)
+    if not person:
+        return (np.bincount(key, weights=counts.n, minlength=room) == 1)[key[asked]]
+    theirs = np.unique(pack([key, counts.codes[-1]], [room, sizes[-1]], len(counts)))
+    return (np.bincount(theirs // max(sizes[-1], 1), minlength=room) == 1)[key[asked]]

@@ -1,0 +1,30 @@
+"""`sfumato profile --risk`."""
+
+from __future__ import annotations
+
+import json
+
+from cli_house import House, Run
+
+
+def test_the_deeper_look_is_printed_and_the_same_in_json(run: Run, house: House) -> None:
+    done = run("profile", house.people, "--risk", "--fraction", "0.1")
+    assert done.code == 0, done.err
+    for words in ("sets of", "Minimal uniques", "least frequency", "EMA's three questions", "As columns become known"):
+        assert words in done.out
+    found = json.loads(run("profile", house.people, "--risk", "--fraction", "0.1", "--json").out)
+    risk = found["risk"]
+    assert risk["population"]["exactness"] == "estimate"
+    assert len(risk["sets"]) == 2 ** len(risk["quasi"]) - 1
+    assert [step["added"] for step in risk["curve"]]
+    assert "risk" not in json.loads(run("profile", house.people, "--json").out)
+
+
+def test_what_goes_with_risk_only_is_refused_without(run: Run, house: House) -> None:
+    run("profile", house.people, "--fraction", "0.1").refused(2, "go with --risk")
+    run("profile", house.people, "--risk", "--fraction", "7").refused(2, "sampling fraction")
+
+
+def test_thresholds_are_the_owners(run: Run, house: House) -> None:
+    found = json.loads(run("profile", house.people, "--risk", "--threshold", "20", "--threshold", "2", "--json").out)
+    assert {check["least"] for check in found["risk"]["checks"]} == {2, 20}

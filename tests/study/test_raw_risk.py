@@ -1,0 +1,100 @@
+"""The risk of a raw table: what is put together, on tables whose answers can be seen."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from sfumato.core.errors import InputError
+
+
+def table(**columns: list[object]) -> object:
+    return sf.read(pa.table(columns))
+
+
+PEOPLE = {
+    "age": [20, 21, 22, 23, 24, 25, 26, 27, 28, 29] * 6,
+    "sex": ["f", "m"] * 30,
+    "zip": ["1"] * 59 + ["2"],
+    "illness": ["flu"] * 60,
+}
+ROLES = sf.Roles(quasi=("age", "sex", "zip"), sensitive=("illness",), hierarchies={"age": {"widths": [5, 10]}})
+
+
+def test_sets_checks_and_curve_tell_of_the_same_counts() -> None:
+    found = sf.raw_risk(table(**PEOPLE), ROLES, thresholds=(2, 7))
+    assert (found.rows, found.people, len(found.sets)) == (60, 60, 7)
+    alone = {risk.columns: risk.alone for risk in found.sets}
+    assert alone["zip",] == 1
+    assert alone["age",] == 0
+    single = [check for check in found.checks if check.columns == 1 and check.least == 2]
+    assert (single[0].failing_sets, single[0].rows, single[0].worst) == (1, 1, ("zip",))
+    assert next(step.added for step in found.curve) == "zip"
+    assert len(found.curve) == 3
+    assert all(a.alone <= b.alone and a.risk <= b.risk for a, b in zip(found.curve, found.curve[1:], strict=False))
+    assert all(step.loss is not None and 0 <= step.loss <= 1 for step in found.curve)
+
+
+def test_population_estimate_and_journalist() -> None:
+    people = table(**PEOPLE)
+    found = sf.raw_risk(people, ROLES, fraction=0.5, curve=False)
+    assert found.population is not None
+    assert found.population.sample_uniques == 1
+    assert found.population.value is not None
+    assert found.population.ci is not None
+    larger = table(**{name: values * 3 for name, values in PEOPLE.items()})
+    found = sf.raw_risk(people, ROLES, population=larger, curve=False)
+    assert found.journalist == pytest.approx(1 / 3)  # the one of zip 2 is three people there
+    assert found.population is not None
+    assert found.population.fraction == pytest.approx(1 / 3)
+
+
+def test_several_rows_of_a_person_count_once() -> None:
+    rows = {"who": ["a", "a", "b", "c"], "age": [30, 31, 30, 31], "town": ["x", "x", "x", "y"]}
+    roles = sf.Roles(quasi=("age", "town"), person="who", identifiers=())
+    found = sf.raw_risk(table(**rows), roles, curve=False)
+    assert (found.rows, found.people) == (4, 3)
+    by = {risk.columns: risk for risk in found.sets}
+    assert by["town",].alone == 1  # y is c alone; x are a and b, though three rows
+    assert by["age",].alone == 0
+    assert by["age", "town"].alone == 2  # a at 31 in x; c; a and b share 30 in x
+
+
+def test_outliers_are_counted_and_never_spelled() -> None:
+    ages = [*range(20, 60)] * 5 + [119]
+    rows = {"age": ages, "sex": ["f", "m"] * 100 + ["f"]}
+    found = sf.raw_risk(table(**rows), sf.Roles(quasi=("age", "sex")), curve=False)
+    (age,) = found.outliers
+    assert (age.column, age.far, age.isolated) == ("age", 1, 1)
+    assert "119" not in json.dumps(found.to_dict())
+
+
+def test_missing_is_a_value_and_one_row_works() -> None:
+    rows = {"age": [None, None, 3], "sex": ["f", "f", None]}
+    found = sf.raw_risk(table(**rows), sf.Roles(quasi=("age", "sex")), curve=False)
+    assert {risk.columns: risk.classes for risk in found.sets} == {("age",): 2, ("sex",): 2, ("age", "sex"): 2}
+    one = sf.raw_risk(table(age=[1], sex=["f"]), sf.Roles(quasi=("age", "sex")), fraction=0.1)
+    assert one.sets[0].alone == 1
+
+
+def test_more_columns_than_all_sets_of_them() -> None:
+    rows = {f"c{i}": [str((j * (i + 3)) % 7) for j in range(50)] for i in range(24)}
+    found = sf.raw_risk(table(**rows), sf.Roles(quasi=tuple(rows)), curve=False)
+    assert found.largest == 4
+    assert len(found.sets) == 24 + 276 + 2024 + 10626
+
+
+@pytest.mark.parametrize(
+    ("roles", "more", "words"),
+    [
+        (sf.Roles(sensitive=("illness",)), {}, "no quasi-identifier"),
+        (ROLES, {"thresholds": (1,)}, "at least 2"),
+        (ROLES, {"fraction": 2.0}, "sampling fraction"),
+    ],
+)
+def test_one_sentence_for_what_is_wrong(roles: sf.Roles, more: dict[str, object], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        sf.raw_risk(table(**PEOPLE), roles, **more)
