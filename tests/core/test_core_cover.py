@@ -171,3 +171,14 @@ def test_odd_texts_are_read_or_not_but_never_crash(text: str) -> None:  # fmt: s
 def test_a_set_reads_back_as_it_was_spelled(texts: list[str]) -> None:
     assert read_set(spell_set(texts)) == texts
     assert covered([*texts, "other"], spell_set(texts)) == set(texts)
+
+
+@pytest.mark.parametrize(
+    ("text", "inside"),
+    [("[35-40)", [35, 36, 39]), ("(35-40]", [36, 39, 40]), ("[35–40)", [35, 36, 39]), ("[35-40]", [35, 36, 39, 40])],
+)
+def test_a_dash_between_brackets_as_the_survey_prints_it(text: str, inside: list[int]) -> None:
+    column, _ = encode("age", pa.array([30, 35, 36, 39, 40, 41]))
+    covered = Domain(column).covered(text)
+    assert covered is not None
+    assert sorted(int(column.values[int(i)].as_py()) for i in covered) == inside

@@ -213,3 +213,12 @@ def test_fusion_is_among_the_adversaries() -> None:
 def test_an_aim_is_checked_before_any_mining(refusal: Callable[..., str]) -> None:
     for bad in ({"aims": (sf.Aim(name="Z", weights="no such column > 5 -> 2"),)}, {"miners": ["no_such_miner"]}):
         refusal(InputError, lambda bad=bad: attacked(paired(NOISY, TRUE), **bad))
+
+
+def test_the_blind_adversary_may_say_an_interval() -> None:
+    """Ages 21 to 26 of which half are released as *: 20-29 said of everybody is nearer for those, no single age is for more than one."""
+    ages = list(range(21, 27))
+    released = {"x": list("abcdef"), "age": ["20-29", "*", "20-29", "*", "20-29", "*"], "sex": ["f"] * 6}
+    true = {"x": list("abcdef"), "age": [str(age) for age in ages], "sex": ["f"] * 6}
+    aim = attacked(paired(released, true), miners=["zero_rule"], aims=AIMS[:1]).aims[0]
+    assert aim.baseline.value == 3

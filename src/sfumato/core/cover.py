@@ -32,6 +32,7 @@ from .hierarchy import TOP, Hierarchy
 BoolArray = npt.NDArray[np.bool_]
 _N = r"([+-]?(?:\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|[iI]nf))"
 _INTERVAL = re.compile(rf"^([\[\](])\s*{_N}\s*[,;:]\s*{_N}\s*([\[\])])$")
+_INTERVAL_DASH = re.compile(rf"^([\[\](])\s*{_N}\s*[-–]\s*{_N}\s*([\[\])])$")
 _DASH = re.compile(rf"^\[?\s*{_N}\s*(?:-|–|\.\.)\s*{_N}\s*\]?$")
 _SIDE = re.compile(rf"^(<=|>=|<|>|≤|≥)\s*{_N}$")
 _UP = re.compile(rf"^{_N}\s*\+$")
@@ -71,9 +72,14 @@ def read_set(text: str) -> list[str]:
     return members
 
 
+def _interval(text: str) -> re.Match[str] | None:
+    """Two ends in brackets that say whether they belong to it; [20-29] is read as 20-29 is, both ends in it."""
+    return _INTERVAL.match(text) or (None if text[:1] + text[-1:] == "[]" else _INTERVAL_DASH.match(text))
+
+
 def edges(text: str) -> tuple[float, float] | None:
     """The two ends that an interval names, whether they belong to it or not; None if the text is no interval."""
-    if m := _INTERVAL.match(text):
+    if m := _interval(text):
         return float(m[2]), float(m[3])
     if m := _DASH.match(text):
         return float(m[1]), float(m[2])
@@ -106,7 +112,7 @@ class Domain:
             return None
         numbers, order = self._sorted
         low, high = 0, len(numbers)
-        if m := _INTERVAL.match(text):
+        if m := _interval(text):
             low = int(np.searchsorted(numbers, float(m[2]), side="left" if m[1] == "[" else "right"))
             high = int(np.searchsorted(numbers, float(m[3]), side="right" if m[4] == "]" else "left"))
         elif m := _DASH.match(text):

@@ -7,13 +7,13 @@ released values of the field from the other released columns, and predicts peopl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..core.column import FloatArray, IntArray
+from ..core.column import Column, FloatArray, IntArray
 from ..core.cover import BoolArray, Domain
 from ..core.errors import Unavailable
 from ..core.roles import Roles
@@ -25,6 +25,9 @@ from .nearness import Ruler, nearer, numeric_distance
 from .outcome import AimOutcome, BadOutcome, Figure
 from .rows import Aligned
 from .scenario import Aim, Bad, Scenario
+
+CONSTANTS = 60
+"""Guesses that are tried for the adversary who never saw the release: the most frequent, or quantiles of numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +121,7 @@ class BadWork:
         }
         mean = np.mean([weight * nearer(distance, released, aim.nearer) for distance in away.values()], axis=0)
         worst = max(sums, key=lambda name: sums[name].value)
-        naive = weight * nearer(self._blind(true), released, aim.nearer)
+        naive = self._blind(aim, weight, released, true)
         return AimOutcome(
             aim=aim.name,
             nearer=aim.nearer,
@@ -147,16 +150,37 @@ class BadWork:
         assert self.aligned.place is not None
         return self._everyone(aim)[self.aligned.place]
 
-    def _blind(self, true: Any) -> FloatArray:
-        """How far off an adversary is who never saw the release and knows only how often each value occurs."""
-        field, original = self.bad.field, self.aligned.original
+    def _blind(self, aim: Aim, weight: FloatArray, released: FloatArray, true: Any) -> FloatArray:
+        """What an adversary scores who never saw the release and says one thing of everybody: the best such thing there is.
+
+        It may be any value, or any interval or node that the release uses. Which one is best is known to us alone, so no adversary
+        without the release does better by saying one thing.
+        """
+        column = self.aligned.original.columns[self.bad.field]
+        best, hits = -1.0, np.zeros(len(released))
+        for away in self._constants(column, true):
+            here = weight * nearer(away, released, aim.nearer)
+            if here.sum() > best:
+                best, hits = float(here.sum()), here
+        return hits
+
+    def _constants(self, column: Column, true: Any) -> Iterator[FloatArray]:
+        """How far each constant guess is from the truth, row by row."""
         if self.task == "numbers":
-            numbers = original.numbers(field)
+            numbers = self.aligned.original.numbers(self.bad.field)
             assert numbers is not None
-            guess = float(np.nanquantile(numbers, 0.5, method="lower"))
-            return numeric_distance(np.full(len(true), guess), true)
-        most = int(np.argmax(np.bincount(original.codes[field], minlength=len(original.columns[field]))))
-        return np.where(true == most, 0.0, np.inf)
+            for guess in np.unique(np.nanquantile(numbers, np.linspace(0, 1, CONSTANTS + 1), method="lower")):
+                yield numeric_distance(np.full(len(true), guess), true)
+            return
+        released = self.aligned.released.columns[self.bad.field]
+        domain = Domain(column, self.roles.taxonomy(self.bad.field))
+        frequent = np.argsort(-np.bincount(self.aligned.original.codes[self.bad.field], minlength=len(column)))
+        for code in frequent[:CONSTANTS]:
+            yield np.where(true == code, 0.0, np.inf)
+        used = np.argsort(-np.bincount(self.aligned.released.codes[self.bad.field], minlength=len(released)))
+        ruler = Ruler.of(released, domain)
+        for label in used[:CONSTANTS]:
+            yield ruler.far[label][true]
 
     def nearer_than_released(self, answers: dict[str, Predicted], aim: Aim) -> tuple[str, Any, BoolArray]:
         """The worst miner of an aim, what it says, and for whom that is nearer."""

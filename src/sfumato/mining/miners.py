@@ -232,7 +232,7 @@ def _classifiers() -> list[Miner]:
         c("weighted_neighbours", "lazy", scaled(lambda s: KNeighborsClassifier(30, weights="distance", algorithm="brute")), 10_000),
         c("nearest_centre", "lazy", scaled(lambda s: NearestCentroid())),
         c("stump", "tree", raw(lambda s: DecisionTreeClassifier(max_depth=1, random_state=s))),
-        c("tree", "tree", raw(lambda s: DecisionTreeClassifier(criterion="entropy", min_samples_leaf=10, random_state=s))),
+        c("tree", "tree", raw(lambda s: DecisionTreeClassifier(criterion="entropy", min_samples_leaf=10, ccp_alpha=5e-4, random_state=s))),
         c("full_tree", "tree", raw(lambda s: DecisionTreeClassifier(random_state=s))),
         c("small_tree", "tree", raw(lambda s: DecisionTreeClassifier(max_depth=6, random_state=s))),
         c("random_tree", "tree", raw(lambda s: ExtraTreeClassifier(random_state=s))),

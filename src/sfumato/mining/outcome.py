@@ -121,7 +121,7 @@ class AimOutcome:
     worst: Figure
     worst_miner: str
     baseline: Figure
-    """An adversary who never saw the release and says the same value of everybody."""
+    """An adversary who never saw the release and says one thing of everybody, the best there is."""
     told: float
     """The weight of the people whose value the release itself tells exactly: nothing can be nearer."""
     total: float
