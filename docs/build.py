@@ -27,6 +27,7 @@ VERBS = (
     "frontier",
     "sanitize",
     "verify",
+    "attack",
     "mine",
     "channel",
     "design",

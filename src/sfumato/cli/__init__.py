@@ -19,6 +19,7 @@ import typer
 
 from .. import __version__
 from . import (
+    attack,
     channel,
     choose,
     compare,
@@ -80,6 +81,7 @@ for verb in (
     frontier,
     sanitize,
     verify,
+    attack,
     mine,
     channel,
     design,

@@ -65,16 +65,18 @@ class Number:
 class Words:
     """A set of texts, such as sensitive values that may be disclosed; written `name=flu|cold`."""
 
-    default: frozenset[str] = frozenset()
+    default: frozenset[str] | None = frozenset()
 
     @property
     def usual(self) -> tuple[frozenset[str], ...]:
-        """The default."""
-        return (self.default,)
+        """The default; a set without one must be given."""
+        return () if self.default is None else (self.default,)
 
     def read(self, value: Any) -> frozenset[str]:
         """A given value, checked."""
         words = frozenset(value.split("|") if isinstance(value, str) else value)
+        if self.default is None and not words:
+            raise RequirementError("one text at least, several separated by |")
         if any(not word or set(word) & set("|,[]=") for word in words):
             raise RequirementError("texts separated by |, without commas, brackets or equals signs")
         return words

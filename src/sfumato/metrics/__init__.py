@@ -76,8 +76,10 @@ def family(card: Card) -> str:
     """The heading that a metric stands under."""
     if card.about == "utility":
         return FAMILIES[6]
-    if card.name in ("anti_utility_worst", "knowledge_gain", "accuracy_gain"):
+    if card.name in ("anti_utility_worst", "knowledge_gain", "accuracy_gain", "inference_risk"):
         return FAMILIES[5]
+    if card.name in ("linkage_reidentification", "linkability_risk", "singling_out_risk"):
+        return FAMILIES[1]
     if "pairs" in card.needs or card.name in ("isolation",):
         return FAMILIES[4]
     if "population" in card.needs or card.name in ("journalist_risk", "multir_anonymity"):

@@ -1,0 +1,185 @@
+"""What attacks on the sensitive values of classes share: what cannot be counted, and people who are not in the release."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core.classes import Classes
+from ..core.column import IntArray
+from ..core.counts import Counts, pack
+from ..core.cover import Domain, read_set
+from ..core.errors import InputError, Unavailable
+from ..core.release import Evidence, Release
+from ..core.roles import Roles
+from ..core.table import Table
+
+_BLOCK = 20_000_000
+SHOWN = 20
+"""Classes that are shown where the owner asks for values."""
+
+
+def asked(release: Release, roles: Roles, sensitive: str | None, attack: str) -> tuple[Evidence, str, Classes]:
+    """The evidence, the sensitive column that is attacked and the classes by it, or why there are none to attack."""
+    if release.statistics:
+        raise Unavailable(
+            f"{attack} looks at classes of rows, and this release holds statistics, not one row a person; "
+            f"what {release.made_by} promises of it stands in its notes."
+        )
+    if sensitive is None and len(roles.sensitive) != 1:
+        raise InputError(
+            f"{attack} attacks one sensitive column, and {roles.source} names {len(roles.sensitive)}; say which."
+        )
+    column = roles.sensitive[0] if sensitive is None else sensitive
+    noisy = [name for name in roles.quasi if name in release.perturbed]
+    if noisy:
+        raise Unavailable(
+            f"{attack} looks a person up by the quasi-identifiers, and {noisy[0]!r} was perturbed, so a class is not who it says; "
+            "link by distance instead."
+        )
+    if column in release.perturbed and release.joined_by is None:
+        raise Unavailable(
+            f"{attack} reads the values of {column!r}, which was perturbed, so they are not those of the people they stand beside."
+        )
+    evidence = release.evidence(roles)
+    classes = evidence.classes(column)
+    if not len(classes):
+        raise Unavailable(f"{release.table.name} has no rows, so there is nobody to attack.")
+    return evidence, column, classes
+
+
+def whole(classes: Classes) -> Classes:
+    """All rows as a single class: what an adversary knows who has only the overall shares of the values."""
+    assert classes.sensitive is not None
+    return Classes.of(
+        np.zeros(len(classes.n), dtype=np.int64), classes.n, count=1, value=classes.value, sensitive=classes.sensitive
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Others:
+    """People who are not in the release, looked up in it as if they were.
+
+    `classes` has a class for each of their distinct tuples: the rows of all released classes that cover it, none for a person
+    whom no class covers. Entries: `n` people of tuple `member` have `value`, by its code in the release, -1 if it is not there.
+    """
+
+    classes: Classes
+    member: IntArray
+    value: IntArray
+    n: IntArray
+
+    @property
+    def people(self) -> int:
+        """How many they are."""
+        return int(self.n.sum())
+
+    @property
+    def covered(self) -> int:
+        """Those whom a class covers; of the others nothing is said."""
+        return int(self.n[self.classes.size[self.member] > 0].sum())
+
+
+def others(evidence: Evidence, column: str, classes: Classes, control: Table, attack: str) -> Others:
+    """The control group, looked up: each person's class is every released row that covers what is known of them."""
+    if column in evidence.apart:
+        raise Unavailable(
+            f"{attack} cannot look up a control group where only groups join {column!r} to the quasi-identifiers; leave control out."
+        )
+    tuples = evidence.tuples
+    quasi = tuples.names
+    for name in quasi:
+        evidence.roles.check_column(name, control.columns, where=control.name, kind="quasi")
+    evidence.roles.check_column(column, control.columns, where=control.name, kind="sensitive")
+    counts = control.count((*quasi, column))
+    if not counts.rows:
+        raise InputError(f"{control.name} has no rows, so it is no control group.")
+    people, member = counts.group(quasi)
+    person, home = covering(tuples, evidence.roles, people)
+    if not len(person):
+        raise InputError(
+            f"{control.name}: no class of the release covers any of its people; are values spelled as in the original there, and "
+            "released ones in a notation that can be read?"
+        )
+    assert classes.sensitive is not None
+    first = np.searchsorted(classes.member, np.arange(len(classes) + 1))
+    length = np.diff(first)[home]
+    entry = np.repeat(first[home] - np.append(0, np.cumsum(length)[:-1]), length) + np.arange(length.sum())
+    pooled = Classes.of(
+        np.repeat(person, length),
+        classes.n[entry],
+        count=len(people),
+        value=classes.value[entry],
+        sensitive=classes.sensitive,
+    )
+    place = {text: i for i, text in enumerate(classes.sensitive.column.texts)}
+    code = np.array([place.get(text, -1) for text in counts.columns[-1].texts], dtype=np.int64)
+    return Others(pooled, member, code[counts.codes[-1]], counts.n)
+
+
+def covering(tuples: Counts, roles: Roles, people: Counts) -> tuple[IntArray, IntArray]:
+    """Which released tuples cover which people's tuples, over the same columns: pairs of a person's and a released number.
+
+    Each column's values are matched once. Where released values of a column do not overlap, a tuple is looked up; otherwise
+    all are compared, in blocks that bound the memory. Pairs are in the order of the people.
+    """
+    inside = [
+        [_covered(Domain(theirs, roles.taxonomy(theirs.name)), text) for text in ours.texts]
+        for ours, theirs in zip(tuples.columns, people.columns, strict=True)
+    ]
+    alone = [len(np.unique(np.concatenate(lists))) == sum(map(len, lists)) for lists in inside]
+    if all(alone):
+        codes, sizes = [], [len(lists) + 1 for lists in inside]
+        for lists, theirs, code in zip(inside, people.columns, people.codes, strict=True):
+            home = np.full(len(theirs), len(lists), dtype=np.int64)
+            home[np.concatenate(lists)] = np.repeat(np.arange(len(lists)), [len(covered) for covered in lists])
+            codes.append(home[code])
+        both = [np.append(ours, theirs) for ours, theirs in zip(tuples.codes, codes, strict=True)]
+        key = pack(both, sizes, len(tuples) + len(people))
+        released, wanted = key[: len(tuples)], key[len(tuples) :]
+        at = np.minimum(np.searchsorted(released, wanted), len(released) - 1)
+        found = np.flatnonzero(released[at] == wanted)
+        return found, at[found]
+    flags = []
+    for lists, theirs in zip(inside, people.columns, strict=True):
+        flag = np.zeros((len(lists), len(theirs)), dtype=bool)
+        for row, covered in zip(flag, lists, strict=True):
+            row[covered] = True
+        flags.append(flag)
+    pairs: list[tuple[IntArray, IntArray]] = []
+    block = max(1, _BLOCK // max(len(tuples), 1))
+    for start in range(0, len(people), block):
+        fits = np.ones((min(block, len(people) - start), len(tuples)), dtype=bool)
+        for flag, released, wanted in zip(flags, tuples.codes, people.codes, strict=True):
+            fits &= flag.T[wanted[start : start + block]][:, released]
+        who, which = np.nonzero(fits)
+        pairs.append((who + start, which))
+    return np.concatenate([who for who, _ in pairs]), np.concatenate([which for _, which in pairs])
+
+
+def _covered(domain: Domain, text: str | None) -> IntArray:
+    """The codes that a released value covers; a member of a set need not occur among them."""
+    covered = domain.covered(text)
+    if covered is None and text is not None and text[:1] + text[-1:] == "{}":
+        members = [domain.covered(member or None) for member in read_set(text)]
+        known = [codes for codes in members if codes is not None]
+        covered = np.unique(np.concatenate(known)) if known else None
+    return np.zeros(0, dtype=np.int64) if covered is None else covered.astype(np.int64)
+
+
+def rows_of(classes: Classes, hit: Any) -> int:
+    """The rows of the classes that are flagged."""
+    return int(classes.size[hit].sum())
+
+
+def shown(evidence: Evidence, column: str, hit: Any) -> list[dict[str, str | None]]:
+    """The released quasi-identifiers of the first classes that are flagged; nothing where classes are groups."""
+    if column in evidence.apart:
+        return []
+    tuples = evidence.tuples
+    return [
+        {name.name: name.texts[code[i]] for name, code in zip(tuples.columns, tuples.codes, strict=True)}
+        for i in np.flatnonzero(hit)[:SHOWN].tolist()
+    ]

@@ -1,0 +1,242 @@
+"""What an adversary knows beside what was released: external tuples, released tuples, and which of these are whose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow.compute as pc
+
+from ..core.arrow import numpy
+from ..core.column import Column, IntArray
+from ..core.counts import Counts, exact, pack
+from ..core.errors import InputError, Unavailable
+from ..core.release import Evidence
+from ..core.roles import Roles
+from ..core.table import Table
+from ..metrics.privacy.noise_interval import paired
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """External entries: `n` people of known tuple `member`; each is joined to the released rows that are theirs.
+
+    Link i says that `rows[i]` released rows of tuple `own[i]` belong to the people of entry `entry[i]`.
+    """
+
+    names: tuple[str, ...]
+    """The columns that are compared; one that stands in two related tables is compared twice."""
+    released: Counts
+    known: Counts
+    member: IntArray
+    n: IntArray
+    entry: IntArray
+    own: IntArray
+    rows: IntArray
+    total: int
+    """Released rows; people where the release carries them."""
+    unit: str
+    who: tuple[Column, IntArray] | None = None
+    """The identity of each entry."""
+    people: tuple[IntArray, IntArray] | None = None
+    """Where the release carries people and one of them has several tuples: person and tuple of each."""
+
+    @property
+    def inside(self) -> IntArray:
+        """How many links an entry has: none for people who are not in the release."""
+        return np.bincount(self.entry, minlength=len(self.n))
+
+
+def grouped(columns: Sequence[Column], codes: Sequence[IntArray], n: IntArray) -> tuple[Counts, IntArray]:
+    """The distinct tuples, and the tuple of each entry."""
+    key = pack(codes, [len(column) for column in columns], len(n))
+    _, first, member = np.unique(key, return_index=True, return_inverse=True)
+    weight = exact(np.bincount(member, weights=n, minlength=len(first)))
+    return Counts(tuple(columns), tuple(code[first] for code in codes), weight), member.astype(np.int64)
+
+
+def placed(ours: Column, theirs: Column) -> IntArray:
+    """The code that each of our values has among theirs, by spelling; -1 for none. Missing is nobody in particular: -1."""
+    if ours.values.type == theirs.values.type:
+        found = numpy(pc.fill_null(pc.index_in(ours.values, value_set=theirs.values), -1)).astype(np.int64)
+    else:
+        place = {text: i for i, text in enumerate(theirs.texts) if text is not None}
+        found = np.array([place.get(text, -1) for text in ours.texts if text is not None], dtype=np.int64)
+    return np.append(found, -1) if ours.has_missing else found
+
+
+def tuples_of(counts: Counts, among: Counts) -> IntArray:
+    """The place of each tuple among others of the same columns, by spelling; -1 for none. Missing is a value here."""
+    both, sizes = [], []
+    for ours, theirs, a, b in zip(counts.columns, among.columns, counts.codes, among.codes, strict=True):
+        place = placed(ours, theirs)
+        if ours.has_missing:
+            place[-1] = len(theirs) - 1 if theirs.has_missing else -1
+        both.append(np.append(place[a] + 1, b + 1))
+        sizes.append(len(theirs) + 1)
+    key = pack(both, sizes, len(counts) + len(among))
+    ours_, theirs_ = key[: len(counts)], key[len(counts) :]
+    at = np.minimum(np.searchsorted(theirs_, ours_), max(len(among) - 1, 0))
+    return np.where(theirs_[at] == ours_, at, -1) if len(among) else np.full(len(counts), -1)
+
+
+def spread(first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:
+    """Every place between two, and whose it is."""
+    length = last - first
+    at = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length - first, length)
+    return at, np.repeat(np.arange(len(first)), length)
+
+
+def distinct(keys: IntArray) -> IntArray:
+    """The distinct keys, ascending; by sorting, which is many times faster on long arrays than the hashes of np.unique."""
+    keys = np.sort(keys)
+    first: IntArray = keys[np.diff(keys, prepend=keys[:1] - 1) != 0]
+    return first
+
+
+def by_row(evidence: Evidence, known: Sequence[str], why: str) -> Facts:
+    """The adversary knows the original; a row is attacked at a time."""
+    recoding = evidence.release.recoding
+    if recoding is not None and all(name in recoding.by and name in recoding.to for name in known):
+        counts = paired(evidence, known, why)
+    else:
+        both, released = evidence.sides(known, why)
+        counts = both.count([*(f"original.{name}" for name in known), *(released[name] for name in known)])
+    width = len(known)
+    theirs, member = grouped(counts.columns[:width], counts.codes[:width], counts.n)
+    ours, own = grouped(counts.columns[width:], counts.codes[width:], counts.n)
+    entry = np.arange(len(counts))
+    return Facts(tuple(known), ours, theirs, member, counts.n, entry, own, np.ones_like(entry), counts.rows, "rows")
+
+
+def by_identity(evidence: Evidence, external: Table, identity: str, known: Sequence[str], why: str) -> Facts:
+    """An external table that names people, whom the original names, too."""
+    both, released = evidence.sides((identity,), why)
+    counts = both.count([f"original.{identity}", *(released[name] for name in known)])
+    ours, own = grouped(counts.columns[1:], counts.codes[1:], counts.n)
+    return _named(external, identity, known, tuple(known), counts, ours, own, counts.n, counts.rows, "rows", None)
+
+
+def by_people(release_tables: Sequence[Table], external: Table | None, identity: str, known: Sequence[str]) -> Facts:
+    """A release that carries people, perhaps in several tables: who is found is a person.
+
+    Without an external table the adversary knows of each person what the release says of them.
+    """
+    wide, person, columns, codes, names = _joined(release_tables, identity, known)
+    ours, own = grouped(columns, codes, np.ones(len(person), dtype=np.int64))
+    several = len(np.unique(person)) < len(person)
+    counts = Counts((wide, *columns), (person, *codes), np.ones(len(person), dtype=np.int64))
+    total = len(wide)
+    people = (person, own) if several else None
+    if external is not None:
+        return _named(external, identity, known, names, counts, ours, own, counts.n, total, "people", people)
+    if several:
+        raise Unavailable(
+            "linkage: some people have several rows in the released tables, so it must be told what is known of each; give "
+            "an external table with --external."
+        )
+    entry = np.arange(len(person))
+    return Facts(names, ours, ours, own, counts.n, entry, own, np.ones_like(entry), total, "people", (wide, person))
+
+
+def _named(
+    external: Table,
+    identity: str,
+    known: Sequence[str],
+    names: tuple[str, ...],
+    counts: Counts,
+    ours: Counts,
+    own: IntArray,
+    rows: IntArray,
+    total: int,
+    unit: str,
+    people: tuple[IntArray, IntArray] | None,
+) -> Facts:
+    """`counts` are by identity first; `own` is the released tuple of each."""
+    there = external.count((identity, *known))
+    at = [1 + list(known).index(name) for name in names]
+    theirs, member = grouped([there.columns[i] for i in at], [there.codes[i] for i in at], there.n)
+    who = placed(there.columns[0], counts.columns[0])[there.codes[0]]
+    first, last = (np.searchsorted(counts.codes[0], who, side=side) for side in ("left", "right"))
+    first[who < 0] = last[who < 0] = 0
+    link, entry = spread(first, last)
+    identities = there.columns[0], there.codes[0]
+    return Facts(names, ours, theirs, member, there.n, entry, own[link], rows[link], total, unit, identities, people)
+
+
+def _joined(
+    tables: Sequence[Table], identity: str, known: Sequence[str]
+) -> tuple[Column, IntArray, list[Column], list[IntArray], tuple[str, ...]]:
+    """The released tables joined on the person: who, and for each known column of each table its values.
+
+    A person with several rows in a table has every combination; one with none has the missing value there.
+    """
+    wide: Column | None = None
+    person = np.zeros(0, dtype=np.int64)
+    columns: list[Column] = []
+    codes: list[IntArray] = []
+    names: list[str] = []
+    for table in tables:
+        here = [name for name in known if name in table.columns]
+        counts = table.count((identity, *here))
+        if wide is None:
+            wide, person = counts.columns[0], counts.codes[0]
+            columns, codes = list(counts.columns[1:]), list(counts.codes[1:])
+        else:
+            wide, person, columns, codes = _beside(wide, person, columns, codes, counts)
+        names += here
+    assert wide is not None
+    return wide, person, columns, codes, tuple(names)
+
+
+def _beside(
+    wide: Column, person: IntArray, columns: list[Column], codes: list[IntArray], counts: Counts
+) -> tuple[Column, IntArray, list[Column], list[IntArray]]:
+    """One more table; people who are only in it are added."""
+    from ..core.arrow import strings
+    from ..core.column import encode
+
+    every, code = encode(wide.name, strings([*wide.texts, *counts.columns[0].texts]))
+    mine, theirs = code[: len(wide)][person], code[len(wide) :][counts.codes[0]]
+    order = np.argsort(mine, kind="stable")
+    mine, codes = mine[order], [c[order] for c in codes]
+    turn = np.argsort(theirs, kind="stable")
+    theirs = theirs[turn]
+    first, last = (np.searchsorted(theirs, mine, side=side) for side in ("left", "right"))
+    at, whose = spread(first, last)
+    alone, new = np.flatnonzero(first == last), np.flatnonzero(~np.isin(theirs, mine))
+    left = np.concatenate([whose, alone, np.full(len(new), -1)]).astype(np.int64)
+    right = np.concatenate([at, np.full(len(alone), -1), new]).astype(np.int64)
+    who = np.where(left >= 0, mine[np.maximum(left, 0)] if len(mine) else 0, theirs[np.maximum(right, 0)])
+    result = [(*_taken(column, c, left),) for column, c in zip(columns, codes, strict=True)]
+    result += [
+        (*_taken(column, c[turn], right),) for column, c in zip(counts.columns[1:], counts.codes[1:], strict=True)
+    ]
+    place = np.lexsort([c for _, c in reversed(result)] + [who]) if result else np.argsort(who, kind="stable")
+    return every, who[place], [column for column, _ in result], [c[place] for _, c in result]
+
+
+def _taken(column: Column, codes: IntArray, at: IntArray) -> tuple[Column, IntArray]:
+    """The codes at these places, missing where there is none."""
+    missing = Column(column.name, column.values, True)
+    if not len(codes):
+        return missing, np.full(len(at), len(column.values))
+    return (missing if (at < 0).any() else column), np.where(at < 0, len(column.values), codes[np.maximum(at, 0)])
+
+
+def check_columns(tables: Sequence[Table], known: Sequence[str], roles: Roles, external: Table | None) -> None:
+    """Refuse what is not there."""
+    if not known:
+        raise Unavailable(
+            f"{roles.source} names no quasi-identifier, so nothing is known of anybody; set quasi = [...]."
+        )
+    if len(set(known)) < len(known):
+        raise InputError("known names a column twice; name each once.")
+    for name in known:
+        if not any(name in table.columns for table in tables):
+            roles.check_column(name, tables[0].columns, where=tables[0].name, kind="quasi")
+        if external is not None and name not in external.columns:
+            raise InputError(
+                f"{external.name}: no column {name!r}; name the columns that both have with known (--known)."
+            )

@@ -1,0 +1,399 @@
+"""Which released tuples cover which known ones: a look-up where released values do not overlap, else divided until little is left.
+
+Tuples of known values are points, released tuples boxes. Columns whose released values do not overlap put points and boxes into
+blocks. Within a block both are halved along one column after the other (as in a k-d tree; Bentley 1975), and a box goes where it
+reaches. Points and boxes are only compared where few of both are left, so all pairs are never made. Where only the rows behind a point's
+boxes are asked for, a box that covers all points of a cell is added to it as a whole and goes no further.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from ..core.column import Column, IntArray
+from ..core.counts import Counts, exact, pack
+from ..core.cover import BoolArray, Domain, edges, read_set
+from ..core.hierarchy import TOP, Hierarchy
+
+_PAIRS = 4_000_000
+"""Pairs compared at once."""
+_REFERENCES = 8_000_000
+"""Boxes and points that are divided at once; more are divided one part after the other."""
+_FEW = 24
+"""Comparisons for each point and box of a cell that cost no more than dividing it would."""
+
+Places = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """A column: the place of each known value in an order in which released values are stretches, and where each begins and ends."""
+
+    place: IntArray
+    low: IntArray
+    high: IntArray
+    size: int
+    hole: IntArray
+    """For each released value the line of `bits` that says which of its stretch it covers, -1 if it covers all of it."""
+    bits: npt.NDArray[np.uint8]
+    home: IntArray | None
+    """Where no two released values overlap, the one that covers each place; -1 for none."""
+    unread: int
+    """Released values that could not be read, or that cover no value that is known."""
+
+    @classmethod
+    def of(cls, released: Column, known: Column, hierarchy: Hierarchy | None, *, literal: bool = False) -> Axis:
+        """`literal`: a released value covers itself alone, as it is spelled."""
+        domain = Domain(known, hierarchy)
+        order = _order(known, hierarchy)
+        rank = np.empty(len(known), dtype=np.int64)
+        rank[order] = np.arange(len(known))
+        label, start, end = _stretches(released, known, domain, rank, literal)
+        # values between two neighbouring ends look alike to every released value
+        cuts = np.unique(np.concatenate([start, end]))
+        place, start, end = (np.searchsorted(cuts, x, side="right") for x in (rank, start, end))
+        size, count = len(cuts) + 1, len(released)
+        low, high = np.full(count, size, dtype=np.int64), np.zeros(count, dtype=np.int64)
+        np.minimum.at(low, label, start)
+        np.maximum.at(high, label, end)
+        low = np.minimum(low, high)  # nothing is covered: an empty stretch
+        runs = np.bincount(label, minlength=count)
+        broken = np.flatnonzero(runs > 1)
+        hole = np.full(count, -1, dtype=np.int64)
+        hole[broken] = np.arange(len(broken))
+        times = np.zeros(size + 1, dtype=np.int64)
+        np.add.at(times, start, 1)
+        np.add.at(times, end, -1)
+        home = None
+        if not len(times) or np.cumsum(times).max() <= 1:
+            home = np.full(size, -1, dtype=np.int64)
+            for part in (end - start == 1, end - start > 1):
+                length = (end - start)[part]
+                at = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length - start[part], length)
+                home[at] = np.repeat(label[part], length)
+        return cls(place, low, high, size, hole, _bits(hole, label, start, end, size), home, int((runs == 0).sum()))
+
+    def covers(self, labels: IntArray, places: IntArray) -> BoolArray:
+        """Whether released values cover places, one by one."""
+        found: BoolArray = (self.low[labels] <= places) & (places < self.high[labels])
+        return self.refine(found, labels, places)
+
+    def refine(self, found: BoolArray, labels: IntArray, places: IntArray) -> BoolArray:
+        """Of places within the stretch of a released value those that it covers."""
+        if len(self.bits):
+            at = np.flatnonzero(found & (self.hole[labels] >= 0))
+            v = places[at]
+            found[at] = (self.bits[self.hole[labels[at]], v >> 3] >> (7 - (v & 7)).astype(np.uint8)) & 1 == 1
+        return found
+
+
+def _order(known: Column, hierarchy: Hierarchy | None) -> IntArray:
+    """The values in an order in which intervals and nodes are stretches; missing last."""
+    if known.numbers is not None:
+        return np.argsort(known.numbers, kind="stable")
+    if hierarchy is None:
+        return np.arange(len(known))
+    codes = [np.append(level, len(hierarchy.index)) for level in hierarchy.codes()]
+    line = np.array([hierarchy.index.get(text, -1) if text is not None else -1 for text in known.texts], dtype=np.int64)
+    return np.lexsort([code[line] for code in codes])
+
+
+def _stretches(
+    released: Column, known: Column, domain: Domain, rank: IntArray, literal: bool
+) -> tuple[IntArray, IntArray, IntArray]:
+    """The stretches of ranks that each released value covers: value, first, one past the last."""
+    index = {text: i for i, text in enumerate(known.texts)}
+    label: list[int] = []
+    start: list[int] = []
+    end: list[int] = []
+    plain = literal or domain.hierarchy is None
+    for i, text in enumerate(released.texts):
+        if plain and text in index and (literal or text is None or set(text) != {TOP}):
+            at = int(rank[index[text]])
+            label.append(i)
+            start.append(at)
+            end.append(at + 1)
+            continue
+        codes = None if literal else covered(domain, text)
+        if codes is None or not len(codes):
+            continue
+        node = domain.hierarchy is not None and text in domain.hierarchy.leaves
+        if (
+            text is not None
+            and known.numbers is not None
+            and not node
+            and edges(text) is not None
+            and text not in index
+        ):
+            firsts, ends = [int(rank[codes[0]])], [int(rank[codes[-1]]) + 1]  # these come in the order of the numbers
+        else:
+            ranks = np.sort(rank[codes])
+            gaps = np.flatnonzero(np.diff(ranks) > 1)
+            firsts = [int(ranks[0]), *ranks[gaps + 1].tolist()]
+            ends = [*(ranks[gaps] + 1).tolist(), int(ranks[-1]) + 1]
+        label += [i] * len(firsts)
+        start += firsts
+        end += ends
+    return np.array(label, dtype=np.int64), np.array(start, dtype=np.int64), np.array(end, dtype=np.int64)
+
+
+def covered(domain: Domain, text: str | None) -> IntArray | None:
+    """The codes that a released value covers; None if it cannot be read. A member of a set need not be among the known values."""
+    codes = domain.covered(text)
+    if codes is None and text is not None and text[:1] + text[-1:] == "{}":
+        members = [found for member in read_set(text) if (found := domain.covered(member or None)) is not None]
+        return np.unique(np.concatenate(members)) if members else None
+    return codes
+
+
+def _bits(hole: IntArray, label: IntArray, start: IntArray, end: IntArray, size: int) -> npt.NDArray[np.uint8]:
+    lines = int(hole.max(initial=-1)) + 1
+    packed = np.zeros((lines, (size + 7) // 8), dtype=np.uint8)
+    some = hole[label] >= 0
+    line, start, end = hole[label[some]], start[some], end[some]
+    order = np.argsort(line, kind="stable")
+    line, start, end = line[order], start[order], end[order]
+    step = max(1, 100_000_000 // (size + 1))
+    for first in range(0, lines, step):
+        last = min(first + step, lines)
+        a, b = np.searchsorted(line, [first, last])
+        flags = np.zeros((last - first, size + 1), dtype=np.int8)
+        np.add.at(flags, (line[a:b] - first, start[a:b]), 1)
+        np.add.at(flags, (line[a:b] - first, end[a:b]), -1)
+        packed[first:last] = np.packbits(np.cumsum(flags, axis=1, dtype=np.int8)[:, :size] > 0, axis=1)
+    return packed
+
+
+@dataclass(frozen=True, eq=False)
+class Match:
+    """Released tuples against known ones, by the same columns in the same order."""
+
+    released: Counts
+    known: Counts
+    axes: tuple[Axis, ...]
+
+    @classmethod
+    def of(
+        cls, released: Counts, known: Counts, hierarchies: Sequence[Hierarchy | None], *, literal: bool = False
+    ) -> Match:
+        """Each column's values are matched once."""
+        axes = [
+            Axis.of(ours, theirs, hierarchy, literal=literal)
+            for ours, theirs, hierarchy in zip(released.columns, known.columns, hierarchies, strict=True)
+        ]
+        return cls(released, known, tuple(axes))
+
+    def covers(self, released: IntArray, known: IntArray) -> BoolArray:
+        """Whether released tuples cover known ones, one by one."""
+        found = np.ones(len(known), dtype=bool)
+        for axis, label, code in zip(self.axes, self.released.codes, self.known.codes, strict=True):
+            found &= axis.covers(label[released], axis.place[code[known]])
+        return found
+
+    @cached_property
+    def look(self) -> IntArray:
+        """For each known tuple its point: known tuples that look alike to every released one are one point."""
+        return self._points[1]
+
+    @cached_property
+    def _points(self) -> tuple[list[IntArray], IntArray]:
+        """For each column the place of each point, or the released value that covers it where there can be but one."""
+        codes, sizes = [], []
+        for axis, code in zip(self.axes, self.known.codes, strict=True):
+            place = axis.place[code]
+            codes.append(place if axis.home is None else axis.home[place] + 1)
+            sizes.append((axis.size if axis.home is None else len(axis.low)) + 1)
+        _, first, look = np.unique(pack(codes, sizes, len(self.known)), return_index=True, return_inverse=True)
+        return [code[first] for code in codes], look.astype(np.int64)
+
+    @cached_property
+    def points(self) -> int:
+        """How many points there are."""
+        return len(self._points[0][0]) if self.axes else int(len(self.known) > 0)
+
+    def candidates(self, n: IntArray | None = None) -> IntArray:
+        """For each point, the rows (`n` of each released tuple) of all released tuples that cover it."""
+        weights = self.released.n if n is None else n
+        total = np.zeros(self.points, dtype=np.int64)
+        for point, box in self._walk(weights, total):
+            total += exact(np.bincount(point, weights=weights[box], minlength=self.points))
+        return total
+
+    def pairs(self) -> Iterator[tuple[IntArray, IntArray]]:
+        """Every point with every released tuple that covers it, in parts; all pairs of a point stand in one part."""
+        yield from self._walk(None, None)
+
+    def _walk(self, weights: IntArray | None, total: IntArray | None) -> Iterator[tuple[IntArray, IntArray]]:
+        """The pairs; with `total` those of boxes that cover whole cells are left out and their weight is added there."""
+        places, _ = self._points
+        fixed = [j for j, axis in enumerate(self.axes) if axis.home is not None]
+        free = [j for j, axis in enumerate(self.axes) if axis.home is None]
+        n, count = self.points, len(self.released)
+        both = [np.append(places[j], self.released.codes[j] + 1) for j in fixed]
+        key = pack(both, [len(self.axes[j].low) + 1 for j in fixed], n + count)
+        _, block = np.unique(key, return_inverse=True)
+        point, box = np.argsort(block[:n], kind="stable"), np.argsort(block[n:], kind="stable")
+        if not free:  # one released tuple a block at most
+            at = np.minimum(np.searchsorted(block[n:][box], block[:n][point]), count - 1)
+            hit = block[n:][box][at] == block[:n][point]
+            yield point[hit], box[at[hit]]
+            return
+        # the column that tells most apart is compared first
+        free.sort(
+            key=lambda j: (
+                float((self.axes[j].high - self.axes[j].low)[self.released.codes[j]].mean()) / self.axes[j].size
+            )
+        )
+        walk = _Walk(
+            [self.axes[j] for j in free],
+            [places[j].astype(np.int32) for j in free],
+            [self.released.codes[j] for j in free],
+            weights,
+            total,
+        )
+        yield from walk.run(point, block[:n][point], box, block[n:][box])
+
+
+@dataclass(eq=False)
+class _Walk:
+    axes: list[Axis]
+    places: list[IntArray]
+    labels: list[IntArray]
+    weights: IntArray | None
+    total: IntArray | None
+
+    def __post_init__(self) -> None:
+        self.low = [axis.low[label].astype(np.int32) for axis, label in zip(self.axes, self.labels, strict=True)]
+        self.high = [axis.high[label].astype(np.int32) for axis, label in zip(self.axes, self.labels, strict=True)]
+        self.solid = np.ones(len(self.labels[0]), dtype=bool)
+        for axis, label in zip(self.axes, self.labels, strict=True):
+            self.solid &= axis.hole[label] < 0
+
+    def run(
+        self, point: IntArray, point_cell: IntArray, box: IntArray, box_cell: IntArray
+    ) -> Iterator[tuple[IntArray, IntArray]]:
+        """Points and boxes by cell, both in the order of their cells."""
+        waiting = [(point, point_cell, box, box_cell)]
+        while waiting:
+            state = waiting.pop()
+            if len(state[0]) + len(state[2]) > _REFERENCES and state[1][0] != state[1][-1]:
+                waiting += _halves(*state)
+                continue
+            done, state = self._divide(*state)
+            if done is not None:
+                yield from self._compare(*done)
+            if len(state[0]):
+                waiting.append(state)
+
+    def _divide(self, point: IntArray, pc: IntArray, box: IntArray, bc: IntArray) -> tuple[_State | None, _State]:
+        """The cells that are done, and the halves of the others."""
+        point, pc, box, bc = _alive(point, pc, box, bc)
+        if not len(point):
+            return None, (point, pc, box, bc)
+        starts = np.flatnonzero(np.diff(pc, prepend=-1))
+        cells = len(starts)
+        least = [np.minimum.reduceat(place[point], starts) for place in self.places]
+        most = [np.maximum.reduceat(place[point], starts) + 1 for place in self.places]
+        reach = np.ones(len(box), dtype=bool)
+        whole = self.solid[box] if self.total is not None else np.zeros(len(box), dtype=bool)
+        spans = []
+        for low, high, a, b in zip(self.low, self.high, least, most, strict=True):
+            a, b = a[bc], b[bc]
+            span = np.minimum(high[box], b) - np.maximum(low[box], a)
+            reach &= span > 0
+            whole &= span == b - a
+            spans.append(span)
+        if self.total is not None and whole.any():
+            assert self.weights is not None
+            added = exact(np.bincount(bc[whole], weights=self.weights[box[whole]], minlength=cells))
+            self.total[point] += added[pc]
+        left = reach & ~whole
+        box, bc = box[left], bc[left]
+        boxes = np.bincount(bc, minlength=cells)
+        people = np.diff(np.append(starts, len(point)))
+        best, along = np.full(cells, 0.97), np.full(cells, -1, dtype=np.int64)
+        for j, span in enumerate(spans):
+            width = most[j] - least[j]
+            ratio = np.bincount(bc, weights=span[left], minlength=cells) / np.maximum(boxes * width, 1)
+            ratio[width < 2] = 2.0
+            along[ratio < best] = j
+            best = np.minimum(best, ratio)
+        done = (along < 0) | (boxes * people <= _FEW * (boxes + people))
+        finished = None
+        if done.any():
+            p, b = done[pc], done[bc]
+            finished = point[p], pc[p], box[b], bc[b]
+            point, pc, box, bc = point[~p], pc[~p], box[~b], bc[~b]
+        # halves at the mean of the points, which leaves some on either side
+        cut = np.zeros(cells, dtype=np.int64)
+        side = np.zeros(len(point), dtype=np.int64)
+        lower, upper = np.zeros(len(box), dtype=bool), np.zeros(len(box), dtype=bool)
+        for j in range(len(self.axes)):
+            mine = np.flatnonzero(along[pc] == j)
+            if not len(mine):
+                continue
+            values = self.places[j][point[mine]]
+            sums = np.bincount(pc[mine], weights=values, minlength=cells) / np.maximum(people, 1)
+            cut = np.floor(sums).astype(np.int64) + 1
+            side[mine] = values >= cut[pc[mine]]
+            there = np.flatnonzero(along[bc] == j)
+            lower[there] = self.low[j][box[there]] < cut[bc[there]]
+            upper[there] = self.high[j][box[there]] > cut[bc[there]]
+        cell = 2 * pc + side
+        order = np.argsort(cell, kind="stable")
+        both = np.concatenate([2 * bc[lower], 2 * bc[upper] + 1])
+        turn = np.argsort(both, kind="stable")
+        return finished, (point[order], cell[order], np.concatenate([box[lower], box[upper]])[turn], both[turn])
+
+    def _compare(
+        self, point: IntArray, pc: IntArray, box: IntArray, bc: IntArray
+    ) -> Iterator[tuple[IntArray, IntArray]]:
+        """All points of a cell with all its boxes."""
+        first, last = np.searchsorted(bc, pc, side="left"), np.searchsorted(bc, pc, side="right")
+        upto = np.cumsum(last - first)
+        start = 0
+        while start < len(point):
+            stop = int(np.searchsorted(upto, (upto[start - 1] if start else 0) + _PAIRS, side="right"))
+            stop = max(stop, start + 1)
+            length = (last - first)[start:stop]
+            at = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length - first[start:stop], length)
+            mine, theirs = np.repeat(point[start:stop], length), box[at]
+            for axis, place, label, low, high in zip(
+                self.axes, self.places, self.labels, self.low, self.high, strict=True
+            ):
+                value = place[mine]
+                found = (low[theirs] <= value) & (value < high[theirs])
+                if len(axis.bits):
+                    found = axis.refine(found, label[theirs], value)
+                mine, theirs = mine[found], theirs[found]
+            if len(mine):
+                yield mine, theirs
+            start = stop
+
+
+_State = tuple[IntArray, IntArray, IntArray, IntArray]
+
+
+def _alive(point: IntArray, pc: IntArray, box: IntArray, bc: IntArray) -> _State:
+    """Cells that hold both points and boxes, numbered anew."""
+    cells = np.intersect1d(pc, bc)
+    p, b = np.searchsorted(cells, pc), np.searchsorted(cells, bc)
+    p, b = np.minimum(p, max(len(cells) - 1, 0)), np.minimum(b, max(len(cells) - 1, 0))
+    if not len(cells):
+        return point[:0], pc[:0], box[:0], bc[:0]
+    keep, stay = cells[p] == pc, cells[b] == bc
+    return point[keep], p[keep], box[stay], b[stay]
+
+
+def _halves(point: IntArray, pc: IntArray, box: IntArray, bc: IntArray) -> list[_State]:
+    """The first half of the cells, by points, and the second."""
+    middle = pc[len(pc) // 2]
+    if middle == pc[0]:
+        middle = pc[np.searchsorted(pc, middle, side="right")]
+    p, b = int(np.searchsorted(pc, middle)), int(np.searchsorted(bc, middle))
+    return [(point[:p], pc[:p], box[:b], bc[:b]), (point[p:], pc[p:], box[b:], bc[b:])]

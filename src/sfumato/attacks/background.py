@@ -1,0 +1,174 @@
+"""Background knowledge: facts about people, given or the worst there are (Machanavajjhala et al. 2007; Martin et al. 2007; Manta 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.classes import Classes
+from ..core.cover import Domain
+from ..core.errors import InputError, Unavailable
+from ..core.metric import TOLERANCE
+from ..core.release import Evidence, Release
+from ..core.roles import Roles
+from ._classed import asked, rows_of, shown, whole
+from ._facts import Reader, beliefs, homes
+from ._worst import MOST, Knowledge, worst_posteriors
+from .attack import Attack, Rate
+
+Known = Mapping[str, str | Mapping[str, object]]
+
+
+def background(
+    release: Release,
+    roles: Roles,
+    *,
+    sensitive: str | None = None,
+    facts: Sequence[str] = (),
+    people: Known | None = None,
+    k: int | None = None,
+    knowledge: Knowledge = "implications",
+    sure: float = 1.0,
+    reveal: bool = False,
+) -> Attack:
+    """What an adversary believes who knows facts besides the release: those given, or the k worst.
+
+    **Facts** are texts: `Bob is not flu`, `if Alice is flu then Bob is flu`, `Bob: age=34, zip=47677` (or `people`), see `_facts`.
+    The posterior of every person named is exact, over all assignments of the values of the classes to their people; those fall whose
+    likeliest value is theirs, an expected number. The baseline has the same facts and the overall shares, and no class.
+    **Without facts** it is the worst case of `k` facts (1 unless given; Martin et al. 2007): `implications`, or `negations` as in
+    l-diversity. People fall in whose class k facts about that class can raise the belief in somebody's value to `sure`; the baseline
+    is the table as one class. `largest` in the details is the maximum disclosure, with facts about people of any class. `reveal` puts names, classes and values into the details.
+    Extremes: without a fact the belief is the class's share; a class of at most k + 1 values falls to k facts.
+    """
+    evidence, column, classes = asked(release, roles, sensitive, "background")
+    if not 0 < sure <= 1:
+        raise InputError("background: sure is a probability above 0 and at most 1.")
+    if facts or people:
+        if k is not None:
+            raise InputError("background takes facts, or k for the worst k facts; not both.")
+        return _given(evidence, column, classes, facts, people or {}, sure, reveal)
+    return _worst(evidence, column, classes, 1 if k is None else k, knowledge, sure, reveal)
+
+
+def _given(
+    evidence: Evidence, column: str, classes: Classes, facts: Sequence[str], people: Known, sure: float, reveal: bool
+) -> Attack:
+    if column in evidence.apart:
+        raise Unavailable(
+            f"Facts about people need their classes, and here only groups join {column!r} to the quasi-identifiers; ask for the "
+            "worst k facts."
+        )
+    assert classes.sensitive is not None
+    reader = Reader(Domain(classes.sensitive.column, classes.sensitive.hierarchy))
+    reader.introduce(people)
+    reader.read(facts)
+    for name in list(reader.names):  # who is introduced is attacked, whether a fact is about them or not
+        reader.number(name)
+    known = reader.known()
+    at = homes(evidence.tuples, evidence.roles, known)
+    before = [beliefs(classes, [home], ())[0] for home in at]  # each person alone
+    after = beliefs(classes, at, reader.facts)
+    # without the release: everybody has a table of their own, so nobody takes a row from another
+    own = [np.array([i]) for i in range(len(at))]
+    blind = beliefs(_copies(whole(classes), len(at)), own, reader.facts)
+    fell, guessed = (float(sum(belief.max() for belief in each)) for each in (after, blind))
+    certain = sum(bool(belief.max() >= sure - TOLERANCE) for belief in after)
+    persons: list[dict[str, Any]] = []
+    texts = classes.sensitive.column.texts
+    for i, home in enumerate(at):
+        told: dict[str, Any] = {
+            "person": i + 1,
+            "classes": len(home),
+            "before": float(before[i].max()),
+            "after": float(after[i].max()),
+            "without_release": float(blind[i].max()),
+        }
+        if reveal:
+            told["name"] = reader.people[i]
+            told["beliefs"] = [
+                [texts[v], float(before[i][v]), float(after[i][v])] for v in np.flatnonzero(before[i] > 0).tolist()
+            ]
+        persons.append(told)
+    count = len(at)
+    return Attack(
+        name="background",
+        title="Background knowledge",
+        knew=f"{len(reader.facts)} facts, and what is known of {count} people who are in the release.",
+        effort="Looking their classes up and counting the assignments that agree with the facts.",
+        attacked=count,
+        fell=fell,
+        success=Rate.of(fell, count),
+        baseline=Rate.of(guessed, count),
+        sentence=f"With these facts the likeliest value is right for {fell:.4g} of {count} people on average, and the belief in it reaches "
+        f"{sure:g} for {certain}; the release without the facts makes it {sum(float(b.max()) for b in before):.4g}, the facts without "
+        f"the release {guessed:.4g}.",
+        source="Machanavajjhala et al. 2007; Martin et al. 2007; Manta 2013, sec. 3.2",
+        details={
+            "column": column,
+            "facts": len(reader.facts),
+            "sure": sure,
+            "certain": certain,
+            "largest": max(float(belief.max()) for belief in after),
+            "without_facts": float(sum(belief.max() for belief in before)),
+            "people": persons,
+        },
+    )
+
+
+def _copies(classes: Classes, count: int) -> Classes:
+    """The same single class so many times."""
+    number = np.repeat(np.arange(count), len(classes.n))
+    return Classes(
+        np.repeat(classes.size, count),
+        number,
+        np.tile(classes.value, count),
+        np.tile(classes.n, count),
+        classes.sensitive,
+    )
+
+
+def _worst(
+    evidence: Evidence, column: str, classes: Classes, k: int, knowledge: Knowledge, sure: float, reveal: bool
+) -> Attack:
+    posterior = worst_posteriors(classes, k, knowledge, anywhere=False)
+    hit = posterior >= sure - TOLERANCE
+    people, fell = classes.rows, rows_of(classes, hit)
+    blind = float(worst_posteriors(whole(classes), k, knowledge)[0])
+    largest = float(worst_posteriors(classes, k, knowledge).max())
+    details: dict[str, Any] = {
+        "column": column,
+        "k": k,
+        "knowledge": knowledge,
+        "sure": sure,
+        "classes": len(classes),
+        "exposed_classes": int(hit.sum()),
+        "largest": largest,
+        "largest_own_class": float(posterior.max()),
+        "mean": float(classes.size @ posterior) / people,
+        "without_release": blind,
+        "by_k": [float(worst_posteriors(classes, j, knowledge).max()) for j in range(min(max(k, 3), MOST) + 1)],
+    }
+    if reveal:
+        details["shown"] = [
+            {"class": who, "belief": float(posterior[c])}
+            for who, c in zip(shown(evidence, column, hit), np.flatnonzero(hit).tolist(), strict=False)
+        ]
+    many = "fact" if k == 1 else f"{k} facts"
+    raises = "raises" if k == 1 else "raise"
+    return Attack(
+        name="background",
+        title="Worst-case background knowledge",
+        knew=f"The quasi-identifiers of everybody in the release, and the worst {many} ({knowledge}) about their values.",
+        effort=f"Learning {'one fact' if k == 1 else many} about particular people, and counting.",
+        attacked=people,
+        fell=fell,
+        success=Rate.of(fell, people),
+        baseline=Rate.of(people if blind >= sure - TOLERANCE else 0, people),
+        sentence=f"The worst {many} {raises} the belief in somebody's value to {largest:.4g}, and about people of their own class to "
+        f"{sure:g} for {fell:,} of {people:,} people; without the classes to {blind:.4g}.",
+        source="Martin, Kifer, Machanavajjhala, Gehrke, Halpern 2007; Manta 2013, sec. 3.2",
+        details=details,
+    )

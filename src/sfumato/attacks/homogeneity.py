@@ -1,0 +1,108 @@
+"""Homogeneity: a class whose rows share one sensitive value tells it of everyone in it (Machanavajjhala et al. 2007; Manta 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from typing import Any
+
+import numpy as np
+
+from ..core.classes import Classes
+from ..core.column import IntArray
+from ..core.errors import InputError
+from ..core.metric import TOLERANCE
+from ..core.release import Release
+from ..core.roles import Roles
+from ..core.table import Table
+from ..metrics.privacy.distinct_l_diversity import cared_for
+from ._classed import SHOWN, asked, others, rows_of, shown, whole
+from .attack import Attack, Rate
+
+
+def claims(classes: Classes, share: float = 1.0, dont_care: Set[str] = frozenset()) -> IntArray:
+    """The value that is claimed of everyone in each class: its most frequent one if it has this share, else -1.
+
+    Values that may be disclosed are never claimed. Of equally frequent ones the first is taken.
+    """
+    some = np.flatnonzero(cared_for(classes, frozenset(dont_care)) & (classes.p >= share - TOLERANCE))
+    order = some[np.lexsort((classes.value[some], -classes.n[some], classes.member[some]))]
+    found = np.full(len(classes), -1, dtype=np.int64)
+    found[classes.member[order[::-1]]] = classes.value[order[::-1]]  # the first of a class is written last
+    return found
+
+
+def homogeneity(
+    release: Release,
+    roles: Roles,
+    *,
+    sensitive: str | None = None,
+    share: float = 1.0,
+    dont_care: Set[str] = frozenset(),
+    control: Table | None = None,
+    reveal: bool = False,
+) -> Attack:
+    """Look a person's class up, and say its value where one has at least this share of the rows (Manta 3.2, attack 1).
+
+    With `share=1` a claim is certain; below, it is wrong for the others in the class. Those fall whose value is said. The baseline
+    says the most frequent value of the table, if that has the share. `dont_care` are values that may be told. `control` are people
+    who are not in the release: what is right of them is no fault of the release. `reveal` puts classes and values into the details.
+    Extremes: nobody falls if every class holds two values (share 1); everybody if every class holds one.
+    """
+    if not 0 < share <= 1:
+        raise InputError("homogeneity: share is a share of a class's rows, above 0 and at most 1.")
+    evidence, column, classes = asked(release, roles, sensitive, "homogeneity")
+    claim = claims(classes, share, dont_care)
+    hit = claim >= 0
+    fell = _right(classes, claim)
+    overall = whole(classes)
+    baseline = _right(overall, claims(overall, share, dont_care))
+    people = classes.rows
+    held, group = None, None
+    if control is not None:
+        group = others(evidence, column, classes, control, "homogeneity")
+        said = claims(group.classes, share, dont_care)[group.member]
+        held = Rate.of(int(group.n[(said >= 0) & (said == group.value)].sum()), group.people)
+    details: dict[str, Any] = {
+        "column": column,
+        "share": share,
+        "classes": len(classes),
+        "exposed_classes": int(hit.sum()),
+        "exposed_people": rows_of(classes, hit),
+        "of_one_value": rows_of(classes, classes.distinct == 1),
+        "largest_exposed_class": int(classes.size[hit].max(initial=0)),
+    }
+    if group is not None:
+        details["control_covered"] = group.covered
+    if reveal:
+        assert classes.sensitive is not None
+        texts = classes.sensitive.column.texts
+        where = np.flatnonzero(hit)[:SHOWN].tolist()
+        details["shown"] = [
+            {"class": who, "value": texts[claim[c]], "rows": int(classes.size[c])}
+            for who, c in zip(shown(evidence, column, hit) or [{} for _ in where], where, strict=True)
+        ]
+    certain = "all" if share == 1 else f"at least {100 * share:.4g}%"
+    sentence = (
+        f"No class has one value in {certain} of its rows, so a class alone tells nobody's."
+        if not hit.any()
+        else f"{details['exposed_people']:,} of {people:,} people are in {int(hit.sum()):,} classes that have one value in {certain} "
+        f"of their rows; saying it is right for {fell:,} of them."
+    )
+    return Attack(
+        name="homogeneity",
+        title="Homogeneity",
+        knew="The quasi-identifiers of a person, and that the person is in the release.",
+        effort="Looking one class up.",
+        attacked=people,
+        fell=fell,
+        success=Rate.of(fell, people),
+        baseline=Rate.of(baseline, people),
+        control=held,
+        sentence=sentence,
+        source="Machanavajjhala et al. 2007; Manta 2013, sec. 3.2",
+        details=details,
+    )
+
+
+def _right(classes: Classes, claim: IntArray) -> int:
+    return int(classes.n[claim[classes.member] == classes.value].sum())

@@ -1,0 +1,189 @@
+"""Linkability (WP29, Opinion 05/2014; Giomi et al. 2023): can two sources about a person be joined through the release?
+
+One source knows some columns of everybody, another one other columns, and nothing says who is who. The adversary looks up the nearest
+released rows for each half; if the two halves share one, they are taken for one person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..core.column import FloatArray, IntArray
+from ..core.errors import InputError
+from ..core.release import Release
+from ..core.roles import Roles
+from ..core.table import Table
+from ..mining.rows import Frame
+from ._space import TIE, Space, expand
+from .attack import Attack, Rate
+
+
+def linkability(
+    release: Release,
+    roles: Roles,
+    *,
+    first: Sequence[str],
+    second: Sequence[str],
+    neighbours: int = 1,
+    attacks: int = 2000,
+    control: Table | None = None,
+    seed: int = 0,
+) -> Attack:
+    """The share of people whose two halves have one of their `neighbours` nearest released rows in common.
+
+    Of rows equally near the adversary draws for each half, and the chance that the two draws meet is counted: a class of k rows that fits
+    both halves links them with 1/k. The baseline draws among all rows for both halves: `1 - C(n - m, m) / C(n, m)` for m neighbours and n
+    rows, 1/n for one. The control are people who are not in the release. Extremes: 1 for a release of distinct rows as they are, if each
+    half tells all apart; the baseline if one half is suppressed throughout.
+    """
+    space = Space.of(release, roles, control, seed=seed)
+    one, two = space.columns(first, "linkability"), space.columns(second, "linkability")
+    if set(one) & set(two):
+        raise InputError(
+            f"Column {sorted(set(one) & set(two))[0]!r} is in both sources; linkability asks of different columns."
+        )
+    if neighbours < 1 or attacks < 1:
+        raise InputError("Look at one neighbour at least, and attack one person at least.")
+    rows = len(space.released)
+    near = min(neighbours, rows)
+    hits = _linked(space, space.original, one, two, near, attacks, seed)
+    outside = None
+    if space.control is not None:
+        others = _linked(space, space.control, one, two, near, attacks, seed)
+        outside = Rate.of(float(others.sum()), len(others))
+    fell = float(hits.sum())
+    chance = 1.0 - float(np.prod(1 - near / np.arange(rows - near + 1, rows + 1))) if near > 1 else 1 / rows
+    return Attack(
+        name="linkability",
+        title="linkability",
+        knew=f"{', '.join(one)} of everybody from one source, {', '.join(two)} from another, and the release",
+        effort="looking up the nearest released rows for each half",
+        attacked=len(hits),
+        fell=fell,
+        success=Rate.of(fell, len(hits)),
+        baseline=Rate(chance, chance, chance, len(hits)),  # by counting, so there is nothing to estimate
+        control=outside,
+        exactness="estimate",
+        sentence=f"For {100 * fell / len(hits):.3g}% of {len(hits):,} people the two sources meet in one released row.",
+        source="Article 29 Working Party 2014; Giomi, Boenisch, Wehmeyer, Tasnadi 2023",
+        details={
+            "first": list(one),
+            "second": list(two),
+            "neighbours": near,
+            "attacks": attacks,
+            "seed": seed,
+            "sampled": space.sampled,
+        },
+    )
+
+
+def _linked(
+    space: Space, people: Frame, one: Sequence[str], two: Sequence[str], near: int, attacks: int, seed: int
+) -> FloatArray:
+    """For each target the chance that the two halves meet."""
+    targets = space.targets(people, (*one, *two), attacks, seed)
+    halves = [_Half(space, names, (*one, *two)) for names in (one, two)]
+    logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, len(space.released) + 1)))]) if near > 1 else None
+    found = np.zeros(len(targets))
+    for rows in targets.blocks(len(space.tuples((*one, *two)))):
+        near_by = [half.nearest(targets.distances(rows, half.names), near) for half in halves]
+        drawn = [half.counted(*these, near, len(rows)) for half, these in zip(halves, near_by, strict=True)]
+        tied, left = [equal for equal, _ in drawn], [wanted for _, wanted in drawn]
+        meet = _meet(halves, near_by, len(rows))
+        both = meet[:, 1, 1]
+        if logs is None:
+            found[rows] = both / (tied[0] * tied[1])
+        else:
+            apart = _apart(logs, near, tied, left, (meet[:, 1, 0], meet[:, 0, 1]), both)
+            found[rows] = np.where(meet[:, 0, 0] > 0, 1.0, 1.0 - apart)
+    return np.clip(found, 0.0, 1.0)
+
+
+Near = tuple[IntArray, IntArray, IntArray]
+"""Targets, tuples near them, and whether these are surely among the nearest rows (0) or as near as the last of them (1)."""
+
+
+class _Half:
+    """One of the two sources: the released tuples over its columns, and the tuples over all columns that each holds."""
+
+    def __init__(self, space: Space, names: Sequence[str], every: Sequence[str]) -> None:
+        self.names = names
+        tuples, whole = space.tuples(names), space.tuples(every)
+        self.n = tuples.n
+        self.member = tuples.member[whole.first]
+        self.inside = np.argsort(self.member, kind="stable")
+        self.start = np.searchsorted(self.member[self.inside], np.arange(len(tuples) + 1))
+        self.whole = whole.n
+
+    def nearest(self, away: FloatArray, near: int) -> Near:
+        """The tuples that hold so many nearest rows."""
+        if near == 1:
+            limit = away.min(axis=1)
+        else:
+            some = min(near, away.shape[1])
+            order = np.argpartition(away, some - 1, axis=1)[:, :some]
+            there = np.take_along_axis(away, order, axis=1)
+            sort = np.argsort(there, axis=1, kind="stable")
+            reached = np.cumsum(self.n[np.take_along_axis(order, sort, axis=1)], axis=1) >= near
+            last = np.take_along_axis(sort, reached.argmax(axis=1)[:, None], axis=1)
+            limit = np.take_along_axis(there, last, axis=1)[:, 0]
+        target, tuple_ = np.nonzero(away <= limit[:, None] + TIE)
+        return target, tuple_, (away[target, tuple_] >= limit[target] - TIE).astype(np.int64)
+
+    def counted(
+        self, target: IntArray, tuple_: IntArray, tied: IntArray, near: int, size: int
+    ) -> tuple[FloatArray, FloatArray]:
+        """For each target the rows that are equally near, and how many of them are still to be drawn."""
+        counted = np.bincount(target * 2 + tied, weights=self.n[tuple_], minlength=2 * size)
+        rows: FloatArray = counted.astype(np.float64).reshape(size, 2)
+        return rows[:, 1], near - rows[:, 0]
+
+
+def _meet(halves: Sequence[_Half], near_by: Sequence[Near], size: int) -> FloatArray:
+    """For each target the rows that are near both halves, by whether they are sure or tied for each: `[target, first, second]`."""
+    lengths = [half.start[t[1] + 1] - half.start[t[1]] for half, t in zip(halves, near_by, strict=True)]
+    turn = int(lengths[1].sum() < lengths[0].sum())  # the half that holds fewer is gone through
+    half, other = halves[turn], halves[1 - turn]
+    target, tuple_, tied = near_by[turn]
+    at, run = expand(half.start[tuple_], lengths[turn])
+    row = half.inside[at]
+    there, group, tied_there = near_by[1 - turn]
+    key = there * len(other.n) + group
+    wanted = target[run] * len(other.n) + other.member[row]
+    place = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
+    hit = key[place] == wanted
+    kinds = [tied[run][hit], tied_there[place[hit]]]
+    kind = 2 * kinds[turn] + kinds[1 - turn]
+    counted = np.bincount(target[run][hit] * 4 + kind, weights=half.whole[row[hit]], minlength=4 * size)
+    found: FloatArray = counted.astype(np.float64).reshape(size, 2, 2)
+    return found
+
+
+def _apart(
+    logs: FloatArray,
+    near: int,
+    tied: Sequence[FloatArray],
+    left: Sequence[FloatArray],
+    sure: tuple[FloatArray, FloatArray],
+    both: FloatArray,
+) -> FloatArray:
+    """The chance that two draws do not meet: `left` of the `tied` rows each, of which `both` are the same rows.
+
+    Of the first half's tied rows `sure[0]` are surely among the second's, and the other way round. The first draw avoids these and has j
+    of the rows in both with a hypergeometric chance; then the second avoids its own `sure[1]` and those j.
+    """
+
+    def ways(n: FloatArray, k: FloatArray | int) -> FloatArray:
+        possible = (n >= k) & (np.asarray(k) >= 0)
+        n, k = np.where(possible, n, 0).astype(np.int64), np.where(possible, k, 0).astype(np.int64)
+        counted: FloatArray = np.where(possible, logs[n] - logs[k] - logs[n - k], -np.inf)
+        return counted
+
+    apart = np.zeros(len(both))
+    for j in range(near + 1):
+        first = ways(both, j) + ways(tied[0] - sure[0] - both, left[0] - j) - ways(tied[0], left[0])
+        second = ways(tied[1] - sure[1] - j, left[1]) - ways(tied[1], left[1])
+        apart += np.exp(first + second)
+    return apart

@@ -1,0 +1,44 @@
+"""The homogeneity attack as a measure (Machanavajjhala et al. 2007; Manta 3.2): people in classes of one sensitive value."""
+
+import numpy as np
+
+from ...core.metric import Score, measure
+from ...core.parameter import Words
+from ...core.release import Evidence
+from ..homogeneity import claims
+
+
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return "Nobody is in a class whose rows all have the same sensitive value."
+    return (
+        f"{100 * value:.3g}% of the people are in a class whose rows all have the same sensitive value: whoever finds the class "
+        "knows it."
+    )
+
+
+@measure(
+    title="exposed to homogeneity",
+    question="How many people are in a class in which everybody has the same sensitive value?",
+    about="privacy",
+    better="lower",
+    unit="share of people",
+    bounds=(0, 1),
+    monotone=True,
+    source="Machanavajjhala et al. 2007, homogeneity attack; Manta 2013, sec. 3.2",
+    sentence=_sentence,
+    misleads="A class with one other row does not count, although the value is nearly certain: alpha_anonymity sees that. If the "
+    "whole table has one value, everybody is exposed without any release.",
+    needs=frozenset({"sensitive"}),
+    scope="table",
+    parameters={"dont_care": Words()},
+)
+def homogeneity_exposed(evidence: Evidence, column: str, dont_care: frozenset[str] = frozenset()) -> Score:
+    """`sum of |c| over classes c of one value, by all rows`; `dont_care` lists values that may be disclosed.
+
+    Extremes: 0 if every class holds two values; 1 if every class holds one, as do classes of one row.
+    """
+    classes = evidence.classes(column)
+    hit = claims(classes, 1.0, dont_care) >= 0
+    details = {"exposed_classes": int(hit.sum()), "exposed_people": int(classes.size[hit].sum())}
+    return Score(float(np.sum(classes.size[hit])) / classes.rows, "share of people", "exact", details=details)

@@ -1,0 +1,193 @@
+"""Table linkage: who of a population is in the release (Nergiz, Atzori, Clifton 2007; Manta 3.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core.column import FloatArray
+from ..core.counts import Counts, exact
+from ..core.errors import InputError, Unavailable
+from ..core.release import Release
+from ..core.roles import Roles
+from ..core.table import Table
+from ._known import grouped
+from ._match import Match
+from .attack import Attack, Rate
+
+STEPS = (0.5, 0.75, 0.9, 0.95, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Presence:
+    """For each distinct tuple of the population, how likely somebody who has it is in the release: between `low` and `high`."""
+
+    people: Counts
+    low: FloatArray
+    high: FloatArray
+    several: int
+    """People whom more than one class covers."""
+    short: int
+    """Classes that hold more people than they cover of the population: it lacks some of the release."""
+    rows: int
+
+    @property
+    def exact(self) -> bool:
+        """Whether both ends are the same for everybody."""
+        return bool((self.high - self.low <= 1e-12).all())
+
+
+def presence(release: Release, roles: Roles, *, population: Table | None = None) -> Presence:
+    """P(t in T | T') of every person t of the population, exact where classes do not overlap, else between two bounds.
+
+    The adversary takes all ways to give each released row a person of its own whom it covers as equally likely. Class c has N_c rows and
+    covers F_c people. Where nobody is covered twice the probability is `N_c / F_c`. Else it is
+
+    - at least `max_c N_c / F_c` over the classes c that cover t: whatever the other rows are given, either t is taken, or t is one of at
+      most F_c people among whom the N_c rows of c fall at random;
+    - at most `sum_c N_c / max(N_c, F_c - R_c)`: t is taken by one of the classes, and rows of others take at most R_c people
+      from the F_c, R_c the people whom c shares with other classes, or the rows of these if they are fewer.
+
+    Whom no class covers is not in the release. Where the population lacks people of a class, whom it covers counts as in.
+    """
+    table = _population(release, population)
+    _check(release, roles, table)
+    evidence = release.evidence(roles)
+    quasi = evidence.tuples.names
+    for name in quasi:
+        roles.check_column(name, table.columns, where=table.name, kind="quasi")
+    people = table.count(quasi)
+    match = Match.of(evidence.tuples, people, [roles.taxonomy(name) for name in quasi])
+    size = evidence.classes().size
+    at_point = exact(np.bincount(match.look, weights=people.n, minlength=match.points))
+    covers, times = np.zeros(len(size), dtype=np.int64), np.zeros(match.points, dtype=np.int64)
+    for point, box in match.pairs():
+        covers += exact(np.bincount(box, weights=at_point[point], minlength=len(size)))
+        times += np.bincount(point, minlength=match.points)
+    shared = np.zeros(len(size), dtype=np.int64)
+    if (times > 1).any():
+        for point, box in match.pairs():
+            twice = times[point] > 1
+            shared += exact(np.bincount(box[twice], weights=at_point[point[twice]], minlength=len(size)))
+    rows = int(size.sum())
+    least = size / np.maximum(covers, size)
+    most = size / np.maximum(covers - np.minimum(shared, rows - size), size)
+    low, high = np.zeros(match.points), np.zeros(match.points)
+    for point, box in match.pairs():
+        np.maximum.at(low, point, least[box])
+        high += np.bincount(point, weights=most[box], minlength=match.points)
+    return Presence(
+        people,
+        low[match.look],
+        np.minimum(high, 1.0)[match.look],
+        int(at_point[times > 1].sum()),
+        int((covers < size).sum()),
+        rows,
+    )
+
+
+def membership(
+    release: Release,
+    roles: Roles,
+    *,
+    population: Table | None = None,
+    surely: float = 0.9,
+    identity: str | None = None,
+    reveal: bool = False,
+) -> Attack:
+    """Guess of everybody in the population whether they are in the release: the likelier of the two (`presence`).
+
+    Who falls is guessed right: `max(p, 1 - p)` of each person is expected. The baseline knows how many rows were released, N of P people,
+    and is right for `max(N, P - N)/P`. In the details, delta-presence: the smallest and the largest probability, and how many people
+    are in or not in the release with a probability of at least `surely`. Where classes overlap the success is a lower bound, and its interval
+    reaches to the upper. `reveal` with `identity`, a column of the population, names those who are surely in.
+    Extremes: 1 if every class holds everybody whom it covers; the baseline if all people of the population look alike to the release.
+    """
+    if not 0.5 <= surely <= 1:
+        raise InputError("membership: surely is a probability from 0.5 to 1.")
+    table = _population(release, population)
+    if reveal and (identity is None or identity not in table.columns):
+        raise InputError(
+            f"{table.name}: membership can only name people by a column of it; give identity (--identity)."
+        )
+    found = presence(release, roles, population=population)
+    n, low, high = found.people.n, found.low, found.high
+    total = int(n.sum())
+    if not total:
+        raise Unavailable(f"{table.name} has no rows, so there is nobody to be looked for.")
+    worst = np.maximum(high, 1 - low)  # the best guess at either end
+    sure = np.where((low <= 0.5) & (high >= 0.5), 0.5, np.maximum(low, 1 - high))
+    fell, at_most = float((n * sure).sum()), float((n * worst).sum())
+    share = min(found.rows / total, 1.0)
+    base = max(share, 1 - share)
+    right, upper = Rate.of(fell, total), Rate.of(at_most, total)
+    details = {
+        "quasi": list(found.people.names),
+        "population": total,
+        "released": found.rows,
+        "delta_min": float(low.min()),
+        "delta_max": float(low.max() if found.exact else high.max()),
+        "delta_max_at_least": float(low.max()),
+        "surely": surely,
+        "surely_in": int(n[low >= surely - 1e-12].sum()),
+        "surely_out": int(n[high <= 1 - surely + 1e-12].sum()),
+        "in_no_class": int(n[high == 0].sum()),
+        "in_several_classes": found.several,
+        "classes_larger_than_population": found.short,
+        "at_least": {f"{step:g}": int(n[low >= step - 1e-12].sum()) for step in STEPS},
+        "success_at_most": at_most / total,
+    }
+    if reveal:
+        assert identity is not None
+        details["found"] = _named(table, identity, found, surely)
+    word = "" if found.exact else "at least "
+    return Attack(
+        name="membership",
+        title="table linkage",
+        knew=f"{', '.join(found.people.names)} of {total:,} people, {found.rows:,} of whom were released",
+        effort="the population's table with the quasi-identifiers, and one look-up a person",
+        attacked=total,
+        fell=fell,
+        success=right if found.exact else Rate(right.value, right.low, upper.high, total),
+        baseline=Rate(base, base, base, total),
+        exactness="exact" if found.exact and not found.short else "bound",
+        sentence=f"Whether a person is in the release can be told for {word}{100 * fell / total:.3g}% of {total:,} people, and without it for "
+        f"{100 * base:.3g}%; {details['surely_in']:,} are in it with a probability of at least {surely:g}, and {details['surely_out']:,} "
+        "are not.",
+        source="Nergiz, Atzori, Clifton 2007; Manta 2013, sec. 3.3",
+        details=details,
+    )
+
+
+def _population(release: Release, population: Table | None) -> Table:
+    table = release.population if population is None else population
+    if table is None:
+        raise Unavailable("membership needs the public table; give it with --population (or Release(population=...)).")
+    return table
+
+
+def _check(release: Release, roles: Roles, table: Table) -> None:
+    if release.statistics:
+        raise Unavailable(
+            "membership looks for rows of people, and this release holds statistics, not one row a person."
+        )
+    noisy = [name for name in roles.quasi if name in release.perturbed]
+    if noisy:
+        raise Unavailable(
+            f"membership looks up whom released values cover, and {noisy[0]!r} was perturbed, so it covers nobody for sure; leave it "
+            "out of quasi."
+        )
+    if roles.person is not None and roles.person in table.columns:
+        rows, people = table.rows, len(table.count((roles.person,)))
+        if people < rows:
+            raise Unavailable(
+                f"{table.name}: some people have several rows by {roles.person!r}; membership needs one row a person."
+            )
+
+
+def _named(table: Table, identity: str, found: Presence, surely: float) -> list[str | None]:
+    counts = table.count((*found.people.names, identity))
+    _, member = grouped(counts.columns[:-1], counts.codes[:-1], counts.n)
+    hit = found.low[member] >= surely - 1e-12
+    return [counts.columns[-1].texts[c] for c in np.unique(counts.codes[-1][hit])]

@@ -1,0 +1,381 @@
+"""Minimality: an adversary who knows the algorithm asks for which values it would have published just this (Wong, Fu, Wang, Pei 2007).
+
+A sanitizer that loses no more than it must tells by what it generalized that less would not have done. Whoever knows the
+quasi-identifiers of everybody, the algorithm and its goal can try every assignment of the sensitive values to the people of their
+classes, keep those for which the algorithm would have published this release, and count.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..core.asked import sensitive_columns
+from ..core.column import Column, FloatArray, IntArray, text_of
+from ..core.counted import CountedTable
+from ..core.counts import Counts
+from ..core.errors import Infeasible, InputError, Unavailable
+from ..core.mechanism import Mechanism
+from ..core.metric import TOLERANCE
+from ..core.release import Evidence, Release
+from ..core.roles import Roles
+from ..core.table import Recoding, Table
+from ..mechanisms.generalize_full_domain import GeneralizeFullDomain
+from ..mechanisms.mondrian import Mondrian
+from ..metrics import require as requirement
+from ._classed import SHOWN, asked
+from .attack import Attack, Rate
+
+RUNS = 1000
+"""Assignments that are tried unless the owner says otherwise: each is a run of the algorithm."""
+_GROUPS = 300
+"""Different people or values of a class up to which its assignments are counted out."""
+Way = tuple[tuple[int, ...], ...]
+
+
+def minimality(
+    release: Release,
+    roles: Roles,
+    *,
+    mechanism: Mechanism | None = None,
+    sensitive: str | None = None,
+    runs: int = RUNS,
+    reveal: bool = False,
+) -> Attack:
+    """Who falls to an adversary who knows the algorithm and its goal, besides everybody's quasi-identifiers and classes.
+
+    `mechanism` is the algorithm with its goal, full-domain generalization or strict Mondrian; without it, what the release says it
+    was made by. The original is needed: its quasi-identifiers are what the adversary knows. Every assignment of a class's values to
+    its people is equally likely beforehand; people of equal quasi-identifiers are counted together. Where all assignments of the
+    table are at most `runs`, the belief is exact for this adversary. Where they are not, classes are taken one by one, for an
+    adversary who knows the values of everybody outside the class as well; classes with more assignments than are left are not
+    attacked, and if that is all of them the attack is refused. Those fall whose likeliest value is theirs, an expected number;
+    the baseline is the most frequent value of the table. `without_algorithm` in the details is the same from the classes alone:
+    what lies above it is told by minimality.
+    Extremes: as from the classes alone where the algorithm does not look at the sensitive column; everybody where a single
+    assignment explains the release.
+    """
+    if not isinstance(runs, int) or runs < 1:
+        raise InputError("minimality: runs is a whole number of at least 1.")
+    evidence, column, _ = asked(release, roles, sensitive, "minimality")
+    algorithm = _algorithm(release) if mechanism is None else mechanism
+    _check(algorithm, roles, column)
+    puzzle = _Puzzle.of(evidence, column, algorithm)
+    if not puzzle.publishes(puzzle.truth):
+        raise InputError(
+            f"{algorithm.card.name} with these parameters does not publish this release of {evidence.original('minimality').name}; "
+            "give the mechanism that made it."
+        )
+    if not sensitive_columns((r.metric for r in algorithm.promises), roles) and _blind(algorithm):
+        parts, scope, tried = puzzle.plain(range(len(puzzle.classes))), "algorithm", 0
+    elif puzzle.assignments(range(len(puzzle.classes)), runs) <= runs:
+        parts, tried = puzzle.explain(range(len(puzzle.classes)))
+        scope = "table"
+    else:
+        parts, scope, tried = {}, "class", 0
+        order = sorted(range(len(puzzle.classes)), key=lambda c: puzzle.assignments([c], runs))
+        for c in order:
+            if tried + puzzle.assignments([c], runs) > runs:
+                break
+            found, more = puzzle.explain([c])
+            parts, tried = parts | found, tried + more
+        if not parts:
+            raise Unavailable(
+                f"minimality tries every assignment of values to people, and each class has more than the {runs:,} that are tried "
+                f"(or over {_GROUPS} different people or values); raise runs, or attack a release with smaller classes."
+            )
+    return _attack(puzzle, parts, algorithm, column, scope, tried, reveal)
+
+
+def _algorithm(release: Release) -> Mechanism:
+    """What the release says it was made by."""
+    kinds: dict[str, Any] = {kind.card.name: kind for kind in (GeneralizeFullDomain, Mondrian)}
+    if release.made_by not in kinds:
+        raise Unavailable(
+            "minimality needs the algorithm that made the release, which it does not say or which is neither generalize_full_domain "
+            "nor mondrian; give it as mechanism."
+        )
+    given = dict(release.parameters)
+    require = tuple(requirement(text) for text in given.pop("require", ()))
+    made: Mechanism = kinds[release.made_by](**given, require=require)
+    return made
+
+
+def _check(algorithm: Mechanism, roles: Roles, column: str) -> None:
+    if not isinstance(algorithm, GeneralizeFullDomain | Mondrian):
+        raise Unavailable(
+            "minimality is played against generalize_full_domain and mondrian, which choose by a stated goal and not by chance."
+        )
+    if isinstance(algorithm, Mondrian) and algorithm.mode != "strict":
+        raise Unavailable(
+            "minimality needs rows of equal quasi-identifiers in one class; relaxed Mondrian divides them."
+        )
+    beside = [name for name in sensitive_columns((r.metric for r in algorithm.promises), roles) if name != column]
+    if beside:
+        raise Unavailable(
+            f"minimality varies the values of {column!r}, and the algorithm also looks at {beside[0]!r}; attack a release that looks "
+            "at one sensitive column."
+        )
+
+
+def _blind(algorithm: Mechanism) -> bool:
+    """Whether what is minimised does not look at the sensitive column either."""
+    return isinstance(algorithm, Mondrian) or getattr(algorithm, "minimise", "") == "loss"
+
+
+class _World(CountedTable):
+    """A table that might have been the original; what an algorithm would make of it is in the recoding alone."""
+
+    def keep(self, columns: Sequence[str]) -> CountedTable:
+        return self
+
+    def recode(self, recoding: Recoding) -> Table:
+        return self
+
+    def instead(self, rows: pa.Table, times: pa.Array) -> Table:
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class _Puzzle:
+    """People of equal quasi-identifiers are a group; each group is in one class. `truth[g, w]` people of group g have value w."""
+
+    algorithm: Mechanism
+    roles: Roles
+    columns: tuple[Column, ...]
+    codes: tuple[IntArray, ...]
+    """The quasi-identifiers of each group."""
+    released: tuple[tuple[str | None, ...], ...]
+    """What each group is released as."""
+    values: Column
+    truth: IntArray
+
+    @classmethod
+    def of(cls, evidence: Evidence, column: str, algorithm: Mechanism) -> _Puzzle:
+        """From the original rows beside the released ones."""
+        why, quasi = "minimality", evidence.tuples.names
+        original = evidence.original(why)
+        if evidence.release.joined_by is not None or evidence.release.table.rows != original.rows:
+            raise Unavailable(
+                "minimality is played where every row of the original is released with its own value; here rows were left out, or "
+                "values are only joined by group."
+            )
+        both, names = evidence.sides((*quasi, column), why)
+        before = tuple(f"original.{name}" for name in quasi)
+        after = tuple(names[name] for name in quasi)
+        counts = both.count((*before, *after, f"original.{column}"))
+        groups, member = counts.group((*before, *after))
+        if len(groups.group(before)[0]) < len(groups):
+            raise Unavailable("minimality needs rows of equal quasi-identifiers in one class; here they are divided.")
+        truth = np.zeros((len(groups), len(counts.columns[-1])), dtype=np.int64)
+        np.add.at(truth, (member, counts.codes[-1]), counts.n)
+        labels = [
+            [groups.column(name).texts[code] for code in groups.codes[groups.names.index(name)].tolist()]
+            for name in after
+        ]
+        renamed = tuple(replace(groups.column(b), name=name) for b, name in zip(before, quasi, strict=True))
+        return cls(
+            algorithm,
+            replace(evidence.roles, sensitive=(column,), insensitive=(), identifiers=(), person=None, guarding=None),
+            renamed,
+            tuple(groups.codes[: len(quasi)]),
+            tuple(zip(*labels, strict=True)),
+            replace(counts.columns[-1], name=column),
+            truth,
+        )
+
+    @cached_property
+    def classes(self) -> list[list[int]]:
+        """The groups of each class."""
+        found: dict[tuple[str | None, ...], list[int]] = {}
+        for group, label in enumerate(self.released):
+            found.setdefault(label, []).append(group)
+        return list(found.values())
+
+    @cached_property
+    def _texts(self) -> list[tuple[str | None, ...]]:
+        return [
+            tuple(column.texts[code[g]] for column, code in zip(self.columns, self.codes, strict=True))
+            for g in range(len(self.truth))
+        ]
+
+    def publishes(self, world: IntArray) -> bool:
+        """Whether the algorithm would publish this release if these were the values."""
+        group, value = np.nonzero(world)
+        counts = Counts.of(
+            [*self.columns, self.values], [*(code[group] for code in self.codes), value], world[group, value]
+        )
+        try:
+            made = self.algorithm(_World(counts, name="a possible table"), self.roles)
+        except Infeasible:
+            return False
+        return self._recoded(made.recoding) == dict(zip(self._texts, self.released, strict=True))
+
+    def _recoded(self, recoding: Recoding | None) -> Mapping[tuple[str | None, ...], tuple[str | None, ...]]:
+        assert recoding is not None
+        quasi = [column.name for column in self.columns]
+        count = len(recoding.by) + len(recoding.to)
+        texts = [[text_of(value) for value in recoding.table.column(i).to_pylist()] for i in range(count)]
+        place = dict(zip((*recoding.by, *(f"to {name}" for name in recoding.to)), texts, strict=True))
+        before = zip(*(place[name] for name in quasi), strict=True)
+        after = zip(*(place.get(f"to {name}", place[name]) for name in quasi), strict=True)
+        return dict(zip(before, after, strict=True))
+
+    def _ways(self, c: int) -> Iterator[Way]:
+        """Every way to give the values of a class to its groups."""
+        here = self.truth[self.classes[c]]
+        occurring = np.flatnonzero(here.sum(axis=0))
+        if len(occurring) == 1:
+            yield tuple(map(tuple, here.tolist()))
+            return
+        for way in _tables(tuple(here.sum(axis=0)[occurring].tolist()), here.sum(axis=1).tolist()):
+            found = np.zeros_like(here)
+            found[:, occurring] = way
+            yield tuple(map(tuple, found.tolist()))
+
+    def _many(self, c: int) -> bool:
+        here = self.truth[self.classes[c]]
+        values = int((here.sum(axis=0) > 0).sum())
+        return values > 1 and max(len(here), values) > _GROUPS
+
+    def assignments(self, classes: Any, most: int) -> int:
+        """How many ways there are for these classes together, counted no further than above `most`."""
+        found = 1
+        for c in classes:
+            here = 0
+            if self._many(c):
+                return most + 1
+            for _ in self._ways(c):
+                here += 1
+                if found * here > most:
+                    return most + 1
+            found *= here
+        return found
+
+    def explain(self, classes: Any) -> tuple[dict[int, FloatArray], int]:
+        """For the groups of these classes the belief in each value, all other values being true; and the assignments tried."""
+        chosen = list(classes)
+        world = self.truth.copy()
+        total, tried = 0, 0
+        sums = {g: [0] * len(self.values) for c in chosen for g in self.classes[c]}
+        for ways in product(*(list(self._ways(c)) for c in chosen)):
+            tried += 1
+            for c, way in zip(chosen, ways, strict=True):
+                world[self.classes[c]] = way
+            if not self.publishes(world):
+                continue
+            # people of a group are told apart: so many assignments look like this one
+            weight = math.prod(_orders(row) for way in ways for row in way)
+            total += weight
+            for c, way in zip(chosen, ways, strict=True):
+                for g, row in zip(self.classes[c], way, strict=True):
+                    for w, n in enumerate(row):
+                        sums[g][w] += weight * n
+        return {g: np.array([s / total for s in row]) / self.truth[g].sum() for g, row in sums.items()}, tried
+
+    def plain(self, classes: Any) -> dict[int, FloatArray]:
+        """The same from the classes alone."""
+        found: dict[int, FloatArray] = {}
+        for c in classes:
+            rows = self.truth[self.classes[c]].sum(axis=0)
+            found |= {g: rows / rows.sum() for g in self.classes[c]}
+        return found
+
+
+def _orders(row: tuple[int, ...]) -> int:
+    """In how many ways these numbers of values can be given to the people of a group."""
+    return math.factorial(sum(row)) // math.prod(math.factorial(n) for n in row)
+
+
+def _tables(values: tuple[int, ...], sizes: list[int]) -> Iterator[Way]:
+    """Every table of counts with these column sums and row sums."""
+    if len(sizes) == 1:
+        yield (values,)
+        return
+    for row in _rows(values, sizes[0]):
+        left = tuple(n - taken for n, taken in zip(values, row, strict=True))
+        for rest in _tables(left, sizes[1:]):
+            yield (row, *rest)
+
+
+def _rows(values: tuple[int, ...], size: int) -> Iterator[tuple[int, ...]]:
+    """Every choice of `size` values."""
+    if len(values) == 1:
+        if size <= values[0]:
+            yield (size,)
+        return
+    for n in range(max(0, size - sum(values[1:])), min(values[0], size) + 1):
+        for rest in _rows(values[1:], size - n):
+            yield (n, *rest)
+
+
+def _attack(
+    puzzle: _Puzzle,
+    beliefs: dict[int, FloatArray],
+    algorithm: Mechanism,
+    column: str,
+    scope: str,
+    tried: int,
+    reveal: bool,
+) -> Attack:
+    groups = sorted(beliefs)
+    sizes = puzzle.truth[groups].sum(axis=1)
+    after = np.array([beliefs[g] for g in groups])
+    plain = puzzle.plain(range(len(puzzle.classes)))
+    before = np.array([plain[g] for g in groups])
+    people = int(sizes.sum())
+    fell, without = float(sizes @ after.max(axis=1)), float(sizes @ before.max(axis=1))
+    overall = puzzle.truth.sum(axis=0)
+    right = float(puzzle.truth[groups].sum(axis=0)[int(np.argmax(overall))])
+    risen = after.max(axis=1) > before.max(axis=1) + TOLERANCE
+    details: dict[str, Any] = {
+        "column": column,
+        "algorithm": algorithm.card.name,
+        "goal": [str(promise) for promise in algorithm.promises],
+        "scope": scope,
+        "assignments": tried,
+        "not_attacked": int(puzzle.truth.sum()) - people,
+        "without_algorithm": without,
+        "largest": float(after.max()),
+        "largest_without_algorithm": float(before.max()),
+        "believed_more": int(sizes[risen].sum()),
+    }
+    if reveal:
+        texts = puzzle.values.texts
+        details["shown"] = [
+            {
+                "quasi": dict(zip((c.name for c in puzzle.columns), puzzle._texts[g], strict=True)),
+                "people": int(n),
+                "beliefs": [[texts[w], float(b), float(a)] for w, (b, a) in enumerate(zip(old, new, strict=True))],
+            }
+            for g, n, old, new in zip(groups, sizes.tolist(), before, after, strict=True)
+            if (np.abs(new - old) > TOLERANCE).any()
+        ][:SHOWN]
+    besides = " and the values of everybody outside the class" if scope == "class" else ""
+    sentence = (
+        f"Knowing the algorithm tells no more than the classes: the likeliest value is right for {fell:.4g} of {people:,} people."
+        if not risen.any()
+        else f"Knowing why the table was generalized, the likeliest value is right for {fell:.4g} of {people:,} people on average, where "
+        f"the classes alone give {without:.4g}; the largest belief rises from {details['largest_without_algorithm']:.3g} to "
+        f"{details['largest']:.3g}."
+    )
+    return Attack(
+        name="minimality",
+        title="Minimality",
+        knew=f"Everybody's quasi-identifiers and class, the algorithm and its goal{besides}.",
+        effort=f"Running the algorithm on {tried:,} possible tables.",
+        attacked=people,
+        fell=fell,
+        success=Rate.of(fell, people),
+        baseline=Rate.of(right, people),
+        sentence=sentence,
+        source="Wong, Fu, Wang, Pei 2007",
+        details=details,
+    )

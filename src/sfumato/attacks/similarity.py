@@ -1,0 +1,185 @@
+"""Similarity: the values of a class differ and mean nearly the same (Li, Li, Venkatasubramanian 2007; Manta 3.2.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ..core.classes import Classes, Sensitive
+from ..core.column import FloatArray
+from ..core.errors import InputError, Unavailable
+from ..core.hierarchy import TOP
+from ..core.metric import TOLERANCE
+from ..core.release import Release
+from ..core.roles import Roles
+from ..core.table import Table
+from ._classed import asked, others, rows_of, shown, whole
+from .attack import Attack, Rate
+
+By = Literal["taxonomy", "order"]
+
+
+@dataclass(frozen=True, eq=False)
+class Closeness:
+    """Where each value stands on a line, and how far apart the values of a class may be to count as nearly the same."""
+
+    place: FloatArray
+    within: float
+
+    @classmethod
+    def by_taxonomy(cls, sensitive: Sensitive, level: int | None = None) -> Closeness:
+        """Values are close under one node at this level; without one, under any node below the top.
+
+        A value that goes straight to `*`, and the missing value, are close to nothing but themselves.
+        """
+        name, tree = sensitive.column.name, sensitive.hierarchy
+        if tree is None:
+            raise Unavailable(
+                f"Closeness in a taxonomy needs one of {name!r}; name its file in the roles file under [hierarchies], "
+                "or ask for closeness in its order."
+            )
+        level = tree.height - 1 if level is None else level
+        if not 0 <= level < max(tree.height, 1):
+            raise InputError(
+                f"{tree.source}: the taxonomy of {name!r} has levels 0 to {tree.height - 1} below its top; choose one of them."
+            )
+        texts = sensitive.column.texts
+        absent = sum(text is not None and text not in tree.index for text in texts)
+        if absent:
+            raise Unavailable(
+                f"{tree.source}: the taxonomy of {name!r} lacks {absent} of its values; add a line for each."
+            )
+        labels = [None if text is None else tree.levels[level][tree.index[text]] for text in texts]
+        number: dict[Any, int] = {}
+        keys = [
+            (label,) if label not in (None, TOP) else (text, "alone") for label, text in zip(labels, texts, strict=True)
+        ]
+        return cls(np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.float64), 0.0)
+
+    @classmethod
+    def by_order(cls, sensitive: Sensitive, width: float) -> Closeness:
+        """Values are close within this share of the column's whole range: of numbers, else of places in the order.
+
+        The missing value is close to nothing but itself.
+        """
+        column = sensitive.column
+        if not 0 <= width < 1:
+            raise InputError("Closeness in an order is a width from 0 to below 1, as a share of the whole range.")
+        numbers = None
+        if sensitive.order is None:
+            numbers = column.numbers if column.numbers is not None else column.quantities
+        if numbers is None:
+            if sensitive.rank is None:
+                raise Unavailable(
+                    f"Closeness in an order needs one of {column.name!r}, whose values are neither numbers nor dates; state it in "
+                    "the roles file under [orders], or ask for closeness in its taxonomy."
+                )
+            numbers = sensitive.rank.astype(np.float64)
+        place = numbers.copy()
+        known = place[: len(column.values)]
+        span = float(known.max() - known.min()) if len(known) else 0.0
+        if column.has_missing:
+            place[-1] = (float(known.max()) if len(known) else 0.0) + 2 * span + 1
+        return cls(place, width * span)
+
+    def ends(self, classes: Classes) -> tuple[FloatArray, FloatArray]:
+        """The lowest and highest place of each class."""
+        low, high = np.full(len(classes), np.inf), np.full(len(classes), -np.inf)
+        np.minimum.at(low, classes.member, self.place[classes.value])
+        np.maximum.at(high, classes.member, self.place[classes.value])
+        return low, high
+
+    def close(self, classes: Classes) -> npt.NDArray[np.bool_]:
+        """Whether all values of each class are close; a class without rows is not."""
+        low, high = self.ends(classes)
+        found: npt.NDArray[np.bool_] = high - low <= self.within + TOLERANCE * max(1.0, self.within)
+        return found & (classes.size > 0)
+
+
+def closeness(sensitive: Sensitive, by: By | None, *, level: int | None, width: float) -> tuple[By, Closeness]:
+    """As asked for; by the taxonomy where there is one, else by the order."""
+    if by is None:
+        by = "order" if sensitive.hierarchy is None else "taxonomy"
+    if by == "taxonomy":
+        return by, Closeness.by_taxonomy(sensitive, level)
+    if by != "order":
+        raise InputError("similarity: by is taxonomy or order.")
+    return by, Closeness.by_order(sensitive, width)
+
+
+def similarity(
+    release: Release,
+    roles: Roles,
+    *,
+    sensitive: str | None = None,
+    by: By | None = None,
+    level: int | None = None,
+    width: float = 0.1,
+    control: Table | None = None,
+    reveal: bool = False,
+) -> Attack:
+    """Look a person's class up, and say what its values have in common: a node of the taxonomy, or a narrow range.
+
+    By `taxonomy`, all values of the class lie under one node at `level`, the one just below the top unless given; by `order`, within
+    `width` of the whole range. A class of one value is one of them. The baseline says what all values of the table have in common;
+    `control` are people not in the release, of whom the same is said, rightly or wrongly. Extremes: nobody falls if every class has
+    values from two branches (or from both ends); everybody if the whole table lies under one node.
+    """
+    evidence, column, classes = asked(release, roles, sensitive, "similarity")
+    assert classes.sensitive is not None
+    by, near = closeness(classes.sensitive, by, level=level, width=width)
+    hit = near.close(classes)
+    fell, people = rows_of(classes, hit), classes.rows
+    baseline = people if near.close(whole(classes))[0] else 0
+    held, group = None, None
+    if control is not None:
+        group = others(evidence, column, classes, control, "similarity")
+        low, high = near.ends(group.classes)
+        own = near.place[group.value]
+        right = near.close(group.classes)[group.member] & (group.value >= 0)
+        right &= (own >= low[group.member]) & (own <= high[group.member])
+        held = Rate.of(int(group.n[right].sum()), group.people)
+    one = classes.distinct == 1
+    details: dict[str, Any] = {
+        "column": column,
+        "by": by,
+        "classes": len(classes),
+        "exposed_classes": int(hit.sum()),
+        "exposed_people": fell,
+        "of_one_value": rows_of(classes, one),
+        "of_several_close_values": rows_of(classes, hit & ~one),
+    }
+    if group is not None:
+        details["control_covered"] = group.covered
+    details |= {"width": width} if by == "order" else {"level": level}
+    if reveal:
+        texts = classes.sensitive.column.texts
+        named = shown(evidence, column, hit)
+        details["shown"] = [
+            {"class": who, "values": [texts[v] for v in classes.value[classes.member == c].tolist()]}
+            for who, c in zip(named, np.flatnonzero(hit).tolist(), strict=False)
+        ]
+    common = "under one node of the taxonomy" if by == "taxonomy" else f"within {100 * width:.3g}% of the whole range"
+    sentence = (
+        f"No class has all its values {common}."
+        if not fell
+        else f"{fell:,} of {people:,} people are in {int(hit.sum()):,} classes whose values all lie {common}; "
+        f"{details['of_several_close_values']:,} of them in classes of different values."
+    )
+    return Attack(
+        name="similarity",
+        title="Similarity",
+        knew="The quasi-identifiers of a person, that the person is in the release, and what the values mean.",
+        effort="Looking one class up.",
+        attacked=people,
+        fell=fell,
+        success=Rate.of(fell, people),
+        baseline=Rate.of(baseline, people),
+        control=held,
+        sentence=sentence,
+        source="Li, Li, Venkatasubramanian 2007; Manta 2013, sec. 3.2.3",
+        details=details,
+    )

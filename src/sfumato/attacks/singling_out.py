@@ -1,0 +1,265 @@
+"""Singling out (WP29, Opinion 05/2014; Giomi et al. 2023): does the release let an adversary describe just one person?
+
+The adversary takes a released row that is the only one of its kind on a few columns, and describes it: "aged 84 or more, a farmer, in
+this town". The attack works if that fits exactly one person of the original. For a generalized value the description is what it
+covers; for a number in a column of numbers, that number and what lies beyond it, seen from the median.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+from typing import Literal
+
+import numpy as np
+
+from ..core.column import IntArray
+from ..core.counts import pack
+from ..core.cover import BoolArray, Domain
+from ..core.errors import InputError, Unavailable
+from ..core.release import Release
+from ..core.roles import Roles
+from ..core.table import Table
+from ..mining.rows import Frame
+from ._space import BLOCK, Space, draw
+from .attack import Attack, Rate
+
+Numbers = Literal["beyond", "equal"]
+SETS = 200
+"""Sets of columns that are looked at; of more, so many are drawn, and fewer where there are many rows."""
+WORK = 50_000_000
+"""Rows that are gone through for that, but for 20 sets at least."""
+ROUNDS = 500
+"""Rows that are looked for in a group, the most extreme first."""
+
+
+def singling_out(
+    release: Release,
+    roles: Roles,
+    *,
+    columns: Sequence[str] | None = None,
+    size: int = 3,
+    numbers: Numbers = "beyond",
+    attacks: int = 2000,
+    control: Table | None = None,
+    seed: int = 0,
+) -> Attack:
+    """Descriptions of `size` columns of released rows that are alone in the release; the share that fits one person.
+
+    `numbers`: in a column released as numbers, `beyond` describes by "at least" above the median and "at most" below, as in the paper;
+    `equal` by the number itself. A row is alone if its description fits no other released row. The baseline makes up a table by drawing
+    each column of the original for itself and does the same with it: one who knows the frequencies of every column, but no row. The
+    control counts descriptions that fit exactly one person outside the release, among at most as many people as the original has; give
+    as many. Extremes: 1 for a release as it is; nothing is described, and the rate is 0, if no row is alone on any columns.
+    """
+    if size < 1 or attacks < 1:
+        raise InputError("Describe people by at least one column, at least once.")
+    if numbers not in ("beyond", "equal"):
+        raise InputError("Numbers are described as beyond or equal.")
+    space = Space.of(release, roles, control, seed=seed)
+    if space.sampled:
+        raise Unavailable(
+            f"{release.table.name} or its original has more rows than are held in memory, and who is alone cannot be told from some "
+            "of them; attack a part of the people."
+        )
+    named = space.columns(columns, "singling out")
+    size = min(size, len(named))
+    rng = np.random.default_rng([seed, 3])
+    sets = _sets(named, size, len(space.released), rng)
+    made = _Described(space, space.released, sets, numbers, attacks, rng)
+    blind = _Described(space, _shuffled(space.original, named, rng), sets, numbers, attacks, rng)
+    outside = None
+    if space.control is not None:
+        others = space.control.take(draw(len(space.control), len(space.original), seed))
+        outside = made.rate(others)
+    success = made.rate(space.original)
+    fell = round(success.value * success.people)
+    told = (
+        f"Of {len(made):,} descriptions by {size} columns, taken from released rows that are alone, {fell:,} fit exactly one person."
+        if len(made)
+        else f"No released row is alone on {size} columns, so there is nobody to describe."
+    )
+    return Attack(
+        name="singling_out",
+        title="singling out",
+        knew="the release, and nothing of any person",
+        effort="reading the release: rows that are alone on a few columns are described by them",
+        attacked=len(made),
+        fell=fell,
+        success=success,
+        baseline=blind.rate(space.original),
+        control=outside,
+        exactness="estimate",
+        sentence=told,
+        source="Article 29 Working Party 2014; Giomi, Boenisch, Wehmeyer, Tasnadi 2023",
+        details={
+            "columns": list(named),
+            "size": size,
+            "numbers": numbers,
+            "attacks": attacks,
+            "column_sets": len(sets),
+            "alone": made.alone,
+            "seed": seed,
+        },
+    )
+
+
+def _sets(names: Sequence[str], size: int, rows: int, rng: np.random.Generator) -> list[tuple[str, ...]]:
+    """All sets of so many columns, or some of them."""
+    most = min(max(WORK // rows, 20), SETS)
+    if comb(len(names), size) <= most:
+        return list(combinations(names, size))
+    found: dict[tuple[str, ...], None] = {}
+    while len(found) < most:
+        found[tuple(names[i] for i in np.sort(rng.permutation(len(names))[:size]))] = None
+    return list(found)
+
+
+def _shuffled(frame: Frame, names: Sequence[str], rng: np.random.Generator) -> Frame:
+    """Rows that have nothing but the frequencies of each column."""
+    codes = {name: frame.codes[name][rng.permutation(len(frame))] for name in names}
+    return Frame({name: frame.columns[name] for name in names}, codes, len(frame))
+
+
+@dataclass(frozen=True, eq=False)
+class _Distinct:
+    """The distinct tuples over some columns, the code of each in every column, and its rows."""
+
+    codes: tuple[IntArray, ...]
+    n: IntArray
+
+    @classmethod
+    def of(cls, frame: Frame, names: Sequence[str]) -> _Distinct:
+        codes, sizes = [frame.codes[n] for n in names], [len(frame.columns[n]) for n in names]
+        key = pack(codes, sizes, len(frame))
+        if np.prod(np.array(sizes, dtype=np.float64)) >= 2**62:  # the key holds ranks
+            _, first, n = np.unique(key, return_index=True, return_counts=True)
+            return cls(tuple(code[first] for code in codes), n)
+        key, n = np.unique(key, return_counts=True)
+        found = []
+        for size in reversed(sizes):
+            found.append(key % size)
+            key = key // size
+        return cls(tuple(found[::-1]), n)
+
+
+class _Described:
+    """Descriptions of rows of a frame that are alone there."""
+
+    def __init__(
+        self,
+        space: Space,
+        frame: Frame,
+        sets: Sequence[tuple[str, ...]],
+        numbers: Numbers,
+        most: int,
+        rng: np.random.Generator,
+    ) -> None:
+        self.space, self.frame = space, frame
+        self.middle: dict[str, float] = {}
+        for name in {name for names in sets for name in names}:
+            values = frame.columns[name].numbers
+            if numbers == "beyond" and values is not None and space.original.columns[name].numbers is not None:
+                every = values[frame.codes[name]]
+                self.middle[name] = float(np.median(every[~np.isnan(every)]))
+        found = [self._alone(names) for names in sets]
+        supply = np.array([len(codes[0]) for codes in found])
+        self.alone = int(supply.sum())
+        self.parts: list[tuple[tuple[str, ...], list[IntArray]]] = []
+        for names, codes, many in zip(sets, found, _dealt(supply, most, rng), strict=True):
+            if many:
+                chosen = np.sort(rng.permutation(len(codes[0]))[:many])
+                self.parts.append((names, [code[chosen] for code in codes]))
+
+    def __len__(self) -> int:
+        return sum(len(codes[0]) for _, codes in self.parts)
+
+    def _alone(self, names: tuple[str, ...]) -> list[IntArray]:
+        """The tuples over columns whose description fits one row of the frame."""
+        tuples = _Distinct.of(self.frame, names)
+        sided = [i for i, name in enumerate(names) if name in self.middle]
+        alone = tuples.n == 1
+        if sided:
+            group = [code for i, code in enumerate(tuples.codes) if i not in sided]
+            sizes = [len(self.frame.columns[names[i]]) for i in range(len(names)) if i not in sided]
+            far = np.zeros((len(tuples.n), len(sided)), dtype=np.int64)
+            for j, i in enumerate(sided):
+                values = self.frame.columns[names[i]].numbers
+                assert values is not None
+                rank = np.unique(values, return_inverse=True)[1]
+                # above the middle, at most it, missing: rows of different sides do not fit each other's descriptions
+                side = np.where(np.isnan(values), 2, (values > self.middle[names[i]]).astype(np.int64))
+                group.append(side[tuples.codes[i]])
+                sizes.append(3)
+                far[:, j] = (rank * np.array([-1, 1, 0])[side])[tuples.codes[i]]
+            alone &= _beyond(pack(group, sizes, len(tuples.n)), far)
+        return [code[alone] for code in tuples.codes]
+
+    def rate(self, people: Frame) -> Rate:
+        """The share of descriptions that fit exactly one of these people."""
+        if not self.parts:
+            return Rate(0.0, 0.0, 0.0, 0)
+        return Rate.of(float(sum((self.fits(people, *part) == 1).sum() for part in self.parts)), len(self))
+
+    def fits(self, people: Frame, names: tuple[str, ...], codes: Sequence[IntArray]) -> IntArray:
+        """How many people each description over some columns fits."""
+        tuples = _Distinct.of(people, names)
+        terms = []
+        for name, code in zip(names, codes, strict=True):
+            used, at = np.unique(code, return_inverse=True)
+            masks = np.stack([self._mask(people, name, int(c)) for c in used])
+            terms.append((masks, at))
+        found = np.zeros(len(codes[0]), dtype=np.int64)
+        step = max(1, 4 * BLOCK // len(tuples.n))
+        for start in range(0, len(found), step):
+            hit: BoolArray | None = None
+            for (masks, at), code in zip(terms, tuples.codes, strict=True):
+                here = np.take(masks[at[start : start + step]], code, axis=1)
+                hit = here if hit is None else np.logical_and(hit, here, out=hit)
+            assert hit is not None
+            which, where = np.nonzero(hit)
+            counted = np.bincount(which, weights=tuples.n[where], minlength=len(hit))
+            found[start : start + step] = np.rint(counted).astype(np.int64)
+        return found
+
+    def _mask(self, people: Frame, name: str, code: int) -> BoolArray:
+        """The values of people that one value in a description fits."""
+        column, labels = people.columns[name], self.frame.columns[name]
+        text = labels.texts[code]
+        if name in self.middle and text is not None and column.numbers is not None:
+            assert labels.numbers is not None
+            value = labels.numbers[code]
+            fits: BoolArray = column.numbers >= value if value > self.middle[name] else column.numbers <= value
+            return fits
+        return Domain(column, self.space.taxonomy(name)).mask(text)
+
+
+def _beyond(group: IntArray, far: IntArray) -> BoolArray:
+    """The tuples that no other of their group equals or exceeds everywhere, in at most so many rounds.
+
+    In each round the farthest tuple of every group is found to be one, and those that it exceeds are left out.
+    """
+    found = np.zeros(len(group), dtype=bool)
+    left = np.lexsort((-far.sum(axis=1), group))
+    for _ in range(ROUNDS):
+        if not len(left):
+            break
+        here = group[left]
+        first = np.flatnonzero(np.diff(here, prepend=here[0] - 1))
+        best = left[first]
+        found[best] = True
+        of = np.repeat(best, np.diff(np.append(first, len(left))))
+        left = left[~(far[left] <= far[of]).all(axis=1)]
+    return found
+
+
+def _dealt(supply: IntArray, most: int, rng: np.random.Generator) -> IntArray:
+    """How many to take of each, so many in all: equally many where there are enough."""
+    take = np.zeros_like(supply)
+    while (left := most - int(take.sum())) > 0 and (open_ := np.flatnonzero(take < supply)).size:
+        if left < len(open_):
+            open_ = rng.permutation(open_)[:left]
+        take[open_] = np.minimum(supply[open_], take[open_] + max(left // len(open_), 1))
+    return take

@@ -1,0 +1,114 @@
+"""Skewness: a class in which a value is far more frequent than overall (Li, Li, Venkatasubramanian 2007; Manta 3.2.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..core.classes import Classes
+from ..core.errors import InputError
+from ..core.metric import TOLERANCE
+from ..core.release import Release
+from ..core.roles import Roles
+from ..core.table import Table
+from ..metrics.privacy.distinct_l_diversity import cared_for
+from ._classed import SHOWN, asked, others, rows_of, shown
+from .attack import Attack, Rate
+
+
+def likelier(classes: Classes, factor: float, dont_care: Set[str] = frozenset()) -> npt.NDArray[np.bool_]:
+    """The entries whose value is at least so many times likelier in its class than overall: `p(w|c) >= factor p(w)`."""
+    found: npt.NDArray[np.bool_] = cared_for(classes, frozenset(dont_care)) & (
+        classes.p >= factor * classes.q * (1 - TOLERANCE)
+    )
+    return found
+
+
+def skewness(
+    release: Release,
+    roles: Roles,
+    *,
+    sensitive: str | None = None,
+    factor: float = 2.0,
+    dont_care: Set[str] = frozenset(),
+    control: Table | None = None,
+    reveal: bool = False,
+) -> Attack:
+    """Compare what a class says of a value with its overall share; those fall whose own value became `factor` times likelier.
+
+    Belief gained is `p(w|c) - p(w)` of a person's own value w, the mean over everybody in the details. The overall shares are what
+    an adversary has who saw no class, so the baseline is nobody. `dont_care` are values that may be told; `control` are people who
+    are not in the release, looked up as if they were. Extremes: nobody if every class is like the table; at `factor` m everybody
+    if each class holds one of m equally frequent values.
+    """
+    if not factor > 1 or not np.isfinite(factor):
+        raise InputError("skewness: factor says how many times likelier a value must become; give a number above 1.")
+    evidence, column, classes = asked(release, roles, sensitive, "skewness")
+    hit = likelier(classes, factor, dont_care)
+    fell, people = int(classes.n[hit].sum()), classes.rows
+    exposed = np.bincount(classes.member[hit], minlength=len(classes)) > 0
+    care = cared_for(classes, frozenset(dont_care))
+    gained = classes.n * (classes.p - classes.q)
+    ratio = np.where(care, classes.p / classes.q, 0.0)
+    held, group = None, None
+    if control is not None:
+        group = others(evidence, column, classes, control, "skewness")
+        assert classes.sensitive is not None
+        m = len(classes.sensitive.total)
+        told = likelier(group.classes, factor, dont_care)
+        keys = group.classes.member[told] * m + group.classes.value[told]
+        own = (group.value >= 0) & np.isin(group.member * m + group.value, keys)
+        held = Rate.of(int(group.n[own].sum()), group.people)
+    details: dict[str, Any] = {
+        "column": column,
+        "factor": factor,
+        "classes": len(classes),
+        "exposed_classes": int(exposed.sum()),
+        "exposed_people": rows_of(classes, exposed),
+        "largest_ratio": float(ratio.max(initial=0.0)),
+        "belief_gained": float(gained[care].sum()) / people,
+        "belief_gained_fell": float(gained[hit].sum()) / fell if fell else 0.0,
+        "largest_belief": float(classes.p[hit].max(initial=0.0)),
+    }
+    if group is not None:
+        details["control_covered"] = group.covered
+    if reveal:
+        assert classes.sensitive is not None
+        texts = classes.sensitive.column.texts
+        where = np.flatnonzero(hit)
+        number = np.cumsum(exposed) - 1
+        named = shown(evidence, column, exposed)
+        details["shown"] = [
+            {
+                "class": named[at] if at < len(named) else {},
+                "value": texts[classes.value[i]],
+                "share": float(classes.p[i]),
+                "overall": float(classes.q[i]),
+                "rows": int(classes.n[i]),
+            }
+            for i in where.tolist()
+            if (at := int(number[classes.member[i]])) < SHOWN
+        ]
+    sentence = (
+        f"In no class is a value {factor:g} times as frequent as overall."
+        if not fell
+        else f"For {fell:,} of {people:,} people the class makes their own value at least {factor:g} times likelier than it is overall, "
+        f"and at most {details['largest_ratio']:.3g} times."
+    )
+    return Attack(
+        name="skewness",
+        title="Skewness",
+        knew="The quasi-identifiers of a person, that the person is in the release, and how frequent each value is overall.",
+        effort="Looking one class up and comparing shares.",
+        attacked=people,
+        fell=fell,
+        success=Rate.of(fell, people),
+        baseline=Rate.of(0, people),
+        control=held,
+        sentence=sentence,
+        source="Li, Li, Venkatasubramanian 2007; Manta 2013, sec. 3.2.3",
+        details=details,
+    )

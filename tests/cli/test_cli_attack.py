@@ -1,0 +1,89 @@
+"""`sfumato attack`: which attacks are played, what is printed and what is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cli_house import CANARY, Run
+
+ROLES = '[roles]\nquasi = ["age", "town"]\nsensitive = ["ill"]\n'
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Forty people; the release has two classes of twenty, one of them of one illness, rows in the order of the original."""
+    people, released = ["age,town,ill"], ["age,town,ill"]
+    for i in range(40):
+        young = i < 20
+        ill = CANARY if young else ("flu", "cold")[i % 2]
+        people.append(f"{20 + i},{'Pisa' if young else 'Lucca'},{ill}")
+        released.append(f"{'20-39' if young else '40-59'},*,{ill}")
+    (tmp_path / "people.csv").write_text("\n".join(people) + "\n", encoding="utf-8")
+    (tmp_path / "release.csv").write_text("\n".join(released) + "\n", encoding="utf-8")
+    (tmp_path / "roles.toml").write_text(ROLES, encoding="utf-8")
+    return tmp_path
+
+
+def attack(run: Run, folder: Path, *more: object) -> object:
+    return run("attack", folder / "release.csv", "--roles", folder / "roles.toml", *more)
+
+
+def test_all_that_can_be_played_is_and_no_value_is_shown(run: Run, folder: Path) -> None:
+    done = attack(run, folder, "--original", folder / "people.csv", "--pair", "position", "--json").fine()
+    played = {one["name"]: one for one in done.json["attacks"]}
+    assert {"linkage", "homogeneity", "skewness", "background", "singling_out"} <= set(played)
+    assert played["homogeneity"]["fell"] == 20
+    assert played["homogeneity"]["worked"] is True
+    assert played["linkage"]["success"]["value"] == pytest.approx(1 / 20)  # one of twenty, for everybody
+    for one in played.values():
+        assert one["exactness"] in ("exact", "bound", "estimate")
+        assert 0 <= one["success"]["low"] <= one["success"]["value"] <= one["success"]["high"] <= 1
+        assert one["sentence"]
+        assert one["knew"]
+    assert CANARY not in done.out
+
+
+def test_named_attacks_alone_and_their_words(run: Run, folder: Path) -> None:
+    done = attack(run, folder, "--attack", "homogeneity").fine()
+    assert "Homogeneity" in done.out
+    assert "Known: " in done.out
+    assert "Skewness" not in done.out
+    assert CANARY not in done.out
+    shown = attack(run, folder, "--attack", "homogeneity", "--reveal").fine()
+    assert CANARY in shown.out  # the owner asked
+
+
+def test_facts_in_words(run: Run, folder: Path) -> None:
+    facts = ["--fact", "Bob: age=45", "--fact", "Bob is not flu"]
+    found = attack(run, folder, "--attack", "background", *facts, "--json").fine().json["attacks"][0]
+    assert found["name"] == "background"
+    assert found["success"]["value"] == 1  # what is not flu in that class is cold
+
+
+def test_inference_and_linkability_ask_for_columns(run: Run, folder: Path) -> None:
+    base = ["--original", folder / "people.csv", "--pair", "position", "--attacks", "40", "--json"]
+    found = attack(run, folder, "--attack", "inference", "--secret", "ill", *base).fine().json["attacks"][0]
+    assert found["success"]["value"] >= 0.5
+    attack(run, folder, "--attack", "inference", *base).refused(2, "--secret")
+    attack(run, folder, "--attack", "linkability", *base).refused(2, "--first and --second")
+    attack(run, folder, "--attack", "composition", *base).refused(2, "--previous")
+
+
+def test_an_earlier_release_tells_more(run: Run, folder: Path) -> None:
+    """The earlier release splits otherwise; together with it, some values are certain that no release tells alone."""
+    lines = (folder / "people.csv").read_text(encoding="utf-8").splitlines()[1:]
+    cut = [f"{'20-49' if i < 30 else '50-59'},*,{line.split(',')[2]}" for i, line in enumerate(lines)]
+    (folder / "earlier.csv").write_text("\n".join(["age,town,ill", *cut]) + "\n", encoding="utf-8")
+    found = attack(
+        run, folder, "--attack", "composition", "--previous", folder / "earlier.csv", "--original", folder / "people.csv",
+        "--pair", "position", "--json",
+    ).fine().json["attacks"][0]  # fmt: skip
+    assert found["name"] == "composition"
+    assert found["fell"] >= found["baseline"]["value"] * found["attacked"] - 1e-9
+
+
+def test_one_sentence_for_what_is_wrong(run: Run, folder: Path) -> None:
+    attack(run, folder, "--attack", "magic").refused(2, "No attack 'magic'", "linkage")
+    attack(run, folder, "--attack", "linkage").refused(2, "original")
+    attack(run, folder, "--attack", "membership").refused(2, "population")
