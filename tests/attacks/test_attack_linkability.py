@@ -151,7 +151,9 @@ def test_every_kind_of_release(name: str) -> None:
 
 def test_missing_values_are_values() -> None:
     columns = {"x": [1, 2, None, None], "y": ["a", None, "b", None]}
-    assert linkability(made(columns, columns), TWO, first=["x"], second=["y"]).fell == pytest.approx(1 + 1 / 2 + 1 / 2 + 1 / 4)
+    assert linkability(made(columns, columns), TWO, first=["x"], second=["y"]).fell == pytest.approx(
+        1 + 1 / 2 + 1 / 2 + 1 / 4
+    )
 
 
 def test_details_are_ready_for_json_and_hold_no_value(canary: str) -> None:

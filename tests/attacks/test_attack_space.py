@@ -51,7 +51,7 @@ def test_blocks_chunks_and_parts_change_nothing(monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setattr(_space, "_CHUNK", chunk)
         assert away(made(released, original), ROLES)[0] == pytest.approx(before, abs=1e-12)
     noisy = {**original, "age": [None if a is None else a + 0.5 for a in original["age"]]}
-    whole = {n: [v or "v1" if n == "place" else 50 if v is None else v for v in c] for n, c in original.items()}
+    whole = people(30)
     for mixed in (noisy, whole):
         monkeypatch.setattr(_space, "_PART", 1)
         one = away(made(mixed, whole), ROLES)[0]
@@ -59,9 +59,33 @@ def test_blocks_chunks_and_parts_change_nothing(monkeypatch: pytest.MonkeyPatch)
         assert away(made(mixed, whole), ROLES)[0] == pytest.approx(one, abs=1e-12)
 
 
+@pytest.mark.parametrize("count", [1, 2, 5, 26])
+def test_the_nearest_are_found_without_looking_at_all(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = people(60, 5)
+    rng = np.random.default_rng(2)
+    numbers = {"age": rng.random(26).tolist(), "sick": rng.random(26).tolist()}
+    cases = [made(mangled(seed)[1], mangled(seed)[0]) for seed in range(3)]
+    cases += [made({**columns, "age": rng.random(60).tolist()}, columns), made(take(numbers, [*range(26)]), numbers)]
+    for release in cases:
+        roles = ROLES if "place" in release.table.columns else sf.Roles(quasi=("age", "sick"))
+        space = Space.of(release, roles, None, seed=0)
+        names = tuple(name for name in NAMES if name in space.names)
+        for part in (1, 4096):
+            monkeypatch.setattr(_space, "_PART", part)
+            targets = space.targets(space.original, names, 10**9, 0)
+            rows, tuples = np.arange(len(targets)), space.tuples(names)
+            away = targets.distances(rows, names)
+            limit = np.sort(away[:, tuples.member], axis=1)[:, count - 1]
+            found = targets.nearest(rows, names, count)
+            assert found.limit == pytest.approx(limit, abs=1e-11)
+            expected = np.nonzero(away <= limit[:, None] + 1e-11)
+            assert np.array_equal(np.stack([found.target, found.tuple]), np.stack(expected))
+            assert np.array_equal(found.tied, away[expected] >= limit[expected[0]] - 1e-11)
+
+
 def test_a_wide_class_that_covers_is_nearer_than_a_narrow_one_next_to_it() -> None:
     """29 is in [0,30), whose middle is far away, and not in [30,32)."""
-    original = {"age": [*range(0, 32)], "sex": ["F"] * 32}
+    original = {"age": [*range(32)], "sex": ["F"] * 32}
     released = {"age": ["[0,30)"] * 30 + ["[30,32)"] * 2, "sex": ["*"] * 30 + ["F"] * 2}
     found, asked, rows = away(made(released, original), sf.Roles(quasi=("age", "sex")), names=("age", "sex"))
     at = asked["age"].index(29)
@@ -108,7 +132,11 @@ def test_who_is_whose_is_not_asked() -> None:
     columns = people(40)
     turned = take(columns, np.random.default_rng(1).permutation(40).tolist())
     before = away(made(columns, columns, pairing="position"), ROLES)[0]
-    for release in (made(turned, columns), made(columns, columns, pairing="key:nope"), made(turned, columns, pairing="position")):
+    for release in (
+        made(turned, columns),
+        made(columns, columns, pairing="key:nope"),
+        made(turned, columns, pairing="position"),
+    ):
         assert (away(release, ROLES)[0] == before).all()
 
 

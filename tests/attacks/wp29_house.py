@@ -57,7 +57,7 @@ def covers(label: Any, value: Any) -> bool:
         return str(value) in label[1:-1].split(", ")
     if isinstance(label, str) and label.startswith("region"):
         return label == f"region {int(str(value)[1:]) // 3}"
-    return str(label) == str(value)
+    return bool(label == value) if isinstance(label, int | float) else str(label) == str(value)
 
 
 def distance(label: Any, value: Any, every: Sequence[Any]) -> tuple[float, float]:

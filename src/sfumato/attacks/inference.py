@@ -178,10 +178,9 @@ class _Guess:
         drawn = draw(len(people), attacks, seed)
         found = np.zeros(len(targets))
         for rows in targets.blocks(max(len(tuples), len(pair))):
-            away = targets.distances(rows, known)
-            target, near = np.nonzero(away <= away.min(axis=1, keepdims=True) + TIE)
-            at, run = expand(start[near], start[near + 1] - start[near])
-            key, inverse = np.unique(target[run] * size + pair[at] % size, return_inverse=True)
+            near = targets.nearest(rows, known)
+            at, run = expand(start[near.tuple], start[near.tuple + 1] - start[near.tuple])
+            key, inverse = np.unique(near.target[run] * size + pair[at] % size, return_inverse=True)
             until = np.concatenate([[0], np.cumsum(np.bincount(inverse, weights=votes[at]))])
             who, guess = key // size, key % size
             fits = until[np.searchsorted(key, who * size + self.high[guess])]

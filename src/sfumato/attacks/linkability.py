@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..core.column import FloatArray, IntArray
+from ..core.column import FloatArray
 from ..core.errors import InputError
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ..mining.rows import Frame
-from ._space import TIE, Space, expand
+from ._space import Near, Space, expand
 from .attack import Attack, Rate
 
 
@@ -88,8 +88,8 @@ def _linked(
     logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, len(space.released) + 1)))]) if near > 1 else None
     found = np.zeros(len(targets))
     for rows in targets.blocks(len(space.tuples((*one, *two)))):
-        near_by = [half.nearest(targets.distances(rows, half.names), near) for half in halves]
-        drawn = [half.counted(*these, near, len(rows)) for half, these in zip(halves, near_by, strict=True)]
+        near_by = [targets.nearest(rows, half.names, near) for half in halves]
+        drawn = [half.counted(these, near, len(rows)) for half, these in zip(halves, near_by, strict=True)]
         tied, left = [equal for equal, _ in drawn], [wanted for _, wanted in drawn]
         meet = _meet(halves, near_by, len(rows))
         both = meet[:, 1, 1]
@@ -99,10 +99,6 @@ def _linked(
             apart = _apart(logs, near, tied, left, (meet[:, 1, 0], meet[:, 0, 1]), both)
             found[rows] = np.where(meet[:, 0, 0] > 0, 1.0, 1.0 - apart)
     return np.clip(found, 0.0, 1.0)
-
-
-Near = tuple[IntArray, IntArray, IntArray]
-"""Targets, tuples near them, and whether these are surely among the nearest rows (0) or as near as the last of them (1)."""
 
 
 class _Half:
@@ -117,46 +113,30 @@ class _Half:
         self.start = np.searchsorted(self.member[self.inside], np.arange(len(tuples) + 1))
         self.whole = whole.n
 
-    def nearest(self, away: FloatArray, near: int) -> Near:
-        """The tuples that hold so many nearest rows."""
-        if near == 1:
-            limit = away.min(axis=1)
-        else:
-            some = min(near, away.shape[1])
-            order = np.argpartition(away, some - 1, axis=1)[:, :some]
-            there = np.take_along_axis(away, order, axis=1)
-            sort = np.argsort(there, axis=1, kind="stable")
-            reached = np.cumsum(self.n[np.take_along_axis(order, sort, axis=1)], axis=1) >= near
-            last = np.take_along_axis(sort, reached.argmax(axis=1)[:, None], axis=1)
-            limit = np.take_along_axis(there, last, axis=1)[:, 0]
-        target, tuple_ = np.nonzero(away <= limit[:, None] + TIE)
-        return target, tuple_, (away[target, tuple_] >= limit[target] - TIE).astype(np.int64)
-
-    def counted(
-        self, target: IntArray, tuple_: IntArray, tied: IntArray, near: int, size: int
-    ) -> tuple[FloatArray, FloatArray]:
+    def counted(self, near_by: Near, near: int, size: int) -> tuple[FloatArray, FloatArray]:
         """For each target the rows that are equally near, and how many of them are still to be drawn."""
-        counted = np.bincount(target * 2 + tied, weights=self.n[tuple_], minlength=2 * size)
+        key = near_by.target * 2 + near_by.tied
+        counted = np.bincount(key, weights=self.n[near_by.tuple], minlength=2 * size)
         rows: FloatArray = counted.astype(np.float64).reshape(size, 2)
         return rows[:, 1], near - rows[:, 0]
 
 
 def _meet(halves: Sequence[_Half], near_by: Sequence[Near], size: int) -> FloatArray:
-    """For each target the rows that are near both halves, by whether they are sure or tied for each: `[target, first, second]`."""
-    lengths = [half.start[t[1] + 1] - half.start[t[1]] for half, t in zip(halves, near_by, strict=True)]
+    """For each target the rows that are near both halves, by whether they are sure (0) or tied (1) for each: `[target, first, second]`."""
+    lengths = [
+        half.start[these.tuple + 1] - half.start[these.tuple] for half, these in zip(halves, near_by, strict=True)
+    ]
     turn = int(lengths[1].sum() < lengths[0].sum())  # the half that holds fewer is gone through
-    half, other = halves[turn], halves[1 - turn]
-    target, tuple_, tied = near_by[turn]
-    at, run = expand(half.start[tuple_], lengths[turn])
-    row = half.inside[at]
-    there, group, tied_there = near_by[1 - turn]
-    key = there * len(other.n) + group
-    wanted = target[run] * len(other.n) + other.member[row]
+    (half, other), (these, those) = (halves[turn], halves[1 - turn]), (near_by[turn], near_by[1 - turn])
+    at, run = expand(half.start[these.tuple], lengths[turn])
+    row, target = half.inside[at], these.target[run]
+    key = those.target * len(other.n) + those.tuple
+    wanted = target * len(other.n) + other.member[row]
     place = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
     hit = key[place] == wanted
-    kinds = [tied[run][hit], tied_there[place[hit]]]
+    kinds = [these.tied[run][hit].astype(np.int64), those.tied[place[hit]].astype(np.int64)]
     kind = 2 * kinds[turn] + kinds[1 - turn]
-    counted = np.bincount(target[run][hit] * 4 + kind, weights=half.whole[row[hit]], minlength=4 * size)
+    counted = np.bincount(target[hit] * 4 + kind, weights=half.whole[row[hit]], minlength=4 * size)
     found: FloatArray = counted.astype(np.float64).reshape(size, 2, 2)
     return found
 

@@ -23,7 +23,7 @@ from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ..mining.rows import Frame
-from ._space import BLOCK, Space, draw
+from ._space import BLOCK, Space, draw, expand
 from .attack import Attack, Rate
 
 Numbers = Literal["beyond", "equal"]
@@ -134,10 +134,16 @@ class _Distinct:
     def of(cls, frame: Frame, names: Sequence[str]) -> _Distinct:
         codes, sizes = [frame.codes[n] for n in names], [len(frame.columns[n]) for n in names]
         key = pack(codes, sizes, len(frame))
-        if np.prod(np.array(sizes, dtype=np.float64)) >= 2**62:  # the key holds ranks
+        room = np.prod(np.array(sizes, dtype=np.float64))
+        if room >= 2**62:  # the key holds ranks
             _, first, n = np.unique(key, return_index=True, return_counts=True)
             return cls(tuple(code[first] for code in codes), n)
-        key, n = np.unique(key, return_counts=True)
+        if room <= BLOCK:
+            every = np.bincount(key, minlength=1)
+            key = np.flatnonzero(every)
+            n = every[key]
+        else:
+            key, n = np.unique(key, return_counts=True)
         found = []
         for size in reversed(sizes):
             found.append(key % size)
@@ -164,14 +170,17 @@ class _Described:
             if numbers == "beyond" and values is not None and space.original.columns[name].numbers is not None:
                 every = values[frame.codes[name]]
                 self.middle[name] = float(np.median(every[~np.isnan(every)]))
-        found = [self._alone(names) for names in sets]
-        supply = np.array([len(codes[0]) for codes in found])
+        found, supply = [], np.zeros(len(sets), dtype=np.int64)
+        for i, names in enumerate(sets):
+            codes = self._alone(names)
+            supply[i] = len(codes[0])
+            some = rng.permutation(supply[i])[:most]  # no more can be taken of one set
+            found.append([code[some] for code in codes])
         self.alone = int(supply.sum())
         self.parts: list[tuple[tuple[str, ...], list[IntArray]]] = []
         for names, codes, many in zip(sets, found, _dealt(supply, most, rng), strict=True):
             if many:
-                chosen = np.sort(rng.permutation(len(codes[0]))[:many])
-                self.parts.append((names, [code[chosen] for code in codes]))
+                self.parts.append((names, [code[:many] for code in codes]))
 
     def __len__(self) -> int:
         return sum(len(codes[0]) for _, codes in self.parts)
@@ -209,31 +218,40 @@ class _Described:
         terms = []
         for name, code in zip(names, codes, strict=True):
             used, at = np.unique(code, return_inverse=True)
-            masks = np.stack([self._mask(people, name, int(c)) for c in used])
-            terms.append((masks, at))
+            terms.append((np.stack([self._mask(people, name, int(c)) for c in used]), at))
+        # by the column that leaves fewest, and then the others
+        many = [
+            np.bincount(code, minlength=len(people.columns[n])) for n, code in zip(names, tuples.codes, strict=True)
+        ]
+        left = [
+            np.array([n[mask].sum() for mask in masks])[at].sum() for (masks, at), n in zip(terms, many, strict=True)
+        ]
+        lead = int(np.argmin(left))
+        inside = np.argsort(tuples.codes[lead], kind="stable")
+        start = np.concatenate([[0], np.cumsum(many[lead])])
         found = np.zeros(len(codes[0]), dtype=np.int64)
-        step = max(1, 4 * BLOCK // len(tuples.n))
-        for start in range(0, len(found), step):
-            hit: BoolArray | None = None
-            for (masks, at), code in zip(terms, tuples.codes, strict=True):
-                here = np.take(masks[at[start : start + step]], code, axis=1)
-                hit = here if hit is None else np.logical_and(hit, here, out=hit)
-            assert hit is not None
-            which, where = np.nonzero(hit)
-            counted = np.bincount(which, weights=tuples.n[where], minlength=len(hit))
-            found[start : start + step] = np.rint(counted).astype(np.int64)
+        step = max(1, BLOCK // (4 * len(tuples.n)))
+        for begin in range(0, len(found), step):
+            masks, at = terms[lead]
+            which, value = np.nonzero(masks[at[begin : begin + step]])
+            place, run = expand(start[value], many[lead][value])
+            which, where = which[run], inside[place]
+            for i, (masks, at) in enumerate(terms):
+                if i != lead:
+                    kept = masks[at[begin + which], tuples.codes[i][where]]
+                    which, where = which[kept], where[kept]
+            counted = np.bincount(which, weights=tuples.n[where], minlength=min(step, len(found) - begin))
+            found[begin : begin + step] = np.rint(counted).astype(np.int64)
         return found
 
     def _mask(self, people: Frame, name: str, code: int) -> BoolArray:
         """The values of people that one value in a description fits."""
         column, labels = people.columns[name], self.frame.columns[name]
-        text = labels.texts[code]
-        if name in self.middle and text is not None and column.numbers is not None:
-            assert labels.numbers is not None
-            value = labels.numbers[code]
+        value = labels.numbers[code] if name in self.middle and labels.numbers is not None else np.nan
+        if column.numbers is not None and not np.isnan(value):
             fits: BoolArray = column.numbers >= value if value > self.middle[name] else column.numbers <= value
             return fits
-        return Domain(column, self.space.taxonomy(name)).mask(text)
+        return Domain(column, self.space.taxonomy(name)).mask(labels.texts[code])
 
 
 def _beyond(group: IntArray, far: IntArray) -> BoolArray:
@@ -241,17 +259,19 @@ def _beyond(group: IntArray, far: IntArray) -> BoolArray:
 
     In each round the farthest tuple of every group is found to be one, and those that it exceeds are left out.
     """
-    found = np.zeros(len(group), dtype=bool)
-    left = np.lexsort((-far.sum(axis=1), group))
+    group = np.unique(group, return_inverse=True)[1]
+    total, found, left = far.sum(axis=1), np.zeros(len(group), dtype=bool), np.arange(len(group))
+    pivot = np.zeros(int(group.max(initial=0)) + 1, dtype=np.int64)
     for _ in range(ROUNDS):
         if not len(left):
             break
-        here = group[left]
-        first = np.flatnonzero(np.diff(here, prepend=here[0] - 1))
-        best = left[first]
+        most = np.full(len(pivot), total.min())
+        np.maximum.at(most, group[left], total[left])
+        top = left[total[left] == most[group[left]]]
+        pivot[group[top]] = top
+        best = pivot[group[left]]
         found[best] = True
-        of = np.repeat(best, np.diff(np.append(first, len(left))))
-        left = left[~(far[left] <= far[of]).all(axis=1)]
+        left = left[(far[left] > far[best]).any(axis=1)]
     return found
 
 

@@ -35,7 +35,9 @@ def table_channel(record: Channel, rows: int) -> Channel:
     size, outputs = record.shape
     before, after = Ranks(size, rows), Ranks(outputs, rows)
     if before.count * outputs**rows > CELLS:
-        raise InputError(f"Tables of {rows} rows over {size} values are too many for a channel of single rows.")
+        raise InputError(
+            f"Tables of {rows} rows over {size} values are too many for a channel of single rows; describe fewer rows or values."
+        )
     tables = before.unrank(np.arange(before.count))
     said = np.array(list(product(range(outputs), repeat=rows)), dtype=np.int64)
     matrix, joint = record.dense(), np.ones((len(tables), len(said)))
