@@ -13,6 +13,7 @@ from noise_checks import Draws, epsilon_at_least, fits, rejects_other_scales, wr
 import sfumato as sf
 from sfumato.core.budget import Budget
 from sfumato.core.errors import Infeasible, InputError, Unavailable
+from sfumato.core.parameter import Name, Words
 from sfumato.core.table import Table
 from sfumato.mechanisms import _noise, mechanism
 from sfumato.mechanisms.dp_statistics import DpStatistics
@@ -185,7 +186,12 @@ def test_no_metric_counts_the_rows_of_statistics(name: str) -> None:
 
 
 def _some(metric: sf.Metric) -> dict[str, Any]:
-    return {name: getattr(kind, "low", 1) for name, kind in metric.card.parameters.items() if kind.default is None}
+    words = {Name: "age", Words: "age|sex"}
+    return {
+        name: words.get(type(kind), getattr(kind, "low", 1))
+        for name, kind in metric.card.parameters.items()
+        if kind.default is None
+    }
 
 
 def test_a_requirement_cannot_be_met_by_statistics(tmp_path: Path) -> None:
