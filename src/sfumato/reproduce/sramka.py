@@ -74,7 +74,7 @@ DIFFERENCES = (
     "are rounded to whole years.",
     "Anti-utility of k-anonymity: the average and the worst of our miners do not fall with k as in the paper. Our clusters keep ages "
     "narrower (20 years at k = 100, where theirs seem wider), so that as k grows more people have a wide interval and short ones stay in use; "
-    "miners that guess rare labels, such as Gaussian Bayes, are then nearer for many, but hardly more often than who says one short "
+    "miners that guess rare labels, such as Gaussian Bayes, are then nearer for many, though for fewer than who says one "
     "interval of everybody. Miners that predict well (neighbours, trees, forests, their fusion) fall as in the paper.",
     "Gains with predictions: our adversary holds the released tuple and the prediction, which only splits classes; the paper puts the "
     "prediction in the place of the released age.",
