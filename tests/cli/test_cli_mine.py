@@ -271,3 +271,18 @@ def test_verify_asks_them(run: Run, office: House) -> None:
         2, "--pair"
     )
     run("verify", office / "release.csv", *more, "--require", "anti_utility_worst <= 0.9").refused(2, "field")
+
+
+def test_a_release_of_two_files_is_joined_by_its_groups(run: Run, tmp_path: Path) -> None:
+    """Anatomy: within a group values are dealt out at random, as a user would; whose row is whose is not known, and that is said."""
+    lines = ["age,town,ill", *(f"{20 + i % 30},{'Pisa' if i % 2 else 'Lucca'},{'abc'[i % 3]}" for i in range(90))]
+    (tmp_path / "people.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (tmp_path / "roles.toml").write_text('[roles]\nquasi = ["age", "town"]\nsensitive = ["ill"]\n', encoding="utf-8")
+    base = [tmp_path / "people.csv", "--roles", tmp_path / "roles.toml"]
+    run("sanitize", *base, "--mechanism", "anatomy", "--set", "l=3", "--out", tmp_path / "a.csv").fine()
+    joined = ["--companion", f"sensitive={tmp_path / 'a.sensitive.csv'}", "--joined-by", "group"]
+    asked = ["--good", "ill", "--miners", "zero_rule,naive_bayes", "--folds", "2", "--no-cache", "--json"]
+    found = run("mine", base[0], tmp_path / "a.csv", *base[1:], *joined, *asked).fine().json["releases"][0]
+    assert found["paired"] is False
+    assert [m["miner"] for m in found["good"]["miners"]] == ["zero_rule", "naive_bayes"]
+    run("mine", base[0], tmp_path / "a.csv", *base[1:], *joined[:2], *asked).refused(2, "--joined-by")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import json
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -252,17 +253,18 @@ def console() -> Console:
 @contextmanager
 def progress(title: str) -> Iterator[Callable[[float, str], None]]:
     """A bar on standard error that is told the share done; nothing where standard error is not a terminal."""
+    if not sys.stderr.isatty():  # nobody looks: what draws the bar need not be loaded
+        yield lambda share, text: None
+        return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    err = Console(stderr=True)
     with Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         TimeElapsedColumn(),
-        console=err,
+        console=Console(stderr=True),
         transient=True,
-        disable=not err.is_terminal,
     ) as bar:
         task = bar.add_task(title, total=1.0)
 

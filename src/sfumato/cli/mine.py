@@ -40,9 +40,9 @@ def run(
             help="How rows belong together: position, or key:COLUMN. Without it they are paired by position if every row agrees."
         ),
     ] = None,
-    perturbed: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="A column that carries noise. Repeatable.")
-    ] = None,
+    perturbed: o.Perturbed = None,
+    companion: o.Companions = None,
+    joined_by: o.JoinedBy = None,
     error: Annotated[
         str, typer.Option(help="Worth of a prediction: equal, 'within 5', or an expression: 'predicted >= true'.")
     ] = "equal",
@@ -88,7 +88,7 @@ def run(
         if files[0].suffix.lower() == ".toml":
             given = {
                 "--good": good, "--bad": bad, "--roles": roles, "--candidate": candidate, "--pair": pair,
-                "--perturbed": perturbed, "--weight": weight, "--bad-weight": bad_weight, "--nearer": nearer,
+                "--perturbed": perturbed, "--companion": companion, "--joined-by": joined_by, "--weight": weight, "--bad-weight": bad_weight, "--nearer": nearer,
                 "--miners": miners, "--group": group, "--rows": rows, "--error": error != "equal" or None,
                 "--folds": folds != 10 or None, "--seed": seed or None,
             }  # fmt: skip
@@ -116,7 +116,19 @@ def run(
                 rows=rows,
             )
             found = _tables(
-                files, roles, candidate or [], pair, perturbed or [], scenario, reading, json, folder, workers, bar
+                files,
+                roles,
+                candidate or [],
+                pair,
+                perturbed or [],
+                companion,
+                joined_by,
+                scenario,
+                reading,
+                json,
+                folder,
+                workers,
+                bar,
             )
     if json:
         o.dump({"releases": [as_json(mined) for mined in found.values()]})
@@ -144,6 +156,8 @@ def _tables(
     candidates: list[str],
     pair: str | None,
     perturbed: list[str],
+    companion: list[str] | None,
+    joined_by: str | None,
     scenario: Any,
     reading: o.Reading,
     quiet: bool,
@@ -154,7 +168,6 @@ def _tables(
     import numpy as np
 
     from ..core.errors import InputError
-    from ..core.release import Release
     from ..core.roles import Roles
     from ..mining.mine import mine
     from ..study.study import grid
@@ -171,11 +184,16 @@ def _tables(
     releases = {}
     for path in files[1:]:
         name = path.name if path.name not in releases else str(path)
-        releases[name] = Release(
-            table=reading.release(path, named, original, leave=perturbed, quiet=quiet),
-            original=original,
+        releases[name] = o.released(
+            path,
+            named,
+            reading,
+            original=files[0],
+            companion=companion,
+            joined_by=joined_by,
+            perturbed=perturbed,
+            quiet=quiet,
             pairing=pair or "none",
-            perturbed=frozenset(perturbed),
         )
     for made in grid(candidates):
         bar(0.0, made.name)
