@@ -64,7 +64,8 @@ PRINTED: dict[str, Any] = {
 """As the paper prints them: original, k = 2, 10, 50, 100, epsilon = 0.5, 0.1, 0.05, 0.01."""
 
 DIFFERENCES = (
-    "Miners: theirs are Weka 3.6's with default options, ours scikit-learn's; J48 is CART by entropy with at least 10 rows a leaf, pruned by cost and complexity (5e-4).",
+    "Miners: theirs are Weka 3.6's with default options, ours scikit-learn's; J48 is CART by entropy with at least 10 rows a leaf, pruned by cost and complexity; that was set to 5e-4 after a first "
+    "run, in which the tree without pruning lost 4.3 to 5.1% under noise.",
     "Taxonomies: the paper omits them; ours are those ARX ships with Adult, so the releases differ in detail.",
     "Ages: the paper lists intervals of 5, 10, 20, 50 and 100 years, which do not nest (40-59 lies in two of 50 years); ours are of "
     "5, 10, 20 and 100, and like theirs no age stays exact.",
@@ -72,7 +73,7 @@ DIFFERENCES = (
     "local differential privacy of each value, drawn by OpenDP's exact discrete Laplace from the seed.",
     "Bad utility: predicted by cross-validation, so that no miner has seen the row that it predicts; the paper does not say. Numbers "
     "are rounded to whole years.",
-    "Anti-utility of k-anonymity: the average and the worst of our miners do not fall with k as in the paper. Our clusters keep ages "
+    "Anti-utility of k-anonymity: this shape does not come out. The average and the worst of our miners do not fall with k. Our clusters keep ages "
     "narrower (20 years at k = 100, where theirs seem wider), so that as k grows more people have a wide interval and short ones stay in use; "
     "miners that guess rare labels, such as Gaussian Bayes, are then nearer for many, though for fewer than who says one "
     "interval of everybody. Miners that predict well (neighbours, trees, forests, their fusion) fall as in the paper.",
@@ -187,11 +188,12 @@ def checks(found: dict[str, Mined], people: int) -> list[Check]:
         ),
         Check("without a trend in epsilon", not _grows(noise, strict=True) or max(noise) - min(noise) < 1, "see above"),
         Check(
-            "anti-utility of k-anonymity falls with k (the middle one of the miners)",
-            middle[-1] < middle[0],
-            ", ".join(f"{m:,.0f}" for m in middle)
-            + "; worst: "
+            "anti-utility of k-anonymity falls with k",
+            _grows(worst[::-1]),
+            "worst: "
             + ", ".join(f"{w:,.0f}" for w in worst)
+            + "; the middle miner: "
+            + ", ".join(f"{m:,.0f}" for m in middle)
             + "; one guess for everybody: "
             + ", ".join(f"{w:,.0f}" for w in one),
         ),
