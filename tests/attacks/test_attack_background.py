@@ -243,6 +243,33 @@ def brute_negations(classes: Sequence[Sequence[str]], k: int) -> float:
     return best
 
 
+def bayes(classes: Sequence[Sequence[str]], k: int, knowledge: str) -> float:
+    """The largest belief of the Bayes adversary of the channel from tables to releases, over priors that hold k facts.
+
+    What is known is the prior: all tables that agree with the facts, equally likely; the channel gives each class's values, sorted.
+    """
+    values, people = sorted({v for c in classes for v in c}), sum(map(len, classes))
+    ends = list(itertools.accumulate(map(len, classes), initial=0))
+    tables = list(itertools.product(values, repeat=people))
+    outputs = [tuple("".join(sorted(t[a:b])) for a, b in itertools.pairwise(ends)) for t in tables]
+    names = sorted(set(outputs))
+    matrix = np.zeros((len(tables), len(names)))
+    matrix[np.arange(len(tables)), [names.index(o) for o in outputs]] = 1
+    channel, seen = Channel(matrix=matrix), names.index(tuple("".join(sorted(c)) for c in classes))
+    atoms = [np.array([t[p] == v for t in tables]) for p in range(people) for v in values]
+    if knowledge == "negations":
+        facts = {(~a).tobytes() for a in atoms}
+    else:
+        facts = {(~a | b).tobytes() for a in atoms for b in atoms}
+    kept, every = [np.frombuffer(f, dtype=bool) for f in sorted(facts)], np.array(atoms, dtype=np.float64)
+    best = 0.0
+    for some in itertools.combinations(kept, k):
+        prior = np.logical_and.reduce(some).astype(float)
+        if (prior * matrix[:, seen]).any():  # else what is said contradicts the release
+            best = max(best, float((every @ posterior(channel, seen, prior / prior.sum())).max()))
+    return best
+
+
 def partitions(total: int, most: int) -> list[tuple[int, ...]]:
     if not total:
         return [()]
@@ -359,6 +386,22 @@ class TestWorst:
         assert worst(release, classes, 1) <= bayes + 1e-12
         assert bayes == pytest.approx(0.75)
 
+    @pytest.mark.parametrize("knowledge", ["implications", "negations"])
+    @pytest.mark.parametrize(
+        ("counts", "k"),
+        [(((1, 1, 1),), 1), (((1, 1, 1),), 2), (((2, 1, 1),), 1), (((2, 1), (1, 1)), 1), (((2, 1), (2,)), 1)],
+    )
+    def test_never_better_than_the_channel_s_bayes_adversary_with_the_same_knowledge(
+        self, release: Any, counts: Any, k: int, knowledge: str
+    ) -> None:
+        """And as good, since the worst facts are among those tried. With one fact more it would be better: the bound is one."""
+        classes = spelled(counts)
+        found, most = worst(release, classes, k, knowledge), bayes(classes, k, knowledge)
+        assert found <= most + 1e-12
+        assert found == pytest.approx(most, abs=1e-12)
+        if most < 1:
+            assert worst(release, classes, k + 1, knowledge) > most + 0.01
+
     def test_one_class_of_one_value_does_not_make_everybody_fall(self, release: Any) -> None:
         """ "If the known one has a then Bo has b" is no more than "Bo has b": who falls, falls to facts about their own class."""
         table = columns([list("aa"), list("abcdef")])
@@ -375,12 +418,12 @@ class TestWorst:
 
     def test_merging_classes_never_makes_it_worse(self, release: Any) -> None:
         rng = np.random.default_rng(11)
+        asked = [sf.worst_case_background(k=k, knowledge=w) for k in (1, 2, 4) for w in ("implications", "negations")]
         for _ in range(60):
             classes = [[f"v{x}" for x in rng.integers(0, 5, int(rng.integers(1, 9)))] for _ in range(3)]
-            for k in (1, 2, 4):
-                for knowledge in ("implications", "negations"):
-                    fine = worst(release, classes, k, knowledge)
-                    assert worst(release, [classes[0] + classes[1], classes[2]], k, knowledge) <= fine + 1e-12
+            fine, coarse = release(columns(classes)), release(columns([classes[0] + classes[1], classes[2]]))
+            for metric in asked:
+                assert metric(coarse, Q).value <= metric(fine, Q).value + 1e-12
 
     def test_extremes(self, release: Any) -> None:
         assert worst(release, [["a", "a"]], 0) == 1
@@ -412,3 +455,61 @@ class TestWorst:
     def test_missing_values_count(self, release: Any) -> None:
         table = {"q": ["1"] * 3, "s": ["a", None, ""]}
         assert sf.worst_case_background(k=0)(release(table), Q).value == pytest.approx(2 / 3)
+
+
+# --- people who are not in the release -------------------------------------------------------------------------------
+
+
+class TestControl:
+    def test_against_people_one_by_one(self, release: Any, table: Any) -> None:
+        """They fall where the rows that cover them have at most k + 1 values, theirs among them."""
+        rng = np.random.default_rng(5)
+        for knowledge, _ in itertools.product(("implications", "negations"), range(10)):
+            low = rng.integers(0, 8, 12)
+            labels = [f"[{a},{a + w}]" for a, w in zip(low.tolist(), rng.integers(0, 3, 12).tolist(), strict=True)]
+            s = [None if v == 3 else "abc"[v] for v in rng.integers(0, 4, 12)]
+            outside = {"q": rng.integers(0, 13, 30).tolist(), "s": ["abcx"[v] for v in rng.integers(0, 4, 30)]}
+            for k in (0, 1, 2):
+                found = background(release({"q": labels, "s": s}), Q, k=k, knowledge=knowledge, control=table(outside))
+                fell = covered = 0
+                for q, own in zip(outside["q"], outside["s"], strict=True):
+                    there = {
+                        v
+                        for label, v in zip(labels, s, strict=True)
+                        if (ends := list(map(int, label[1:-1].split(",")))) and ends[0] <= q <= ends[1]
+                    }
+                    covered += bool(there)
+                    fell += own in there and len(there) <= k + 1
+                assert found.control is not None
+                assert (found.control.value, found.control.people) == (pytest.approx(fell / 30), 30)
+                assert found.details["control_covered"] == covered
+                assert found.success == background(release({"q": labels, "s": s}), Q, k=k, knowledge=knowledge).success
+
+    def test_what_is_so_of_anybody_is_no_fault_of_the_release(self, release: Any, table: Any) -> None:
+        """Jobs tell the disease of those who are not in it as well; where they do not, the attack worked."""
+        columns_ = {"q": ["1"] * 40 + ["2"] * 40, "s": list("ab") * 20 + list("cd") * 20}
+        same = background(release(columns_), Q, k=1, control=table(columns_))
+        assert (same.success.value, same.above, same.worked) == (1, 0, False)
+        other = background(release(columns_), Q, k=1, control=table({**columns_, "s": columns_["s"][::-1]}))
+        assert other.control is not None
+        assert (other.control.value, other.worked) == (0, True)
+
+    def test_the_interval_covers_the_rate_it_estimates(self, release: Any, table: Any) -> None:
+        rng, hits = np.random.default_rng(8), 0
+        published = release({"q": ["1"] * 2 + ["2"] * 2, "s": list("abcd")})
+        for _ in range(150):
+            q = rng.integers(1, 3, 60)
+            s = np.where(rng.random(60) < 0.3, np.where(q == 1, "a", "d"), "x")
+            rate = background(published, Q, control=table({"q": q.astype(str).tolist(), "s": s.tolist()})).control
+            assert rate is not None
+            hits += rate.low <= 0.3 <= rate.high
+        assert 0.9 <= hits / 150 <= 0.99
+
+    def test_given_facts_have_none_and_say_why(self, release: Any, table: Any) -> None:
+        found = background(
+            release(TABLE_9), PATIENTS, facts=[BOB, "Bob is not Flu"], control=table({"job": ["Lawyer"]})
+        )
+        assert found.control is None
+        assert found.details["no_control"] in found.sentence
+        assert "no control" in found.sentence
+        assert "no_control" not in background(release(TABLE_9), PATIENTS, k=1).details

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.attacks import composition as room
+from sfumato.attacks import _sets
 from sfumato.attacks.composition import composition
 from sfumato.core.errors import InputError, Unavailable
 from sfumato.core.hierarchy import Hierarchy
@@ -163,7 +163,7 @@ def covers(label: str | None, value: str | None) -> bool:
 @pytest.mark.parametrize("seed", range(25))
 def test_sets_in_plain_python(seed: int, table: MakeTable, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(seed)
-    monkeypatch.setattr(room, "_BLOCK", int(rng.choice([1, 7, 10**6])))
+    monkeypatch.setattr(_sets, "_BLOCK", int(rng.choice([1, 7, 10**6])))
     n = int(rng.integers(1, 50))
     q = [None if v == 9 else str(v) for v in rng.integers(0, 10, n)]
     s = [None if v == 5 else "abcde"[v] for v in rng.integers(0, 6, n)]
@@ -188,6 +188,97 @@ def test_sets_in_plain_python(seed: int, table: MakeTable, monkeypatch: pytest.M
         assert attack.details["candidates_together"] == pytest.approx(np.mean([len(b) for b in both]))
         assert attack.details["candidates_previous"] == pytest.approx(np.mean([len(b) for b in sets[1]]))
         assert attack.details["contradicted"] == attack.details["misled"] == 0
+
+
+# --- several rows a person -------------------------------------------------------------------------------------------
+
+PERSON = Roles(quasi=("q",), sensitive=("s",), person="id")
+
+
+def test_all_rows_of_a_person_are_intersected(table: MakeTable) -> None:
+    """Ann's visits meet flu and hiv, then flu and cold: flu, from one release alone. Bob keeps two."""
+    visits = {"id": ["Ann", "Ann", "Bob", "Cid"], "q": ["1", "3", "2", "4"], "s": ["flu", "flu", "hiv", "cold"]}
+    original = table(visits)
+    halves = {"q": ["[1,2]", "[3,4]", "[1,2]", "[3,4]"], "s": visits["s"]}
+    now, before = two(table, original, halves, {"q": ["*"] * 4, "s": visits["s"]})
+    attack = composition(now, PERSON, previous=before, identity="id", reveal=True)
+    assert (attack.attacked, attack.fell) == (3, 1)
+    assert attack.details["found"] == ["Ann"]
+    assert attack.details["certain_from_release"] == 1
+    assert attack.details["certain_from_previous"] == 0
+    assert attack.details["candidates_release"] == pytest.approx((1 + 2 + 2) / 3)
+    by_roles = composition(now, PERSON, previous=before)  # the person column is asked without being named
+    assert by_roles.details == {k: v for k, v in attack.details.items() if k != "found"}
+    rows = composition(now, ROLES, previous=before)  # who cannot tell whose rows they are attacks each alone
+    assert (rows.attacked, rows.fell) == (4, 0)
+
+
+def test_one_row_each_is_as_without_a_person_column(table: MakeTable) -> None:
+    original = table({**PEOPLE, "id": list("abcd")})
+    now, before = two(table, original, FIRST, SECOND)
+    assert composition(now, PERSON, previous=before).details == composition(now, ROLES, previous=before).details
+
+
+def test_rows_that_contradict_each_other(table: MakeTable) -> None:
+    """Four values of one person, each certain by itself: no value is left that all of them share."""
+    original = table({"id": ["Ann"] * 4, **{k: PEOPLE[k] for k in "qs"}})
+    now, before = two(table, original, {k: PEOPLE[k] for k in "qs"}, {k: PEOPLE[k] for k in "qs"})
+    attack = composition(now, PERSON, previous=before)
+    assert (attack.attacked, attack.fell, attack.details["contradicted"]) == (1, 0, 1)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_people_in_plain_python(seed: int, table: MakeTable, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two originals of overlapping people with several rows in either, and rows of strangers."""
+    rng = np.random.default_rng(seed)
+    monkeypatch.setattr(_sets, "_BLOCK", int(rng.choice([1, 7, 10**6])))
+    sides = []
+    for names in ("abcdefgh", "defghijk"):
+        n = int(rng.integers(2, 30))
+        sides.append(
+            {
+                "id": [None if v == 8 else names[v] for v in rng.integers(0, 9, n)],
+                "q": [str(v) for v in rng.integers(0, 10, n)],
+                "s": [None if v == 3 else "pqr"[v] for v in rng.integers(0, 4, n)],
+            }
+        )
+
+    def label(v: str) -> str:
+        return "*" if rng.random() < 0.1 else f"[{int(v) - int(rng.integers(0, 3))},{int(v) + int(rng.integers(0, 3))}]"
+
+    made = [{"q": [label(v) for v in side["q"]], "s": side["s"]} for side in sides]
+    now, before = (Release(table=table(m), original=table(side)) for m, side in zip(made, sides, strict=True))
+    strangers = {"id": ["x", "x", "y", None], "q": ["1", "5", "7", "3"], "s": ["p", "q", "p", "r"]}
+
+    def told(m: Mapping[str, Any], people: Mapping[str, Any], who: str) -> set[str | None]:
+        rows = [people["q"][i] for i in range(len(people["q"])) if people["id"][i] == who]
+        sets = [{m["s"][j] for j in range(len(m["q"])) if covers(m["q"][j], value)} for value in rows]
+        return set.intersection(*sets)
+
+    def values(people: Mapping[str, Any], who: str) -> set[str | None]:
+        return {s for s, i in zip(people["s"], people["id"], strict=True) if i == who}
+
+    both = sorted(set(sides[0]["id"]) & set(sides[1]["id"]) - {None})
+    attack = composition(now, PERSON, previous=before, control=table(strangers), reveal=True, identity="id")
+    pairs = {who: [told(m, side, who) for m, side in zip(made, sides, strict=True)] for who in both}
+    certain = [who for who, (a, b) in pairs.items() if len(a & b) == 1 and (a & b) <= values(sides[0], who)]
+    assert attack.attacked == len(both)
+    assert attack.details["found"] == certain
+    assert attack.fell == len(certain)
+    assert attack.details["contradicted"] == sum(not a & b for a, b in pairs.values())
+    assert attack.details["misled"] == sum(
+        bool(a & b) and not a & b & values(sides[0], who) for who, (a, b) in pairs.items()
+    )
+    assert attack.details["candidates_together"] == pytest.approx(np.mean([len(a & b) for a, b in pairs.values()]))
+    assert attack.details["certain_from_previous"] == sum(
+        len(b) == 1 and b <= values(sides[0], who) for who, (_, b) in pairs.items()
+    )
+    fell = 0
+    for who in ("x", "y"):
+        left = told(made[0], strangers, who) & told(made[1], strangers, who)
+        fell += len(left) == 1 and left <= values(strangers, who)
+    assert attack.control is not None
+    assert (attack.control.value, attack.control.people) == (fell / 2, 2)
 
 
 def test_two_mondrians(table: MakeTable) -> None:
@@ -222,9 +313,6 @@ def test_refusals(table: MakeTable, original: Table, refusal: Any) -> None:
     refusal(Unavailable, lambda: composition(numbers, ROLES, previous=before), "statistics")
     control = table({"q": ["1"]})
     refusal(InputError, lambda: composition(now, ROLES, previous=before, control=control), "'s'")
-    twice = table({**PEOPLE, "name": ["Ann"] * 4})
-    same = Release(table=table(FIRST), original=twice), Release(table=table(SECOND), original=twice)
-    refusal(Unavailable, lambda: composition(same[0], ROLES, previous=same[1], identity="name"), "several rows")
     nobody = table({**PEOPLE, "name": ["W", "X", "Y", "Z"]})
     other = Release(table=table(SECOND), original=nobody)
     refusal(Unavailable, lambda: composition(now, ROLES, previous=other, identity="name"), "nobody")

@@ -11,7 +11,7 @@ import pytest
 from wp29_house import ROLES, apart, covers, made, mangled, mechanisms, numbered, people, person, table, take
 
 import sfumato as sf
-from sfumato.attacks import _space
+from sfumato.attacks import _targets
 from sfumato.attacks.inference import inference
 from sfumato.core.errors import InputError
 
@@ -199,7 +199,7 @@ def test_the_seed_decides_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> N
     first = inference(made(columns, columns), ROLES, **ask, seed=4)
     assert inference(made(turned, turned), ROLES, **ask, seed=4) == first
     assert inference(made(columns, columns), ROLES, **ask, seed=6).fell != first.fell
-    monkeypatch.setattr(_space, "BLOCK", 500)
+    monkeypatch.setattr(_targets, "BLOCK", 500)
     assert inference(made(columns, columns), ROLES, **ask, seed=4) == first
 
 

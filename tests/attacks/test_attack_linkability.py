@@ -12,7 +12,7 @@ import pytest
 from wp29_house import ROLES, apart, made, mangled, mechanisms, numbered, people, person, table, take
 
 import sfumato as sf
-from sfumato.attacks import _space
+from sfumato.attacks import _targets
 from sfumato.attacks.attack import Rate
 from sfumato.attacks.linkability import linkability
 from sfumato.core.errors import InputError
@@ -133,7 +133,7 @@ def test_the_seed_decides_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> N
     first = linkability(made(columns, columns), ROLES, **HALVES, attacks=50, seed=4)
     assert linkability(made(turned, turned), ROLES, **HALVES, attacks=50, seed=4) == first
     assert linkability(made(columns, columns), ROLES, **HALVES, attacks=50, seed=5).fell != first.fell
-    monkeypatch.setattr(_space, "BLOCK", 500)
+    monkeypatch.setattr(_targets, "BLOCK", 500)
     assert linkability(made(columns, columns), ROLES, **HALVES, attacks=50, seed=4) == first
 
 

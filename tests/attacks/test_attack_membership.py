@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from sfumato.attacks import _presence
 from sfumato.attacks.membership import membership, presence
 from sfumato.core.cover import Domain
 from sfumato.core.errors import InputError, Unavailable
@@ -173,6 +174,117 @@ def test_guesses_come_true(seed: int, table: MakeTable) -> None:
     assert attack.worked
 
 
+# --- several rows a person -------------------------------------------------------------------------------------------
+
+PERSON = Roles(quasi=("q",), person="id")
+
+
+def of_people(found: Any) -> dict[str | None, tuple[float, float]]:
+    """The two ends of each person, from any row of theirs."""
+    names = found.people.columns[0].texts
+    ends = zip(found.people.codes[0].tolist(), found.low.tolist(), found.high.tolist(), strict=True)
+    return {names[c]: (low, high) for c, low, high in ends}
+
+
+def test_one_of_several_rows_is_enough(release: Make) -> None:
+    """Of four rows two are released; Ann has two of the four, so she is spared only if both of the others are taken."""
+    everybody = {"id": ["Ann", "Ann", "Bob", "Cid"], "q": ["1", "2", "3", "4"]}
+    made = release({"q": ["*", "*"]}, population=everybody)
+    found = of_people(presence(made, PERSON))
+    assert found["Ann"] == pytest.approx((1 - 1 / 6, 1 - 1 / 6))
+    assert found["Bob"] == found["Cid"] == pytest.approx((1 / 2, 1 / 2))
+    attack = membership(made, PERSON, identity="id", reveal=True, surely=0.8)
+    assert attack.attacked == 3
+    assert attack.fell == pytest.approx(5 / 6 + 1 / 2 + 1 / 2)
+    assert attack.baseline is not None
+    assert attack.baseline.value == pytest.approx(attack.success.value)  # a release that carries nothing
+    assert attack.details["surely_in"] == 1
+    assert attack.details["found"] == ["Ann"]
+    assert attack.exactness == "exact"
+
+
+def test_rows_of_one_released_person_belong_together(release: Make) -> None:
+    """Everybody has a 1 and nobody but Ann a 2 besides: the released person can be no other."""
+    everybody = {"id": ["Ann", "Ann", "Bob", "Bob", "Cid"], "q": ["1", "2", "1", "3", "1"]}
+    found = of_people(presence(release({"id": ["x", "x"], "q": ["1", "2"]}, population=everybody), PERSON))
+    assert found == {"Ann": (1, 1), "Bob": (0, 0), "Cid": (0, 0)}
+    apart = of_people(presence(release({"id": ["x", "y"], "q": ["1", "3"]}, population=everybody), PERSON))
+    assert apart["Bob"] == (1, 1)  # y
+    assert apart["Ann"][0] <= 1 / 2 <= apart["Ann"][1]  # x is Ann or Cid
+
+
+def test_a_population_of_one_row_each_and_a_release_of_several(release: Make) -> None:
+    """Both rows of x must cover the one row of whoever x is."""
+    made = release({"id": ["x", "x"], "q": ["[1,2]", "[2,3]"]}, population={"q": [1, 2, 2, 3]})
+    assert presence(made, PERSON).low.tolist() == [0, 1 / 2, 0]
+
+
+def test_one_row_each_is_as_without_a_person_column(release: Make) -> None:
+    q = ["1", "1", "2", "3", "3", "3"]
+    rows = {"q": ["[1,2]", "3"]}
+    one = membership(release(rows, population={"q": q, "id": list("abcdef")}), PERSON)
+    assert one == membership(release(rows, population={"q": q}), Q)
+
+
+def test_rows_without_a_person_are_somebody_s_each(release: Make) -> None:
+    everybody = {"id": [None, None, "Ann", "Ann"], "q": ["1", "1", "2", "2"]}
+    attack = membership(release({"q": ["1", "2"]}, population=everybody), PERSON)
+    assert attack.attacked == 3
+    assert attack.fell == pytest.approx(1 / 2 + 1 / 2 + 1)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_people_in_plain_python(seed: int, release: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All ways to give rows their rows, or released people their people: the truth lies between the ends, and is met without overlap."""
+    rng = np.random.default_rng(seed)
+    monkeypatch.setattr(_presence, "_BLOCK", int(rng.choice([1, 10**6])))
+    apart, carried = seed % 2 == 0, seed % 4 >= 2
+    rows = [("abcd"[int(i)], int(v)) for i, v in zip(rng.integers(0, 4, 8), rng.integers(0, 9, 8), strict=True)]
+    inside = sorted(rng.choice(8, int(rng.integers(1, 5)), replace=False).tolist())
+
+    def reach(v: int) -> tuple[int, int]:
+        return (v // 3 * 3, v // 3 * 3 + 2) if apart else (v - int(rng.integers(0, 3)), v + int(rng.integers(0, 3)))
+
+    boxes = [reach(rows[i][1]) for i in inside]
+    published = {"q": [f"[{a},{b}]" for a, b in boxes]}
+    if carried:
+        published["id"] = ["x" + rows[i][0] for i in inside]
+    made = release(published, population={"id": [i for i, _ in rows], "q": [v for _, v in rows]})
+    everybody = sorted({i for i, _ in rows})
+    ways, times = 0, dict.fromkeys(everybody, 0)
+    if carried:
+        theirs = [
+            [box for box, i in zip(boxes, inside, strict=True) if rows[i][0] == who]
+            for who in sorted({rows[i][0] for i in inside})
+        ]
+        fits = [
+            [t for t in everybody if all(any(a <= v <= b for i, v in rows if i == t) for a, b in some)]
+            for some in theirs
+        ]
+    else:
+        fits = [[k for k in range(8) if a <= rows[k][1] <= b] for a, b in boxes]
+    for given in itertools.product(*fits):
+        if len(set(given)) == len(given):
+            ways += 1
+            for t in set(given) if carried else {rows[k][0] for k in given}:
+                times[t] += 1
+    found = presence(made, PERSON)
+    ends = of_people(found)
+    right = 0.0
+    for t in everybody:
+        p = times[t] / ways
+        low, high = ends[t]
+        assert low - 1e-12 <= p <= high + 1e-12
+        right += max(p, 1 - p)
+        if apart and not carried:
+            assert low == pytest.approx(p)
+    attack = membership(made, PERSON)
+    assert attack.attacked == len(everybody)
+    assert attack.fell <= right + 1e-9
+    assert right <= attack.details["success_at_most"] * len(everybody) + 1e-9
+    assert attack.exactness == ("exact" if found.exact else "bound")
+
+
 def test_refusals(release: Make, table: MakeTable, refusal: Any) -> None:
     made = release({"q": ["a"]}, population={"q": ["a", "b"]})
     refusal(Unavailable, lambda: membership(release({"q": ["a"]}), Q), "--population")
@@ -191,6 +303,4 @@ def test_refusals(release: Make, table: MakeTable, refusal: Any) -> None:
     )
     nobody = {"q": pa.array([], pa.string())}
     refusal(Unavailable, lambda: membership(release({"q": ["a"]}, population=nobody), Q), "nobody")
-    twice = release({"q": ["a"]}, population={"q": ["a", "b"], "id": ["1", "1"]})
-    refusal(Unavailable, lambda: membership(twice, Roles(quasi=("q",), person="id")), "several rows")
     assert membership(made, Q, population=table({"q": ["a"] * 4})).details["delta_max"] == pytest.approx(1 / 4)

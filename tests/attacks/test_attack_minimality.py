@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import json
+import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 
 import sfumato as sf
@@ -174,7 +176,97 @@ def test_class_by_class_where_the_table_has_too_many_assignments(table: Any) -> 
     assert (whole.details["scope"], apart.details["scope"]) == ("table", "class")
     assert "outside the class" in apart.knew
     assert apart.details["assignments"] < whole.details["assignments"]
-    assert apart.attacked + apart.details["not_attacked"] == 10
+    assert apart.attacked == apart.details["reached"] + apart.details["not_reached"] == 10
+
+
+# --- people who are not reached --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ages", "values", "reached"),
+    [
+        ([0, 0, 4, 6, 6, 12, 14, 16, 18, 18, 20, 20, 22, 22], "bababaaaaaabbb", [14, 7, 3]),
+        ([2, 2, 6, 8, 8, 8, 8, 10, 10, 12, 14, 16, 20, 22], "aaabababbbabaa", [14, 7]),
+    ],
+)
+def test_who_is_not_reached_counts_and_is_bounded(table: Any, ages: list[int], values: str, reached: list[int]) -> None:
+    """Every class on its own, all of them and then fewer: the truth lies within the ends, which open as runs are taken away."""
+    roles = Roles(quasi=("age",), sensitive=("s",))
+    release = made(sf.Mondrian, "distinct_l_diversity >= 2", {"age": ages, "s": list(values)}, roles, table, k=2)
+    everybody = minimality(release, roles, runs=10**6)
+    full = minimality(release, roles, runs=everybody.details["assignments"] - 1)
+    assert (full.details["scope"], full.details["not_reached"], full.exactness) == ("class", 0, "exact")
+    assert full.details["success_at_most"] * 14 == pytest.approx(full.fell)
+    assert full.fell > full.details["without_algorithm"] + 0.5
+    ends, seen = [], []
+    for runs in range(full.details["assignments"], 1, -1):
+        try:
+            found = minimality(release, roles, runs=runs)
+        except Unavailable:
+            break
+        at_most = found.details["success_at_most"] * 14
+        assert found.attacked == found.details["reached"] + found.details["not_reached"] == 14
+        assert found.details["without_algorithm"] - 1e-9 <= found.fell <= full.fell + 1e-9
+        assert full.fell <= at_most + 1e-9
+        assert found.success.low <= full.fell / 14 <= found.success.high
+        assert found.details["believed_more"] <= full.details["believed_more"] <= found.details["believed_more_at_most"]
+        assert found.exactness == ("bound" if found.details["not_reached"] else "exact")
+        assert ("not reached" in found.sentence) == (found.exactness == "bound")
+        ends.append((round(found.fell, 9), round(-at_most, 9)))
+        seen.append(found.details["reached"])
+    assert list(dict.fromkeys(seen)) == reached
+    assert ends == sorted(ends, reverse=True)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_whatever_is_known_a_class_never_tells_less_than_its_most_frequent_value(table: Any, seed: int) -> None:
+    """What bounds those who are not reached from below, for whole tables of random values."""
+    rng = random.Random(seed)
+    people, values = [rng.choice("1234") for _ in range(8)], ["a", "b", *(rng.choice("aab") for _ in range(6))]
+    roles = Roles(quasi=("q",), sensitive=("s",), hierarchies={"q": FOUR})
+    release = made(sf.GeneralizeFullDomain, "distinct_l_diversity >= 2", {"q": people, "s": values}, roles, table)
+    found = minimality(release, roles)
+    assert found.details["without_algorithm"] - 1e-9 <= found.fell <= found.attacked
+
+
+# --- people who are not in the release -------------------------------------------------------------------------------
+
+
+def test_a_control(table: Any) -> None:
+    """q1 is said to have HIV and q2 none, as of those who are in; q3 has nobody's values: * says none, which 5 of 7 have."""
+    release = made(sf.GeneralizeFullDomain, AT_MOST_HALF, WONG, Q, table)
+    outside = {"q": ["q1", "q1", "q2", "q2", "q3", "q3", "q2"], "s": ["HIV", "none", "none", "HIV", "none", "HIV", "x"]}
+    found = minimality(release, Q, control=table(outside))
+    assert found.control is not None
+    assert (found.control.value, found.control.people) == (pytest.approx(3 / 7), 7)
+    assert found.fell == minimality(release, Q).fell == 7
+    assert minimality(release, Q).control is None
+
+
+def test_a_control_whom_no_class_covers_and_ties(table: Any) -> None:
+    """A class of one a and one b says either, by chance; of those whom no class covers the most frequent value is said."""
+    roles = Roles(quasi=("q",), sensitive=("s",), hierarchies={"q": FOUR})
+    data = {"q": list("112234343"), "s": list("ababababb")}
+    release = made(sf.GeneralizeFullDomain, "distinct_l_diversity >= 2", data, roles, table)
+    assert minimality(release, roles).details["largest"] < 1
+    # 1 and 2: a or b by chance; 3: one a, one b; 9: b, the most frequent
+    outside = table({"q": ["1", "2", "9", "9"], "s": ["a", "b", "b", "a"]})
+    found = minimality(release, roles, control=outside)
+    assert found.control is not None
+    assert found.control.value == pytest.approx((1 / 2 + 1 / 2 + 1 + 0) / 4)
+
+
+def test_the_control_s_interval_has_its_coverage(table: Any) -> None:
+    """Of strangers 30% have what is said of them."""
+    release = made(sf.GeneralizeFullDomain, AT_MOST_HALF, WONG, Q, table)
+    rng, hits = np.random.default_rng(4), 0
+    for _ in range(60):
+        q = rng.integers(1, 3, 80)
+        s = np.where(rng.random(80) < 0.3, np.where(q == 1, "HIV", "none"), "x")
+        rate = minimality(release, Q, control=table({"q": [f"q{i}" for i in q], "s": s.tolist()})).control
+        assert rate is not None
+        hits += rate.low <= 0.3 <= rate.high
+    assert hits >= 53
 
 
 def test_missing_values(table: Any) -> None:

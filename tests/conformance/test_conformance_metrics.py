@@ -43,7 +43,7 @@ def light(weighted: Any) -> Callable[[dict[str, Any]], Table]:
 
 def test_the_registry_is_not_empty() -> None:
     assert {"k_anonymity", "t_closeness", "iloss"} <= set(sf.registry())
-    assert len(EVERY) > len(sf.registry())  # t-closeness has three grounds
+    assert len(EVERY) > len({variant.card.name for variant in EVERY})  # t-closeness has three grounds
     assert all(name == metric.card.name for name, metric in sf.registry().items())
     assert len({str(variant) for variant in EVERY}) == len(EVERY)
 

@@ -9,14 +9,13 @@ import numpy as np
 
 from ..core.classes import Classes
 from ..core.column import IntArray
-from ..core.counts import Counts, pack
-from ..core.cover import Domain, read_set
 from ..core.errors import InputError, Unavailable
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
+from ._match import Match
+from ._runs import spread
 
-_BLOCK = 20_000_000
 SHOWN = 20
 """Classes that are shown where the owner asks for values."""
 
@@ -62,8 +61,8 @@ def whole(classes: Classes) -> Classes:
 class Others:
     """People who are not in the release, looked up in it as if they were.
 
-    `classes` has a class for each of their distinct tuples: the rows of all released classes that cover it, none for a person
-    whom no class covers. Entries: `n` people of tuple `member` have `value`, by its code in the release, -1 if it is not there.
+    `classes` has a class for all whom the same released classes cover: the rows of all of these, none for people whom no class
+    covers. Entries: `n` people of class `member` have `value`, by its code in the release, -1 if it is not there.
     """
 
     classes: Classes
@@ -97,76 +96,27 @@ def others(evidence: Evidence, column: str, classes: Classes, control: Table, at
     if not counts.rows:
         raise InputError(f"{control.name} has no rows, so it is no control group.")
     people, member = counts.group(quasi)
-    person, home = covering(tuples, evidence.roles, people)
-    if not len(person):
+    match = Match.of(tuples, people, [evidence.roles.taxonomy(name) for name in quasi])
+    found = [pair for pair in match.pairs() if len(pair[0])]
+    if not found:
         raise InputError(
             f"{control.name}: no class of the release covers any of its people; are values spelled as in the original there, and "
             "released ones in a notation that can be read?"
         )
     assert classes.sensitive is not None
     first = np.searchsorted(classes.member, np.arange(len(classes) + 1))
-    length = np.diff(first)[home]
-    entry = np.repeat(first[home] - np.append(0, np.cumsum(length)[:-1]), length) + np.arange(length.sum())
+    point, home = (np.concatenate(side) for side in zip(*found, strict=True))
+    entry, pair = spread(first[home], first[home + 1])
     pooled = Classes.of(
-        np.repeat(person, length),
+        point[pair],
         classes.n[entry],
-        count=len(people),
+        count=match.points,
         value=classes.value[entry],
         sensitive=classes.sensitive,
     )
     place = {text: i for i, text in enumerate(classes.sensitive.column.texts)}
     code = np.array([place.get(text, -1) for text in counts.columns[-1].texts], dtype=np.int64)
-    return Others(pooled, member, code[counts.codes[-1]], counts.n)
-
-
-def covering(tuples: Counts, roles: Roles, people: Counts) -> tuple[IntArray, IntArray]:
-    """Which released tuples cover which people's tuples, over the same columns: pairs of a person's and a released number.
-
-    Each column's values are matched once. Where released values of a column do not overlap, a tuple is looked up; otherwise
-    all are compared, in blocks that bound the memory. Pairs are in the order of the people.
-    """
-    inside = [
-        [_covered(Domain(theirs, roles.taxonomy(theirs.name)), text) for text in ours.texts]
-        for ours, theirs in zip(tuples.columns, people.columns, strict=True)
-    ]
-    alone = [len(np.unique(np.concatenate(lists))) == sum(map(len, lists)) for lists in inside]
-    if all(alone):
-        codes, sizes = [], [len(lists) + 1 for lists in inside]
-        for lists, theirs, code in zip(inside, people.columns, people.codes, strict=True):
-            home = np.full(len(theirs), len(lists), dtype=np.int64)
-            home[np.concatenate(lists)] = np.repeat(np.arange(len(lists)), [len(covered) for covered in lists])
-            codes.append(home[code])
-        both = [np.append(ours, theirs) for ours, theirs in zip(tuples.codes, codes, strict=True)]
-        key = pack(both, sizes, len(tuples) + len(people))
-        released, wanted = key[: len(tuples)], key[len(tuples) :]
-        at = np.minimum(np.searchsorted(released, wanted), len(released) - 1)
-        found = np.flatnonzero(released[at] == wanted)
-        return found, at[found]
-    flags = []
-    for lists, theirs in zip(inside, people.columns, strict=True):
-        flag = np.zeros((len(lists), len(theirs)), dtype=bool)
-        for row, covered in zip(flag, lists, strict=True):
-            row[covered] = True
-        flags.append(flag)
-    pairs: list[tuple[IntArray, IntArray]] = []
-    block = max(1, _BLOCK // max(len(tuples), 1))
-    for start in range(0, len(people), block):
-        fits = np.ones((min(block, len(people) - start), len(tuples)), dtype=bool)
-        for flag, released, wanted in zip(flags, tuples.codes, people.codes, strict=True):
-            fits &= flag.T[wanted[start : start + block]][:, released]
-        who, which = np.nonzero(fits)
-        pairs.append((who + start, which))
-    return np.concatenate([who for who, _ in pairs]), np.concatenate([which for _, which in pairs])
-
-
-def _covered(domain: Domain, text: str | None) -> IntArray:
-    """The codes that a released value covers; a member of a set need not occur among them."""
-    covered = domain.covered(text)
-    if covered is None and text is not None and text[:1] + text[-1:] == "{}":
-        members = [domain.covered(member or None) for member in read_set(text)]
-        known = [codes for codes in members if codes is not None]
-        covered = np.unique(np.concatenate(known)) if known else None
-    return np.zeros(0, dtype=np.int64) if covered is None else covered.astype(np.int64)
+    return Others(pooled, match.look[member], code[counts.codes[-1]], counts.n)
 
 
 def rows_of(classes: Classes, hit: Any) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow.compute as pc
@@ -16,6 +16,7 @@ from ..core.release import Evidence
 from ..core.roles import Roles
 from ..core.table import Table
 from ..metrics.privacy.noise_interval import paired
+from ._runs import spread
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,12 +41,30 @@ class Facts:
     who: tuple[Column, IntArray] | None = None
     """The identity of each entry."""
     people: tuple[IntArray, IntArray] | None = None
-    """Where the release carries people and one of them has several tuples: person and tuple of each."""
+    """Where the release carries people: person and tuple of each of their tuples, by person."""
+    several: bool = False
+    """Whether one of these has several tuples."""
+    mine: IntArray | None = None
+    """Where the release carries people: which of them each entry is, -1 for none."""
 
     @property
     def inside(self) -> IntArray:
         """How many links an entry has: none for people who are not in the release."""
         return np.bincount(self.entry, minlength=len(self.n))
+
+    def blind(self, *, people: bool) -> float:
+        """How often one guess among all that was released is right: of entries, or of people, who may have several.
+
+        1 by all for people and for who has one row; who has more rows is found more often.
+        """
+        if self.unit == "people":
+            return 1.0 / self.total
+        own = np.bincount(self.entry, weights=self.rows, minlength=len(self.n)) / self.total
+        inside = np.flatnonzero(self.inside)
+        if people and self.who is not None:
+            inside = inside[np.unique(self.who[1][inside], return_index=True)[1]]
+            return float(own[inside].mean())
+        return float(np.average(own[inside], weights=self.n[inside]))
 
 
 def grouped(columns: Sequence[Column], codes: Sequence[IntArray], n: IntArray) -> tuple[Counts, IntArray]:
@@ -56,43 +75,32 @@ def grouped(columns: Sequence[Column], codes: Sequence[IntArray], n: IntArray) -
     return Counts(tuple(columns), tuple(code[first] for code in codes), weight), member.astype(np.int64)
 
 
-def placed(ours: Column, theirs: Column) -> IntArray:
-    """The code that each of our values has among theirs, by spelling; -1 for none. Missing is nobody in particular: -1."""
+def placed(ours: Column, theirs: Column, *, missing: bool = False) -> IntArray:
+    """The code that each of our values has among theirs, by spelling; -1 for none.
+
+    Missing is nobody in particular, and has -1; with `missing` it is a value that theirs may have.
+    """
     if ours.values.type == theirs.values.type:
         found = numpy(pc.fill_null(pc.index_in(ours.values, value_set=theirs.values), -1)).astype(np.int64)
     else:
         place = {text: i for i, text in enumerate(theirs.texts) if text is not None}
         found = np.array([place.get(text, -1) for text in ours.texts if text is not None], dtype=np.int64)
-    return np.append(found, -1) if ours.has_missing else found
+    if not ours.has_missing:
+        return found
+    return np.append(found, len(theirs) - 1 if missing and theirs.has_missing else -1)
 
 
 def tuples_of(counts: Counts, among: Counts) -> IntArray:
     """The place of each tuple among others of the same columns, by spelling; -1 for none. Missing is a value here."""
     both, sizes = [], []
     for ours, theirs, a, b in zip(counts.columns, among.columns, counts.codes, among.codes, strict=True):
-        place = placed(ours, theirs)
-        if ours.has_missing:
-            place[-1] = len(theirs) - 1 if theirs.has_missing else -1
+        place = placed(ours, theirs, missing=True)
         both.append(np.append(place[a] + 1, b + 1))
         sizes.append(len(theirs) + 1)
     key = pack(both, sizes, len(counts) + len(among))
     ours_, theirs_ = key[: len(counts)], key[len(counts) :]
     at = np.minimum(np.searchsorted(theirs_, ours_), max(len(among) - 1, 0))
     return np.where(theirs_[at] == ours_, at, -1) if len(among) else np.full(len(counts), -1)
-
-
-def spread(first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:
-    """Every place between two, and whose it is."""
-    length = last - first
-    at = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length - first, length)
-    return at, np.repeat(np.arange(len(first)), length)
-
-
-def distinct(keys: IntArray) -> IntArray:
-    """The distinct keys, ascending; by sorting, which is many times faster on long arrays than the hashes of np.unique."""
-    keys = np.sort(keys)
-    first: IntArray = keys[np.diff(keys, prepend=keys[:1] - 1) != 0]
-    return first
 
 
 def by_row(evidence: Evidence, known: Sequence[str], why: str) -> Facts:
@@ -115,7 +123,7 @@ def by_identity(evidence: Evidence, external: Table, identity: str, known: Seque
     both, released = evidence.sides((identity,), why)
     counts = both.count([f"original.{identity}", *(released[name] for name in known)])
     ours, own = grouped(counts.columns[1:], counts.codes[1:], counts.n)
-    return _named(external, identity, known, tuple(known), counts, ours, own, counts.n, counts.rows, "rows", None)
+    return _named(external, identity, known, tuple(known), counts, ours, own, counts.n, counts.rows, "rows")
 
 
 def by_people(release_tables: Sequence[Table], external: Table | None, identity: str, known: Sequence[str]) -> Facts:
@@ -127,17 +135,19 @@ def by_people(release_tables: Sequence[Table], external: Table | None, identity:
     ours, own = grouped(columns, codes, np.ones(len(person), dtype=np.int64))
     several = len(np.unique(person)) < len(person)
     counts = Counts((wide, *columns), (person, *codes), np.ones(len(person), dtype=np.int64))
-    total = len(wide)
-    people = (person, own) if several else None
     if external is not None:
-        return _named(external, identity, known, names, counts, ours, own, counts.n, total, "people", people)
+        found = _named(external, identity, known, names, counts, ours, own, counts.n, len(wide), "people")
+        return replace(found, people=(person, own), several=several)
     if several:
         raise Unavailable(
             "linkage: some people have several rows in the released tables, so it must be told what is known of each; give "
             "an external table with --external."
         )
     entry = np.arange(len(person))
-    return Facts(names, ours, ours, own, counts.n, entry, own, np.ones_like(entry), total, "people", (wide, person))
+    ones, people = np.ones_like(entry), (person, own)
+    return Facts(
+        names, ours, ours, own, counts.n, entry, own, ones, len(wide), "people", (wide, person), people, mine=person
+    )
 
 
 def _named(
@@ -151,7 +161,6 @@ def _named(
     rows: IntArray,
     total: int,
     unit: str,
-    people: tuple[IntArray, IntArray] | None,
 ) -> Facts:
     """`counts` are by identity first; `own` is the released tuple of each."""
     there = external.count((identity, *known))
@@ -162,7 +171,8 @@ def _named(
     first[who < 0] = last[who < 0] = 0
     link, entry = spread(first, last)
     identities = there.columns[0], there.codes[0]
-    return Facts(names, ours, theirs, member, there.n, entry, own[link], rows[link], total, unit, identities, people)
+    mine = who if unit == "people" else None
+    return Facts(names, ours, theirs, member, there.n, entry, own[link], rows[link], total, unit, identities, mine=mine)
 
 
 def _joined(

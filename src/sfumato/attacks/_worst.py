@@ -1,17 +1,18 @@
-"""The most that k facts can tell, chosen by the worst adversary (Martin, Kifer, Machanavajjhala, Gehrke, Halpern 2007).
+"""The most that k facts can tell, chosen by the worst adversary (Martin, Kifer, Machanavajjhala, Gehrke, Halpern 2007, "Worst-case
+background knowledge for privacy-preserving data publishing").
 
 Their language L^k_basic: k basic implications `if A and ... then B or ...` over atoms "person p has value s". The worst are
-`if A_i then C`, all with the same C (their Theorem 9), and then
+`if A_i then C`, all with the same C, as they show (and the tests, by trying all implications on small classes), and then
 
     P(C | facts) = 1 / (1 + r),    r = P(no A_i and not C) / P(C),
 
 so that r is to be made small. In a class, k + 1 atoms are best put on people so that whoever has c of them has those of the c most
-frequent values (their Lemma 12); people with c_0 >= c_1 >= ... atoms have none of these values with the probability
+frequent values; people with c_0 >= c_1 >= ... atoms have none of these values with the probability
 
     prod_i (n - S(c_i) - i) / (n - i),    S(c) the rows of the c most frequent values.
 
-**Facts may be about people of other classes** (their MINIMIZE2), and then the largest over the classes, each with facts of its
-own, is too little: only for k = 1 it is not. Classes are independent, so minima are multiplied. A class may be used twice in that
+**Facts may be about people of other classes**, and then the largest over the classes, each with facts of its own, is too little:
+only for k = 1 it is not. Classes are independent, so minima are multiplied. A class may be used twice in that
 product without harm: the values of a class are negatively associated, so that two sets of atoms in it are never worse together
 than as if they were in two copies of the class. Therefore one minimum a number of atoms is enough of all other classes.
 """
@@ -41,7 +42,7 @@ def worst_posteriors(
     `implications` as above; `negations`, "p has not s", are the l-diversity adversary's: `n_1 / (n - n_2 - ... - n_(k+1))`.
     `anywhere`: facts may be about people of other classes; a class of one value then makes any other certain, since "if A then C"
     is C where A is known. Without it facts are about people of the same class. Extremes: k = 0 gives the most frequent value's
-    share; 1 where a class has at most k + 1 values.
+    share; 1 where a class has at most k + 1 values; 0 of a class without rows, which tells nothing.
     """
     if not 0 <= k <= MOST or int(k) != k:
         raise InputError(f"Worst-case facts are a whole number from 0 to {MOST}.")
@@ -49,7 +50,7 @@ def worst_posteriors(
     size, top = kinds[:, 0], kinds[:, 1:]
     if knowledge == "negations":
         # what is left are the most frequent value and those that are neither it nor ruled out
-        found: FloatArray = top[:, 0] / (size - top[:, k] + top[:, 0])
+        found: FloatArray = top[:, 0] / np.maximum(size - top[:, k] + top[:, 0], 1)
         return found[where]
     if knowledge != "implications":
         raise InputError("Worst-case facts are implications or negations.")
@@ -57,9 +58,9 @@ def worst_posteriors(
     least = np.concatenate(blocks, axis=1)
     unlikely = least[k + 1]
     if anywhere:
-        elsewhere = _anywhere(least.min(axis=1))
+        elsewhere = _anywhere(least[:, size > 0].min(axis=1, initial=1.0))
         unlikely = np.min([least[j] * elsewhere[k + 1 - j] for j in range(1, k + 2)], axis=0)
-    posterior: FloatArray = 1.0 / (1.0 + unlikely * size / top[:, 0])
+    posterior: FloatArray = (size > 0) / (1.0 + unlikely * size / np.maximum(top[:, 0], 1))
     return posterior[where]
 
 
@@ -78,7 +79,7 @@ def _kinds(classes: Classes, k: int) -> tuple[IntArray, IntArray]:
 
 
 def _least(size: IntArray, top: IntArray, atoms: int) -> FloatArray:
-    """For 0, 1, ..., `atoms` atoms the least probability that none of them holds, for each class (MINIMIZE1)."""
+    """For 0, 1, ..., `atoms` atoms the least probability that none of them holds, for each class."""
     kept: dict[tuple[int, int, int], FloatArray] = {}
 
     def rest(person: int, most: int, left: int) -> FloatArray:
@@ -99,7 +100,7 @@ def _least(size: IntArray, top: IntArray, atoms: int) -> FloatArray:
 
 
 def _anywhere(least: FloatArray) -> FloatArray:
-    """The same over all classes together: atoms divided among them so that the product is least (MINIMIZE2)."""
+    """The same over all classes together: atoms divided among them so that the product is least."""
     found = np.ones(len(least))
     for j in range(1, len(least)):
         found[j] = min(least[c] * found[j - c] for c in range(1, j + 1))

@@ -13,12 +13,15 @@ from ..core.errors import InputError, Unavailable
 from ..core.metric import TOLERANCE
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
-from ._classed import asked, rows_of, shown, whole
+from ..core.table import Table
+from ._classed import asked, others, rows_of, shown, whole
 from ._facts import Reader, beliefs, homes
 from ._worst import MOST, Knowledge, worst_posteriors
 from .attack import Attack, Rate
 
 Known = Mapping[str, str | Mapping[str, object]]
+NO_CONTROL = "There is no control group: these facts hold of these people, and of nobody who is not in the release."
+"""Why facts that are given have none. The worst facts are chosen for whomever is attacked, so they have one."""
 
 
 def background(
@@ -31,16 +34,21 @@ def background(
     k: int | None = None,
     knowledge: Knowledge = "implications",
     sure: float = 1.0,
+    control: Table | None = None,
     reveal: bool = False,
 ) -> Attack:
     """What an adversary believes who knows facts besides the release: those given, or the k worst.
 
     **Facts** are texts: `Bob is not flu`, `if Alice is flu then Bob is flu`, `Bob: age=34, zip=47677` (or `people`), see `_facts`.
     The posterior of every person named is exact, over all assignments of the values of the classes to their people; those fall whose
-    likeliest value is theirs, an expected number. The baseline has the same facts and the overall shares, and no class.
+    likeliest value is theirs, an expected number. The baseline has the same facts and the overall shares, and no class. A control
+    group cannot exist: facts that are true of these people are true of nobody else, and false ones tell nothing of a release.
     **Without facts** it is the worst case of `k` facts (1 unless given; Martin et al. 2007): `implications`, or `negations` as in
     l-diversity. People fall in whose class k facts about that class can raise the belief in somebody's value to `sure`; the baseline
-    is the table as one class. `largest` in the details is the maximum disclosure, with facts about people of any class. `reveal` puts names, classes and values into the details.
+    is the table as one class. `largest` in the details is the maximum disclosure, with facts about people of any class. `control` are
+    people who are not in the release, looked up as if they were: they fall where the rows that cover them let k facts raise a belief
+    to `sure`, and hold the person's own value, since facts that are true of a person lead to no value that is not there.
+    `reveal` puts names, classes and values into the details.
     Extremes: without a fact the belief is the class's share; a class of at most k + 1 values falls to k facts.
     """
     evidence, column, classes = asked(release, roles, sensitive, "background")
@@ -50,7 +58,7 @@ def background(
         if k is not None:
             raise InputError("background takes facts, or k for the worst k facts; not both.")
         return _given(evidence, column, classes, facts, people or {}, sure, reveal)
-    return _worst(evidence, column, classes, 1 if k is None else k, knowledge, sure, reveal)
+    return _worst(evidence, column, classes, 1 if k is None else k, knowledge, sure, control, reveal)
 
 
 def _given(
@@ -104,7 +112,7 @@ def _given(
         baseline=Rate.of(guessed, count),
         sentence=f"With these facts the likeliest value is right for {fell:.4g} of {count} people on average, and the belief in it reaches "
         f"{sure:g} for {certain}; the release without the facts makes it {sum(float(b.max()) for b in before):.4g}, the facts without "
-        f"the release {guessed:.4g}.",
+        f"the release {guessed:.4g}. {NO_CONTROL}",
         source="Machanavajjhala et al. 2007; Martin et al. 2007; Manta 2013, sec. 3.2",
         details={
             "column": column,
@@ -114,6 +122,7 @@ def _given(
             "largest": max(float(belief.max()) for belief in after),
             "without_facts": float(sum(belief.max() for belief in before)),
             "people": persons,
+            "no_control": NO_CONTROL,
         },
     )
 
@@ -131,7 +140,14 @@ def _copies(classes: Classes, count: int) -> Classes:
 
 
 def _worst(
-    evidence: Evidence, column: str, classes: Classes, k: int, knowledge: Knowledge, sure: float, reveal: bool
+    evidence: Evidence,
+    column: str,
+    classes: Classes,
+    k: int,
+    knowledge: Knowledge,
+    sure: float,
+    control: Table | None,
+    reveal: bool,
 ) -> Attack:
     posterior = worst_posteriors(classes, k, knowledge, anywhere=False)
     hit = posterior >= sure - TOLERANCE
@@ -151,6 +167,15 @@ def _worst(
         "without_release": blind,
         "by_k": [float(worst_posteriors(classes, j, knowledge).max()) for j in range(min(max(k, 3), MOST) + 1)],
     }
+    held = None
+    if control is not None:
+        group = others(evidence, column, classes, control, "background")
+        assert classes.sensitive is not None
+        m = len(classes.sensitive.total)
+        raised = worst_posteriors(group.classes, k, knowledge, anywhere=False) >= sure - TOLERANCE
+        there = np.isin(group.member * m + group.value, group.classes.member * m + group.classes.value)
+        held = Rate.of(int(group.n[raised[group.member] & there & (group.value >= 0)].sum()), group.people)
+        details["control_covered"] = group.covered
     if reveal:
         details["shown"] = [
             {"class": who, "belief": float(posterior[c])}
@@ -167,6 +192,7 @@ def _worst(
         fell=fell,
         success=Rate.of(fell, people),
         baseline=Rate.of(people if blind >= sure - TOLERANCE else 0, people),
+        control=held,
         sentence=f"The worst {many} {raises} the belief in somebody's value to {largest:.4g}, and about people of their own class to "
         f"{sure:g} for {fell:,} of {people:,} people; without the classes to {blind:.4g}.",
         source="Martin, Kifer, Machanavajjhala, Gehrke, Halpern 2007; Manta 2013, sec. 3.2",

@@ -18,7 +18,9 @@ from ..core.roles import Roles
 from ..core.table import Table
 from ..mining.features import number_of
 from ..mining.rows import Frame
-from ._space import TIE, Space, draw, expand
+from ._runs import spread
+from ._space import Space, draw
+from ._targets import TIE
 from .attack import Attack, Rate
 
 
@@ -179,7 +181,7 @@ class _Guess:
         found = np.zeros(len(targets))
         for rows in targets.blocks(max(len(tuples), len(pair))):
             near = targets.nearest(rows, known)
-            at, run = expand(start[near.tuple], start[near.tuple + 1] - start[near.tuple])
+            at, run = spread(start[near.tuple], start[near.tuple + 1])
             key, inverse = np.unique(near.target[run] * size + pair[at] % size, return_inverse=True)
             until = np.concatenate([[0], np.cumsum(np.bincount(inverse, weights=votes[at]))])
             who, guess = key // size, key % size

@@ -16,7 +16,9 @@ from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ..mining.rows import Frame
-from ._space import Near, Space, expand
+from ._runs import spread
+from ._space import Space
+from ._targets import Near
 from .attack import Attack, Rate
 
 
@@ -128,7 +130,7 @@ def _meet(halves: Sequence[_Half], near_by: Sequence[Near], size: int) -> FloatA
     ]
     turn = int(lengths[1].sum() < lengths[0].sum())  # the half that holds fewer is gone through
     (half, other), (these, those) = (halves[turn], halves[1 - turn]), (near_by[turn], near_by[1 - turn])
-    at, run = expand(half.start[these.tuple], lengths[turn])
+    at, run = spread(half.start[these.tuple], half.start[these.tuple + 1])
     row, target = half.inside[at], these.target[run]
     key = those.target * len(other.n) + those.tuple
     wanted = target * len(other.n) + other.member[row]

@@ -2,40 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from ..core.column import FloatArray
-from ..core.counts import Counts, exact
 from ..core.errors import InputError, Unavailable
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
+from ._both import repeated
 from ._known import grouped
-from ._match import Match
+from ._presence import Presence, by_person, by_tuple
 from .attack import Attack, Rate
 
 STEPS = (0.5, 0.75, 0.9, 0.95, 1.0)
-
-
-@dataclass(frozen=True, eq=False)
-class Presence:
-    """For each distinct tuple of the population, how likely somebody who has it is in the release: between `low` and `high`."""
-
-    people: Counts
-    low: FloatArray
-    high: FloatArray
-    several: int
-    """People whom more than one class covers."""
-    short: int
-    """Classes that hold more people than they cover of the population: it lacks some of the release."""
-    rows: int
-
-    @property
-    def exact(self) -> bool:
-        """Whether both ends are the same for everybody."""
-        return bool((self.high - self.low <= 1e-12).all())
 
 
 def presence(release: Release, roles: Roles, *, population: Table | None = None) -> Presence:
@@ -49,42 +27,26 @@ def presence(release: Release, roles: Roles, *, population: Table | None = None)
     - at most `sum_c N_c / max(N_c, F_c - R_c)`: t is taken by one of the classes, and rows of others take at most R_c people
       from the F_c, R_c the people whom c shares with other classes, or the rows of these if they are fewer.
 
-    Whom no class covers is not in the release. Where the population lacks people of a class, whom it covers counts as in.
+    Where people have several rows by the person column of the roles, the unit is the person, and all their rows are used.
+
+    - A release that carries the column tells whose rows are one person's. Each released person is then given a person of their own who has
+      a row for each of theirs; a class is all released people whose rows are in the same classes.
+    - Of a release that does not, each row is given a row of its own; t is in if one of their rows is taken. With f rows among F_c,
+      `N_c / F_c` above becomes `1 - C(F_c - f, N_c) / C(F_c, N_c)`, and classes that share nobody decide each for itself.
+
+    Whom no class covers is not in the release. Where the population lacks people of a class, whom it covers counts as in. A row without
+    a person is somebody's of whom there is no other.
     """
     table = _population(release, population)
-    _check(release, roles, table)
+    _check(release, roles)
     evidence = release.evidence(roles)
-    quasi = evidence.tuples.names
-    for name in quasi:
+    for name in evidence.tuples.names:
         roles.check_column(name, table.columns, where=table.name, kind="quasi")
-    people = table.count(quasi)
-    match = Match.of(evidence.tuples, people, [roles.taxonomy(name) for name in quasi])
-    size = evidence.classes().size
-    at_point = exact(np.bincount(match.look, weights=people.n, minlength=match.points))
-    covers, times = np.zeros(len(size), dtype=np.int64), np.zeros(match.points, dtype=np.int64)
-    for point, box in match.pairs():
-        covers += exact(np.bincount(box, weights=at_point[point], minlength=len(size)))
-        times += np.bincount(point, minlength=match.points)
-    shared = np.zeros(len(size), dtype=np.int64)
-    if (times > 1).any():
-        for point, box in match.pairs():
-            twice = times[point] > 1
-            shared += exact(np.bincount(box[twice], weights=at_point[point[twice]], minlength=len(size)))
-    rows = int(size.sum())
-    least = size / np.maximum(covers, size)
-    most = size / np.maximum(covers - np.minimum(shared, rows - size), size)
-    low, high = np.zeros(match.points), np.zeros(match.points)
-    for point, box in match.pairs():
-        np.maximum.at(low, point, least[box])
-        high += np.bincount(point, weights=most[box], minlength=match.points)
-    return Presence(
-        people,
-        low[match.look],
-        np.minimum(high, 1.0)[match.look],
-        int(at_point[times > 1].sum()),
-        int((covers < size).sum()),
-        rows,
-    )
+    carried = roles.person is not None and roles.person in release.table.columns
+    named = repeated(table, roles.person)
+    if roles.person is None or not (named or (carried and repeated(release.table, roles.person))):
+        return by_tuple(evidence, table)
+    return by_person(evidence, table, roles.person, named=named, carried=carried)
 
 
 def membership(
@@ -99,7 +61,7 @@ def membership(
     """Guess of everybody in the population whether they are in the release: the likelier of the two (`presence`).
 
     Who falls is guessed right: `max(p, 1 - p)` of each person is expected. The baseline knows how many rows were released, N of P people,
-    and is right for `max(N, P - N)/P`. In the details, delta-presence: the smallest and the largest probability, and how many people
+    and is right for `max(N, P - N)/P`. Where people have several rows the unit is the person, who is known by all of them (`presence`). In the details, delta-presence: the smallest and the largest probability, and how many people
     are in or not in the release with a probability of at least `surely`. Where classes overlap the success is a lower bound, and its interval
     reaches to the upper. `reveal` with `identity`, a column of the population, names those who are surely in.
     Extremes: 1 if every class holds everybody whom it covers; the baseline if all people of the population look alike to the release.
@@ -112,18 +74,17 @@ def membership(
             f"{table.name}: membership can only name people by a column of it; give identity (--identity)."
         )
     found = presence(release, roles, population=population)
-    n, low, high = found.people.n, found.low, found.high
-    total = int(n.sum())
+    n, low, high = found.n, found.low, found.high
+    quasi, total = release.evidence(roles).tuples.names, int(n.sum())
     if not total:
         raise Unavailable(f"{table.name} has no rows, so there is nobody to be looked for.")
     worst = np.maximum(high, 1 - low)  # the best guess at either end
     sure = np.where((low <= 0.5) & (high >= 0.5), 0.5, np.maximum(low, 1 - high))
     fell, at_most = float((n * sure).sum()), float((n * worst).sum())
-    share = min(found.rows / total, 1.0)
-    base = max(share, 1 - share)
+    base = float((n * np.maximum(found.blind, 1 - found.blind)).sum()) / total
     right, upper = Rate.of(fell, total), Rate.of(at_most, total)
     details = {
-        "quasi": list(found.people.names),
+        "quasi": list(quasi),
         "population": total,
         "released": found.rows,
         "delta_min": float(low.min()),
@@ -145,7 +106,7 @@ def membership(
     return Attack(
         name="membership",
         title="table linkage",
-        knew=f"{', '.join(found.people.names)} of {total:,} people, {found.rows:,} of whom were released",
+        knew=f"{', '.join(quasi)} of {total:,} people, {found.rows:,} of whom were released",
         effort="the population's table with the quasi-identifiers, and one look-up a person",
         attacked=total,
         fell=fell,
@@ -167,7 +128,7 @@ def _population(release: Release, population: Table | None) -> Table:
     return table
 
 
-def _check(release: Release, roles: Roles, table: Table) -> None:
+def _check(release: Release, roles: Roles) -> None:
     if release.statistics:
         raise Unavailable(
             "membership looks for rows of people, and this release holds statistics, not one row a person."
@@ -178,16 +139,11 @@ def _check(release: Release, roles: Roles, table: Table) -> None:
             f"membership looks up whom released values cover, and {noisy[0]!r} was perturbed, so it covers nobody for sure; leave it "
             "out of quasi."
         )
-    if roles.person is not None and roles.person in table.columns:
-        rows, people = table.rows, len(table.count((roles.person,)))
-        if people < rows:
-            raise Unavailable(
-                f"{table.name}: some people have several rows by {roles.person!r}; membership needs one row a person."
-            )
 
 
 def _named(table: Table, identity: str, found: Presence, surely: float) -> list[str | None]:
-    counts = table.count((*found.people.names, identity))
-    _, member = grouped(counts.columns[:-1], counts.codes[:-1], counts.n)
-    hit = found.low[member] >= surely - 1e-12
-    return [counts.columns[-1].texts[c] for c in np.unique(counts.codes[-1][hit])]
+    names = found.people.names
+    counts = table.count(names if identity in names else (*names, identity))
+    _, member = grouped(counts.columns[: len(names)], counts.codes[: len(names)], counts.n)
+    hit, at = found.low[member] >= surely - 1e-12, counts.names.index(identity)
+    return [counts.columns[at].texts[c] for c in np.unique(counts.codes[at][hit])]

@@ -15,9 +15,11 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from ..core.asked import sensitive_columns
+from ..core.classes import Classes
 from ..core.column import Column, FloatArray, IntArray, text_of
 from ..core.counted import CountedTable
 from ..core.counts import Counts
@@ -30,7 +32,7 @@ from ..core.table import Recoding, Table
 from ..mechanisms.generalize_full_domain import GeneralizeFullDomain
 from ..mechanisms.mondrian import Mondrian
 from ..metrics import require as requirement
-from ._classed import SHOWN, asked
+from ._classed import SHOWN, asked, others
 from .attack import Attack, Rate
 
 RUNS = 1000
@@ -47,6 +49,7 @@ def minimality(
     mechanism: Mechanism | None = None,
     sensitive: str | None = None,
     runs: int = RUNS,
+    control: Table | None = None,
     reveal: bool = False,
 ) -> Attack:
     """Who falls to an adversary who knows the algorithm and its goal, besides everybody's quasi-identifiers and classes.
@@ -55,16 +58,24 @@ def minimality(
     was made by. The original is needed: its quasi-identifiers are what the adversary knows. Every assignment of a class's values to
     its people is equally likely beforehand; people of equal quasi-identifiers are counted together. Where all assignments of the
     table are at most `runs`, the belief is exact for this adversary. Where they are not, classes are taken one by one, for an
-    adversary who knows the values of everybody outside the class as well; classes with more assignments than are left are not
-    attacked, and if that is all of them the attack is refused. Those fall whose likeliest value is theirs, an expected number;
-    the baseline is the most frequent value of the table. `without_algorithm` in the details is the same from the classes alone:
-    what lies above it is told by minimality.
+    adversary who knows the values of everybody outside the class as well. Those fall whose likeliest value is theirs, an expected
+    number; the baseline is the most frequent value of the table. `without_algorithm` in the details is the same from the classes
+    alone: what lies above it is told by minimality.
+
+    **People who are not reached**, in classes with more assignments than runs are left, count as well, and the number is a bound:
+    at least as many of them fall as to the classes alone, at most all. (Of a class, `sum_p max_w P(p has w) >= max_w sum_p P(p has w)`,
+    which is the rows of its most frequent value, whatever is known besides.) The number that fell is the lower end, the interval of
+    the success reaches to the upper. If no class is reached the attack is refused.
+
+    `control` are people who are not in the release, looked up as if they were: who has the quasi-identifiers of somebody in the
+    table is believed to have what that person is believed to have, others what the classes that cover them say, and those whom none
+    covers the most frequent value; it is counted how many of them really have it.
     Extremes: as from the classes alone where the algorithm does not look at the sensitive column; everybody where a single
     assignment explains the release.
     """
     if not isinstance(runs, int) or runs < 1:
         raise InputError("minimality: runs is a whole number of at least 1.")
-    evidence, column, _ = asked(release, roles, sensitive, "minimality")
+    evidence, column, classes = asked(release, roles, sensitive, "minimality")
     algorithm = _algorithm(release) if mechanism is None else mechanism
     _check(algorithm, roles, column)
     puzzle = _Puzzle.of(evidence, column, algorithm)
@@ -91,7 +102,12 @@ def minimality(
                 f"minimality tries every assignment of values to people, and each class has more than the {runs:,} that are tried "
                 f"(or over {_GROUPS} different people or values); raise runs, or attack a release with smaller classes."
             )
-    return _attack(puzzle, parts, algorithm, column, scope, tried, reveal)
+    plain = puzzle.plain(range(len(puzzle.classes)))
+    reached = np.array([g in parts for g in range(len(puzzle.truth))])
+    before = np.array([plain[g] for g in range(len(puzzle.truth))])
+    after = np.array([parts.get(g, plain[g]) for g in range(len(puzzle.truth))])
+    held = None if control is None else _control(puzzle, after, evidence, column, classes, control)
+    return _attack(puzzle, before, after, reached, algorithm, column, scope, tried, held, reveal)
 
 
 def _algorithm(release: Release) -> Mechanism:
@@ -316,24 +332,66 @@ def _rows(values: tuple[int, ...], size: int) -> Iterator[tuple[int, ...]]:
             yield (n, *rest)
 
 
+def _likeliest(belief: FloatArray) -> FloatArray:
+    """What is said of each group: the likeliest value, by chance among equals."""
+    top = belief >= belief.max(axis=-1, keepdims=True) - TOLERANCE
+    said: FloatArray = top / top.sum(axis=-1, keepdims=True)
+    return said
+
+
+def _control(
+    puzzle: _Puzzle, after: FloatArray, evidence: Evidence, column: str, classes: Classes, control: Table
+) -> Rate:
+    """How many people who are not in the release really have what would be said of them."""
+    group = others(evidence, column, classes, control, "minimality")
+    quasi = evidence.tuples.names
+    counts = control.count((*quasi, column))  # its entries are those of the group
+    tuples, member = counts.group(quasi)
+    assert np.array_equal(counts.n, group.n)
+    texts = zip(*([c.texts[i] for i in k] for c, k in zip(tuples.columns, tuples.codes, strict=True)), strict=True)
+    place = {known: g for g, known in enumerate(puzzle._texts)}
+    who = np.array([place.get(each, -1) for each in texts], dtype=np.int64)[member]
+    assert classes.sensitive is not None
+    codes = {text: w for w, text in enumerate(puzzle.values.texts)}
+    code = np.array([codes[text] for text in classes.sensitive.column.texts], dtype=np.int64)
+    there = group.value >= 0  # another value is said of nobody
+    right = np.zeros(len(group.n))
+    twin = there & (who >= 0)
+    right[twin] = _likeliest(after)[who[twin], code[group.value[twin]]]
+    # no one has their quasi-identifiers: what the classes say that cover them
+    inside = group.classes
+    most = np.zeros(len(inside), dtype=np.int64)
+    np.maximum.at(most, inside.member, inside.n)
+    top = np.flatnonzero(inside.n == most[inside.member])
+    ties = np.bincount(inside.member[top], minlength=len(inside))
+    m = len(code)
+    covered = inside.size[group.member] > 0
+    beside = there & (who < 0) & covered
+    beside &= np.isin(group.member * m + group.value, inside.member[top] * m + inside.value[top])
+    right[beside] = 1 / ties[group.member[beside]]
+    lost = there & ~covered & (who < 0)
+    right[lost] = _likeliest(classes.sensitive.prior)[group.value[lost]]
+    return Rate.of(float(group.n @ right), group.people)
+
+
 def _attack(
     puzzle: _Puzzle,
-    beliefs: dict[int, FloatArray],
+    before: FloatArray,
+    after: FloatArray,
+    reached: npt.NDArray[np.bool_],
     algorithm: Mechanism,
     column: str,
     scope: str,
     tried: int,
+    held: Rate | None,
     reveal: bool,
 ) -> Attack:
-    groups = sorted(beliefs)
-    sizes = puzzle.truth[groups].sum(axis=1)
-    after = np.array([beliefs[g] for g in groups])
-    plain = puzzle.plain(range(len(puzzle.classes)))
-    before = np.array([plain[g] for g in groups])
-    people = int(sizes.sum())
+    sizes = puzzle.truth.sum(axis=1)
+    people, lost = int(sizes.sum()), int(sizes[~reached].sum())
+    # those who are not reached fall as to the classes alone at least, at most all of them
     fell, without = float(sizes @ after.max(axis=1)), float(sizes @ before.max(axis=1))
-    overall = puzzle.truth.sum(axis=0)
-    right = float(puzzle.truth[groups].sum(axis=0)[int(np.argmax(overall))])
+    at_most = float(sizes[reached] @ after[reached].max(axis=1)) + lost
+    right = float(puzzle.truth.sum(axis=0).max())
     risen = after.max(axis=1) > before.max(axis=1) + TOLERANCE
     details: dict[str, Any] = {
         "column": column,
@@ -341,11 +399,14 @@ def _attack(
         "goal": [str(promise) for promise in algorithm.promises],
         "scope": scope,
         "assignments": tried,
-        "not_attacked": int(puzzle.truth.sum()) - people,
+        "reached": people - lost,
+        "not_reached": lost,
+        "success_at_most": at_most / people,
         "without_algorithm": without,
         "largest": float(after.max()),
         "largest_without_algorithm": float(before.max()),
         "believed_more": int(sizes[risen].sum()),
+        "believed_more_at_most": int(sizes[risen].sum()) + lost,
     }
     if reveal:
         texts = puzzle.values.texts
@@ -355,17 +416,22 @@ def _attack(
                 "people": int(n),
                 "beliefs": [[texts[w], float(b), float(a)] for w, (b, a) in enumerate(zip(old, new, strict=True))],
             }
-            for g, n, old, new in zip(groups, sizes.tolist(), before, after, strict=True)
+            for g, (n, old, new) in enumerate(zip(sizes.tolist(), before, after, strict=True))
             if (np.abs(new - old) > TOLERANCE).any()
         ][:SHOWN]
     besides = " and the values of everybody outside the class" if scope == "class" else ""
-    sentence = (
-        f"Knowing the algorithm tells no more than the classes: the likeliest value is right for {fell:.4g} of {people:,} people."
-        if not risen.any()
-        else f"Knowing why the table was generalized, the likeliest value is right for {fell:.4g} of {people:,} people on average, where "
-        f"the classes alone give {without:.4g}; the largest belief rises from {details['largest_without_algorithm']:.3g} to "
-        f"{details['largest']:.3g}."
-    )
+    count = f"{fell:.4g}" if not lost else f"at least {fell:.4g} and at most {at_most:.4g}"
+    found = f"the likeliest value is right for {count} of {people:,} people"
+    if risen.any():
+        sentence = (
+            f"Knowing why the table was generalized, {found} on average, where the classes alone give {without:.4g}; the largest belief "
+            f"rises from {details['largest_without_algorithm']:.3g} to {'at least ' if lost else ''}{details['largest']:.3g}."
+        )
+    else:
+        sentence = f"Knowing the algorithm tells no more{' of those who were reached' if lost else ''} than the classes: {found}."
+    if lost:
+        sentence += f" {lost:,} people were not reached: their classes have more assignments than were tried."
+    least, upper = Rate.of(fell, people), Rate.of(at_most, people)
     return Attack(
         name="minimality",
         title="Minimality",
@@ -373,8 +439,10 @@ def _attack(
         effort=f"Running the algorithm on {tried:,} possible tables.",
         attacked=people,
         fell=fell,
-        success=Rate.of(fell, people),
+        success=Rate(least.value, least.low, upper.high, people) if lost else least,
         baseline=Rate.of(right, people),
+        control=held,
+        exactness="bound" if lost else "exact",
         sentence=sentence,
         source="Wong, Fu, Wang, Pei 2007",
         details=details,

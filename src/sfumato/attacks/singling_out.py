@@ -23,7 +23,9 @@ from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ..mining.rows import Frame
-from ._space import BLOCK, Space, draw, expand
+from ._runs import spread
+from ._space import Space, draw
+from ._targets import BLOCK
 from .attack import Attack, Rate
 
 Numbers = Literal["beyond", "equal"]
@@ -234,7 +236,7 @@ class _Described:
         for begin in range(0, len(found), step):
             masks, at = terms[lead]
             which, value = np.nonzero(masks[at[begin : begin + step]])
-            place, run = expand(start[value], many[lead][value])
+            place, run = spread(start[value], start[value] + many[lead][value])
             which, where = which[run], inside[place]
             for i, (masks, at) in enumerate(terms):
                 if i != lead:
