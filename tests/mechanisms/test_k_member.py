@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 import tempfile
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from hypothesis import strategies as st
 from mondrian_tables import JOBS, ROW, TAXONOMY, Made, classes_of, made, meets, read_back, tables, write
 
 import sfumato as sf
+from sfumato.core.column import text_of
 from sfumato.core.cover import Domain
 from sfumato.core.errors import Infeasible, InputError
 from sfumato.core.table import Table
@@ -37,6 +40,8 @@ BOUNDS = {
     "entropy_leakage <=": st.sampled_from([0.05, 0.3, 0.8]),
     "one_symbol_i2 <=": st.sampled_from([-0.1, 0.0, 0.3, 0.9]),
 }
+
+LOSSES = st.sampled_from(["iloss", "byun"])
 
 
 # --- extremes -------------------------------------------------------------------------------------------------------
@@ -91,20 +96,15 @@ def test_t_closeness_0_is_one_class() -> None:
 # --- against a reference ---------------------------------------------------------------------------------------------
 
 
-def _reference(rows: list[tuple[int, ...]], sizes: list[int], spans: list[bool], k: int) -> float:
-    """The paper's loop over single rows, written once more: the ILoss, summed over rows and columns.
+Row = tuple[int, ...]
+
+
+def _reference(rows: list[Row], k: int, loss: Callable[[list[Row]], float]) -> list[list[Row]]:
+    """The paper's loop over single rows, written once more: the clusters.
 
     Rows of a tuple with at least k rows stay; the first cluster is furthest from the most frequent tuple, each later one from
     the row that came last; equally good rows in the order of their values.
     """
-
-    def loss(cluster: list[tuple[int, ...]]) -> float:
-        total = 0.0
-        for j, size in enumerate(sizes):
-            values = {row[j] for row in cluster}
-            total += (max(values) - min(values) if spans[j] else len(values) - 1) / size
-        return total
-
     order = sorted(rows)
     often = Counter(order)
     start = max(sorted(often), key=lambda row: often[row])
@@ -124,7 +124,15 @@ def _reference(rows: list[tuple[int, ...]], sizes: list[int], spans: list[bool],
         rest = [row] * n
         costs = [(len(c) + n) * loss([*c, row]) - len(c) * loss(c) for c in clusters]
         clusters[int(np.argmin(costs))] += rest
-    return sum(len(cluster) * loss(cluster) for cluster in clusters)
+    return clusters
+
+
+def _wide(cluster: list[Row], j: int) -> int:
+    return max(row[j] for row in cluster) - min(row[j] for row in cluster)
+
+
+def _more(cluster: list[Row], j: int) -> int:
+    return len({row[j] for row in cluster}) - 1
 
 
 @settings(max_examples=120)
@@ -135,12 +143,93 @@ def _reference(rows: list[tuple[int, ...]], sizes: list[int], spans: list[bool],
 def test_the_clusters_are_those_of_the_paper_s_loop(rows: list[tuple[int, str, int]], k: int) -> None:
     """Numbers as intervals, letters as sets. Every value occurs, so all losses are sixteenths and ties are true ties."""
     rows = [*rows, *((i, "abcd"[i % 4], i // 4) for i in range(16))]
-    columns = {name: [row[j] for row in rows] for j, name in enumerate("xyz")}
-    table = made(columns)
+    table = made({name: [row[j] for row in rows] for j, name in enumerate("xyz")})
+
+    def lost(cluster: list[Row]) -> float:
+        return _wide(cluster, 0) / 16 + _more(cluster, 1) / 4 + _wide(cluster, 2) / 4
+
+    wanted = _reference([(x, "abcd".index(y), z) for x, y, z in rows], k, lost)
     release = KMember(k=k, block=0)(table.table, table.roles)
+    total = sum(len(cluster) * lost(cluster) for cluster in wanted)
+    assert sf.iloss(release, table.roles).details["total"] == pytest.approx(total, abs=1e-9)
+
+
+@settings(max_examples=60)
+@given(
+    rows=st.lists(st.tuples(st.integers(0, 16), st.sampled_from("abcd"), st.integers(0, 4)), max_size=40),
+    k=st.integers(2, 5),
+)
+def test_and_with_the_paper_s_own_loss(rows: list[tuple[int, str, int]], k: int) -> None:
+    """Numbers by how far they lie apart, from 0 to 16 and from 0 to 4; letters, which have no taxonomy, by whether they differ."""
+    rows = [*rows, (0, "a", 0), (5, "b", 1), (6, "c", 1), (9, "d", 3), (16, "a", 4)]
+    table = made({name: [row[j] for row in rows] for j, name in enumerate("xyz")})
+
+    def lost(cluster: list[Row]) -> float:
+        return _wide(cluster, 0) / 16 + min(_more(cluster, 1), 1) + _wide(cluster, 2) / 4
+
     coded = [(x, "abcd".index(y), z) for x, y, z in rows]
-    wanted = _reference(coded, [16, 4, 4], [True, False, True], k)
-    assert sf.iloss(release, table.roles).details["total"] == pytest.approx(wanted, abs=1e-9)
+    wanted: Counter[tuple[tuple[int, int], str, tuple[int, int]]] = Counter()
+    for cluster in _reference(coded, k, lost):
+        x, y, z = zip(*cluster, strict=True)
+        wanted[(min(x), max(x)), "".join(sorted({"abcd"[c] for c in y})), (min(z), max(z))] += len(cluster)
+    found: Counter[tuple[tuple[int, int], str, tuple[int, int]]] = Counter()
+    counts = KMember(k=k, block=0, loss="byun")(table.table, table.roles).table.count(table.roles.quasi)
+    for i, n in enumerate(counts.n.tolist()):
+        x, y, z = (str(counts.columns[j].texts[counts.codes[j][i]]) for j in range(3))
+        found[_ends(x), "abcd" if y == "*" else "".join(sorted(set(y) & set("abcd"))), _ends(z)] += n
+    assert found == wanted
+
+
+def _ends(text: str) -> tuple[int, int]:
+    first, last = text.strip("[]").split(",") if "," in text else (text, text)
+    return int(first), int(last)
+
+
+# --- the paper's own loss, by hand -----------------------------------------------------------------------------------
+
+
+def _lost(values: list[Any], inside: list[Any], weight: float = 1.0, **roles: Any) -> float:
+    """What a cluster with these values loses, of a column that has all of `values`."""
+    table = made({"q": values}, weights={"q": weight}, **roles)
+    counts = table.table.count(("q",))
+    axis = Axis.of(counts.columns[0], counts.n, table.roles)
+    code = dict(zip(counts.columns[0].texts, axis.code.tolist(), strict=True))
+    own = {code[text_of(value)] for value in inside}
+    ruler = Ruler(axis, table.roles, "byun")
+    return float(ruler.loss(np.array([min(own)]), np.array([max(own)]), np.array([len(own)]))[0])
+
+
+def test_byun_counts_how_far_numbers_lie_apart() -> None:
+    ages = [17, 38, 41, 97, None]
+    assert _lost(ages, [38]) == _lost(ages, [None]) == 0
+    assert _lost(ages, [38, 41]) == pytest.approx(3 / 80)
+    assert _lost(ages, [41, 17, 38], 0.5) == pytest.approx(0.5 * 24 / 80)
+    assert _lost(ages, [17, 97]) == _lost(ages, [38, None]) == 1
+    assert _lost([5], [5]) == 0
+    days = [datetime.date(2024, 1, 1), datetime.date(2024, 1, 11), datetime.date(2024, 4, 10)]
+    assert _lost(days, days[:2]) == pytest.approx(0.1)
+    assert _lost([str(day) for day in days], [str(day) for day in days[:2]]) == pytest.approx(0.1)
+
+
+def test_byun_counts_how_high_the_common_node_is() -> None:
+    tree = {"hierarchies": {"q": sf.Hierarchy.of("q", TAXONOMY)}}
+    assert _lost(JOBS, ["maid"], **tree) == 0
+    assert _lost(JOBS, ["cook", "baker"], **tree) == pytest.approx(1 / 3)
+    assert _lost(JOBS, ["cook", "baker", "maid"], **tree) == pytest.approx(2 / 3)
+    assert _lost(JOBS, ["cook", "monk"], **tree) == 1
+    assert _lost(JOBS, ["cook", "cook"]) == 0
+    assert _lost(JOBS, ["cook", "baker"]) == _lost(JOBS, JOBS) == _lost([*JOBS, None], ["cook", None]) == 1
+
+
+def test_byun_keeps_categories_and_lets_ages_spread(tmp_path: Path) -> None:
+    """By hand: 100 takes 24; 20 takes 25 (5/80) rather than 21 (1/80 + 1), whom ILoss would choose (1/7 + 1/2 < 5/7)."""
+    table = made({"age": [20, 21, 22, 23, 24, 25, 100], "sex": list("FMMMMFM")})
+    rows = {
+        loss: Counter((row["age"], row["sex"]) for row in write(made_by(table.table, table.roles), tmp_path))
+        for loss, made_by in {"byun": KMember(k=2, loss="byun"), "iloss": KMember(k=2)}.items()
+    }
+    assert rows["byun"] == {("[24,100]", "M"): 2, ("[20,25]", "F"): 2, ("[21,23]", "M"): 3}
+    assert rows["iloss"]["[20,22]", "*"] == 3  # 22 is left over, and costs 4/7 + 1/2 there
 
 
 # --- the promise, from the file ---------------------------------------------------------------------------------------
@@ -180,22 +269,22 @@ def check_cells(table: Made, rows: list[dict[str, str | None]]) -> None:
 
 @pytest.mark.parametrize("metric", BOUNDS)
 @settings(max_examples=20)
-@given(data=st.data(), k=st.none() | st.integers(1, 4), block=st.sampled_from([0, 1, 3]))
+@given(data=st.data(), k=st.none() | st.integers(1, 4), block=st.sampled_from([0, 1, 3]), loss=LOSSES)
 def test_every_class_of_the_file_meets_a_requirement(
-    metric: str, data: st.DataObject, k: int | None, block: int
+    metric: str, data: st.DataObject, k: int | None, block: int, loss: Any
 ) -> None:
     table = data.draw(tables(numbers="ordered" in metric))
     wanted = require(f"{metric} {data.draw(BOUNDS[metric])}")
-    check_promise(table, KMember(k=k, block=block, require=(wanted,)))
+    check_promise(table, KMember(k=k, block=block, loss=loss, require=(wanted,)))
 
 
 @settings(max_examples=40)
-@given(data=st.data())
-def test_every_class_of_the_file_meets_a_conjunction(data: st.DataObject) -> None:
+@given(data=st.data(), loss=LOSSES)
+def test_every_class_of_the_file_meets_a_conjunction(data: st.DataObject, loss: Any) -> None:
     table = data.draw(tables(numbers=True))
     names = data.draw(st.lists(st.sampled_from(list(BOUNDS)), min_size=2, max_size=4, unique=True))
     wanted = tuple(require(f"{name} {data.draw(BOUNDS[name])}") for name in names)
-    check_promise(table, KMember(require=wanted))
+    check_promise(table, KMember(loss=loss, require=wanted))
 
 
 def test_l_diversity_takes_the_nearest_row_that_has_another_value(tmp_path: Path) -> None:
@@ -313,6 +402,7 @@ def test_refusals(refusal: Any, canary: str) -> None:
     call = lambda m, roles=table.roles: lambda: m(table.table, roles)  # noqa: E731
     refusal(InputError, lambda: KMember(k=0), "k must be")
     refusal(InputError, lambda: KMember(k=2, block=-1), "block")
+    refusal(InputError, lambda: KMember(k=2, loss="entropy"), "loss must be one of iloss, byun")  # type: ignore[arg-type]
     refusal(InputError, lambda: KMember(k=2, require=(require("iloss <= 0.5"),)), "whole table")
     refusal(InputError, call(KMember()), "needs something to meet")
     refusal(Infeasible, call(KMember(k=5)), "k_anonymity >= 5", "reaches 4")
@@ -327,3 +417,13 @@ def test_no_rows_are_refused() -> None:
     empty = sf.read(pa.table({"q": pa.array([], pa.int64())}))
     with pytest.raises(InputError, match="no rows"):
         KMember(k=2)(empty, sf.Roles(quasi=("q",)))
+
+
+@pytest.mark.parametrize("loss", ["iloss", "byun"])
+def test_two_dates_span_from_the_earlier_to_the_later(loss: str) -> None:
+    """The later one is the more frequent; an interval still starts at the earlier."""
+    days = ["2024-05-01"] * 3 + ["2024-01-01"]
+    table = sf.read(pa.table({"day": days, "q": list("abcd")}))
+    release = sf.KMember(k=4, loss=loss)(table, sf.Roles(quasi=("day", "q")))  # type: ignore[arg-type]
+    (text,) = release.table.count(("day",)).columns[0].texts
+    assert text == "[2024-01-01,2024-05-01]"

@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from sfumato.core.errors import InputError
+from sfumato.mining.rows import align
 from sfumato.reproduce.adult import complete_rows, folder
-from sfumato.reproduce.sramka import EPSILON, FIELD, PRINTED, QUASI, K, checks, releases, reproduce
+from sfumato.reproduce.sramka import EPSILON, FIELD, PRINTED, QUASI, WIDTHS, K, _years, checks, releases, reproduce
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared" / "data" / "adult"
@@ -33,8 +35,21 @@ def test_no_age_stays_exact_and_classes_keep_their_k() -> None:
     for k, release in zip(K, made.values(), strict=True):
         assert sf.k_anonymity(release, roles).value >= k
         ages = release.table.count(("age",)).columns[0].texts
-        assert not any(str(age).isdigit() for age in ages)
+        ends = [tuple(map(int, str(age).split("-"))) for age in ages]
+        assert all(last - first + 1 in WIDTHS and first % (last - first + 1) == 0 for first, last in ends)
         assert release.table.rows == 45_222
+        sides = align(release, roles)
+        assert sides.place is not None
+        true = sides.original.numbers("age")
+        assert true is not None
+        low, high = (np.array(side)[sides.released.codes["age"]] for side in zip(*ends, strict=True))
+        assert ((low <= true[sides.place]) & (true[sides.place] <= high)).all()
+
+
+def test_ages_stand_in_the_smallest_interval_of_the_list() -> None:
+    wanted = {(37, 37): "35-39", (35, 39): "35-39", (34, 35): "30-39", (29, 39): "20-39", (38, 41): "0-49", (45, 52): "40-59",
+              (45, 61): "0-99", (50, 90): "50-99", (17, 90): "0-99"}  # fmt: skip
+    assert {ages: _years(*ages) for ages in wanted} == wanted
 
 
 @needs_adult

@@ -8,6 +8,7 @@ look-up per tuple. Tables of narrow axes are added up to joint ones first, which
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from ..core.cover import BoolArray, Domain
 from ..core.roles import Roles
 from ._axes import Axis
 
+Loss = Literal["iloss", "byun"]
+
 _JOINT = 4096
 """Entries of a joint table: it stays in the processor's cache."""
 _KEPT = 2_000_000
@@ -23,17 +26,37 @@ _KEPT = 2_000_000
 
 
 class Ruler:
-    """What clusters lose on one axis, as ILoss counts it: (leaves - 1)/|D|, by the owner's weight of the column."""
+    """What clusters lose on one axis, by the owner's weight of the column.
 
-    def __init__(self, axis: Axis, roles: Roles) -> None:
+    `iloss`, as ILoss counts what will be released (Xiao and Tao 2006): (leaves - 1)/|D| of the label, interval or set.
+    `byun`, as Byun, Kamra, Bertino and Li 2007 count what lies in a cluster (their IL, for one row): (max - min)/|D| of numbers and
+    dates, with |D| from the least to the largest; the height of the lowest common node over the height of its taxonomy; 1 for
+    values without an order or taxonomy that differ. Both are 0 where all values are equal; `byun` is 1 where they could not differ more.
+    """
+
+    def __init__(self, axis: Axis, roles: Roles, loss: Loss = "iloss") -> None:
         name = axis.column.name
-        domain = Domain(axis.column, roles.taxonomy(name) or roles.hierarchy(axis.column))
         self.axis = axis
-        self.scale = float(roles.weights.get(name, 1.0)) / max(domain.size, 1)
         self.counts_values = not axis.levels and not axis.spans
         self._gap = len(axis) - 1 if axis.column.has_missing else len(axis)  # no code is as high as the latter
-        self._leaves = [np.array([domain.leaves(label) or 1 for label in names]) for names in axis.names]
         self._at = np.arange(len(axis))
+        self._place: IntArray | FloatArray = self._at  # of each code on its scale
+        self._flat = loss == "byun" and self.counts_values
+        self._heights: list[FloatArray] = []  # of a taxonomy: what a label loses, by its level and code
+        if loss == "iloss":
+            domain = Domain(axis.column, roles.taxonomy(name) or roles.hierarchy(axis.column))
+            size: float = domain.size
+            self._heights = [np.array([(domain.leaves(label) or 1) - 1.0 for label in names]) for names in axis.names]
+        elif axis.levels:
+            size = len(axis.levels) - 1
+            self._heights = [np.full(len(axis), float(h)) for h in range(len(axis.levels))]
+        elif axis.spans:
+            self._place = _measured(axis)
+            size = float(self._place.max())
+        else:
+            size = 1
+        self._most = size if loss == "byun" else len(axis) - 1
+        self.scale = float(roles.weights.get(name, 1.0)) / (size or 1)
         self._tables: dict[tuple[int, int], FloatArray] = {}
 
     def __len__(self) -> int:
@@ -41,15 +64,18 @@ class Ruler:
 
     def loss(self, low: IntArray, high: IntArray, values: IntArray) -> FloatArray:
         """For ranges of codes from `low` to `high` that hold so many different ones."""
-        if self._leaves:
-            level, leaves = self.axis.level(low, high), np.ones(len(low), dtype=np.int64)
-            for h, of_code in enumerate(self._leaves):
+        if self._heights:
+            level, lost = self.axis.level(low, high), np.zeros(len(low))
+            for h, of_code in enumerate(self._heights):
                 here = level == h
-                leaves[here] = of_code[low[here]]
-            return np.asarray((leaves - 1) * self.scale, dtype=np.float64)
-        wide = high - low if self.axis.spans else values - 1
+                lost[here] = of_code[low[here]]
+            return lost * self.scale
+        if self.axis.spans:
+            wide = self._place[high] - self._place[low]
+        else:
+            wide = np.minimum(values - 1, 1) if self._flat else values - 1
         mixed = (high == self._gap) & (low < high)  # a missing value beside others is released as *
-        return np.where(mixed, len(self) - 1, wide) * self.scale
+        return np.where(mixed, self._most, wide) * self.scale
 
     def prices(self, low: int, high: int, held: BoolArray | None) -> FloatArray:
         """What a cluster loses with each code of the axis added to it."""
@@ -62,6 +88,19 @@ class Ruler:
             return self._tables[low, high]
         values = int(held.sum()) + ~held
         return self.loss(np.minimum(low, self._at), np.maximum(high, self._at), values)
+
+
+def _measured(axis: Axis) -> FloatArray:
+    """Each code of an axis of numbers or dates (in seconds) on its scale, from 0; the missing value, which is on none, at 0."""
+    column = axis.column
+    numbers = column.numbers
+    if numbers is None:
+        moments = np.array([text[:19] for text in column.texts if text is not None], dtype="datetime64[s]")
+        numbers = np.append(moments.astype(np.float64), np.nan) if column.has_missing else moments.astype(np.float64)
+    place = np.zeros(len(axis))
+    known = ~np.isnan(numbers)
+    place[axis.code[known]] = numbers[known] - np.min(numbers[known], initial=np.inf)
+    return place
 
 
 class Pool:

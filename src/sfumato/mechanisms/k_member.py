@@ -17,13 +17,13 @@ from ..core.column import FloatArray, IntArray
 from ..core.counts import pack
 from ..core.cover import BoolArray
 from ..core.errors import InputError
-from ..core.mechanism import MechanismCard, Progress
+from ..core.mechanism import MechanismCard, Progress, check_choices
 from ..core.metric import Requirement
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ._axes import Axis, axes_of
-from ._clusters import Clusters, Pool, Ruler
+from ._clusters import Clusters, Loss, Pool, Ruler
 from ._demands import Demands
 from ._partition import Parts, partition
 from ._spelled import labels_of, recoding_of
@@ -41,6 +41,7 @@ class KMember(Steered):
 
     k: int | None = None
     block: int = 25_000
+    loss: Loss = "iloss"
     require: tuple[Requirement, ...] = ()
 
     card: ClassVar[MechanismCard] = MechanismCard(
@@ -51,15 +52,19 @@ class KMember(Steered):
         cost="numbers and dates become intervals, columns with a taxonomy, mask or calendar its labels, others sets, which differ "
         "from class to class and may overlap (local recoding), mostly narrower than Mondrian's; rows with equal "
         "quasi-identifiers may be divided; nothing is suppressed, and no sensitive value is changed",
-        source="Byun, Kamra, Bertino, Li 2007, greedy k-member clustering; the loss is ILoss (Xiao and Tao 2006)",
+        source="Byun, Kamra, Bertino, Li 2007, greedy k-member clustering; the loss is ILoss (Xiao and Tao 2006) or their own",
         parameters={
             "k": "short for the requirement k_anonymity >= k",
             "block": "an approximation for more rows: with at least twice so many distinct tuples the table is first cut by "
             "Mondrian into blocks of at least so many, and each is clustered by itself; 0: never",
+            "loss": "what rows are near by. iloss: what the released label, interval or set leaves open, as ILoss counts it; byun: "
+            "the paper's, how far the cluster's numbers lie apart, and how high the common node of its categories is, so that "
+            "one step up a small taxonomy costs as much as a wide interval",
         },
     )
 
     def __post_init__(self) -> None:
+        check_choices(self)
         if not isinstance(self.block, int) or isinstance(self.block, bool) or self.block < 0:
             raise InputError("k_member: block must be at least 0, and whole; 0 clusters the whole table at once.")
         self.check_steering()
@@ -76,7 +81,7 @@ class KMember(Steered):
         axes, code = axes_of(counts, roles)
         demands = Demands.of(counts, roles, split, self.promises)
         demands.check_whole(self.card.name)
-        rulers = [Ruler(axis, roles) for axis in axes]
+        rulers = [Ruler(axis, roles, self.loss) for axis in axes]
         search = _Search(rulers, code, demands, demands.least_rows())
         found: list[tuple[IntArray, IntArray, IntArray]] = []
         clusters, blocks = 0, _blocks(axes, code, demands, self.block)
