@@ -1,0 +1,184 @@
+"""Released rows as what they may stand for: the owner's expressions asked of generalized values.
+
+A released value is spread evenly over the values of the original that it covers, as the metric query_error does (LeFevre et al. 2006).
+A cell is one way to read a row; what holds in all cells of a row is certain, what holds in one is possible.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from ..core.arrow import take
+from ..core.column import Column, FloatArray, IntArray
+from ..core.counts import Counts
+from ..core.errors import InputError, Unavailable
+from ..core.joined import Joined
+from ..core.release import Evidence
+from ..metrics.utility.column_distance import spread
+from ..metrics.utility.entropy_utility import expected, joint
+from ..mining.weights import evaluate, floats
+
+MOST = 20_000_000
+"""Cells that are looked at together."""
+Flags = npt.NDArray[np.bool_]
+_QUOTED = r"""'(?:[^']|'')*'|"(?:[^"]|"")*\""""
+
+
+def named(expression: str, columns: Sequence[str], where: str) -> tuple[str, tuple[str, ...]]:
+    """The expression with every column's name quoted that needs it (marital-status), and the columns that it names."""
+    known = {name.casefold(): name for name in columns}
+    odd = [name for name in columns if not re.fullmatch(r"[A-Za-z_]\w*", name)]
+    names = "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in sorted(odd, key=len, reverse=True))
+    found: dict[str, None] = {}
+
+    def quote(match: re.Match[str]) -> str:
+        text = match[0]
+        if text.startswith("'"):
+            return text
+        name = known.get((text[1:-1].replace('""', '"') if text.startswith('"') else text).casefold())
+        if name is None:
+            return text
+        found[name] = None
+        return text if text.startswith('"') else '"' + name.replace('"', '""') + '"'
+
+    pattern = "|".join([_QUOTED, *([names] if names else []), r"\b[^\W\d]\w*\b(?!\s*\()"])
+    spelled = re.sub(pattern, quote, expression, flags=re.IGNORECASE)
+    if not found:
+        raise InputError(f"{where}: {expression!r} names no column of the original.")
+    return spelled, tuple(name for name in columns if name in found)
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """`n` rows of each distinct tuple; the cells of tuple `row`, each with its share of the tuple and a value a column.
+
+    `known` says where every value of a cell is one of the original's or a number; elsewhere nothing can be asked.
+    """
+
+    n: IntArray
+    row: IntArray
+    share: FloatArray
+    columns: dict[str, Column]
+    codes: dict[str, IntArray]
+    """The place of each cell's value in the column, then in the numbers that only the release has."""
+    elsewhere: dict[str, FloatArray]
+    known: Flags
+
+    @property
+    def plain(self) -> bool:
+        """Whether every row can be read in one way only."""
+        return len(self.row) == len(self.n)
+
+    @property
+    def rows(self) -> int:
+        """The rows behind the cells."""
+        return int(self.n.sum())
+
+    def holds(self, expression: str, where: str) -> Flags:
+        """Where an expression over the columns is true; what is NULL is not."""
+        arrays = {name: self._array(name) for name in self.codes}
+        holds: Flags = (evaluate(expression, arrays, len(self.row), where) != 0) & self.known
+        return holds
+
+    def _array(self, name: str) -> pa.Array:
+        column, codes = self.columns[name], self.codes[name]
+        values = len(column.values)
+        place = np.where(codes >= len(column), codes - (len(column) - values), codes)
+        place = np.where((codes >= values) & (codes < len(column)), 2**40, place)  # missing
+        if column.numbers is not None:
+            return take(floats(np.append(column.numbers[:values], self.elsewhere[name])), place)
+        return take(column.values, place)
+
+    def numbers(self, name: str, where: str) -> FloatArray:
+        """A column of numbers, one a cell; NaN where it is missing."""
+        numbers = self.columns[name].numbers
+        if numbers is None:
+            raise InputError(f"{where}: column {name!r} is not all numbers in the original.")
+        every = np.concatenate([numbers, self.elsewhere[name], [np.nan]])
+        return every[np.minimum(self.codes[name], len(every) - 1)]
+
+    def expected(self, value: FloatArray) -> float:
+        """The sum over rows of the mean over their cells."""
+        return float((self.n[self.row] * self.share * value).sum())
+
+    def least(self, value: FloatArray) -> FloatArray:
+        """For each tuple the least over its cells."""
+        found = np.full(len(self.n), np.inf)
+        np.minimum.at(found, self.row, value)
+        return np.where(np.isfinite(found), found, 0.0)
+
+    def largest(self, value: FloatArray) -> FloatArray:
+        """For each tuple the largest over its cells."""
+        return -self.least(-value)
+
+
+def before(evidence: Evidence, columns: Sequence[str], why: str) -> Cells:
+    """The original: every value stands for itself."""
+    counts = joint(evidence, evidence.original(why), columns, why)
+    codes = dict(zip(counts.names, counts.codes, strict=True))
+    every, none = np.arange(len(counts)), {name: np.zeros(0) for name in codes}
+    kept = {column.name: column for column in counts.columns}
+    return Cells(counts.n, every, np.ones(len(counts)), kept, codes, none, np.ones(len(counts), dtype=bool))
+
+
+def after(evidence: Evidence, columns: Sequence[str], why: str) -> Cells:
+    """The release: every value stands for what it covers."""
+    origin = joint(evidence, evidence.original(why), columns, why)
+    counts, row, share, n = _tuples(expected(evidence, columns, why), columns, why)
+    known = np.ones(len(row), dtype=bool)
+    made: dict[str, IntArray] = {}
+    kept, more = {}, {}
+    for name in columns:
+        column, code = counts[name]
+        first = origin.column(name)
+        even = spread(evidence, first, column, why)
+        length = np.bincount(even.released, minlength=len(column))
+        start = np.cumsum(length) - length
+        times = length[code]
+        if int(times.sum()) > MOST:
+            raise Unavailable(f"{why}: the released values can be read in too many ways to look at them all.")
+        at = np.repeat(np.arange(len(row)), times)
+        inside = np.arange(len(at)) - np.repeat(np.cumsum(times) - times, times)
+        entry = start[code[at]] + inside
+        row, share, known = row[at], share[at] * even.share[entry], known[at]
+        made = {other: codes[at] for other, codes in made.items()}
+        counts = {other: (c, codes[at]) for other, (c, codes) in counts.items()}
+        made[name] = even.value[entry]
+        known &= made[name] < len(first) + len(even.elsewhere)
+        kept[name], more[name] = first, even.elsewhere
+    return Cells(n, row, share, kept, made, more, known)
+
+
+Coded = dict[str, tuple[Column, IntArray]]
+
+
+def _tuples(counts: Counts | Joined, columns: Sequence[str], why: str) -> tuple[Coded, IntArray, FloatArray, IntArray]:
+    """The released tuples; where groups alone join two files, each tuple of the first with all that its group may give it."""
+    if isinstance(counts, Joined) and len(counts.parts) == 1:
+        counts = counts.parts[0]
+    if isinstance(counts, Counts):
+        coded = {name: (counts.column(name), counts.codes[counts.names.index(name)]) for name in columns}
+        return coded, np.arange(len(counts)), np.ones(len(counts)), counts.n
+    if len(counts.parts) != 2:
+        raise Unavailable(f"{why} reads a release of two files at most.")
+    (first, second), (g, h) = counts.parts, counts.group
+    order = np.argsort(h, kind="stable")
+    length = np.bincount(h, minlength=len(counts.size))
+    start = np.cumsum(length) - length
+    if int(length[g].sum()) > MOST:
+        raise Unavailable(f"{why}: the released values can be read in too many ways to look at them all.")
+    row = np.repeat(np.arange(len(first)), length[g])
+    inside = np.arange(len(row)) - np.repeat(np.cumsum(length[g]) - length[g], length[g])
+    other = order[start[g[row]] + inside]
+    share = second.n[other] / counts.size[g[row]]
+    coded = {}
+    for part, at in ((first, row), (second, other)):
+        for name in part.names[1:]:
+            coded[name] = (part.column(name), part.codes[part.names.index(name)][at])
+    return coded, row, share, first.n

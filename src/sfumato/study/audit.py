@@ -1,0 +1,276 @@
+"""Does a release still make sense? Totals add up, nothing impossible was made, published figures come out again.
+
+The owner lists what must hold, in Python or in a file (TOML):
+
+    tolerance = 0.05                       # relative error that an aggregate may have
+    share = 0.0                            # share of the rows that may break a check
+
+    [[sum]]
+    parts = ["wages", "rent"]
+    total = "income"
+    [[never]]
+    where = "age < 16 and marital-status = 'Married'"
+    [[aggregate]]
+    query = "count where sex = 'F'"        # also: sum COLUMN, mean COLUMN, count by COLUMN, COLUMN where ...
+    value = 10771                          # what was published; without it what the original says
+    tolerance = 0.01
+
+Unasked are looked at: rows and columns that are gone, values that the original never had, numbers out of its range, sums of its
+columns that held in every row, and pairs of values that the original has in no row though chance would have made many.
+
+A generalized value contradicts a check only if all that it stands for does. The owner's check that cannot be asked fails.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from ..core.errors import InputError, SfumatoError, Unavailable
+from ..core.metric import Exactness
+from ..core.release import Release
+from ..core.roles import Roles
+
+Status = Literal["holds", "fails", "told"]
+_QUERY = re.compile(
+    r"^\s*(?P<what>count|sum|mean)(?:\s+(?P<column>(?!where\b|by\b)\S.*?))?"
+    r"(?:\s+by\s+(?P<by>.+?))?(?:\s+where\s+(?P<where>.+?))?\s*$",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Total:
+    """Columns that add up to another one."""
+
+    parts: tuple[str, ...]
+    total: str
+    within: float = 0.0
+    """How far apart they may be, rounding aside."""
+    found: bool = False
+    """Whether it was found in the original, not listed."""
+
+    def __post_init__(self) -> None:
+        parts = (self.parts,) if isinstance(self.parts, str) else tuple(self.parts)
+        object.__setattr__(self, "parts", parts)
+        if not parts or self.total in parts or len(set(parts)) < len(parts):
+            raise InputError("A sum has different columns as its parts, and another one as its total.")
+        _number("A sum", "within", self.within)
+
+    def __str__(self) -> str:
+        return f"{' + '.join(self.parts)} = {self.total}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Never:
+    """What no row may be: an expression over the columns."""
+
+    where: str
+
+    def __str__(self) -> str:
+        return f"never {self.where}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aggregate:
+    """A figure that the release must give again: a count, sum or mean, of all rows or of some, or one of each group."""
+
+    query: str
+    value: float | None = None
+    tolerance: float | None = None
+    absolute: float | None = None
+    """An error that is small enough whatever the figure; half a row for a count unless given."""
+    what: str = field(init=False, default="")
+    column: str | None = field(init=False, default=None)
+    by: tuple[str, ...] = field(init=False, default=())
+    where: str | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        m = _QUERY.match(self.query)
+        if m is None or (m["what"].lower() == "count") != (m["column"] is None):
+            raise InputError(
+                f"{self.query!r} is no aggregate; write count, sum COLUMN or mean COLUMN, then perhaps by COLUMN, ... and where EXPRESSION."
+            )
+        by = tuple(_bare(name) for name in (m["by"] or "").split(",") if name.strip())
+        if by and self.value is not None:
+            raise InputError(f"{self.query!r} has a figure for each group, so one value cannot be given for it.")
+        read = {"what": m["what"].lower(), "column": m["column"] and _bare(m["column"]), "by": by, "where": m["where"]}
+        for name, value in read.items():
+            object.__setattr__(self, name, value)
+        for name in ("tolerance", "absolute"):
+            if getattr(self, name) is not None:
+                _number(f"{self.query!r}", name, getattr(self, name))
+
+    def __str__(self) -> str:
+        return self.query
+
+
+def _bare(name: str) -> str:
+    name = name.strip()
+    return name[1:-1].replace('""', '"') if len(name) > 1 and name[0] == name[-1] == '"' else name
+
+
+def _number(where: str, name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < np.inf:
+        raise InputError(f"{where}: {name} must be a number of at least 0.")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at: it holds, it fails, or there is something to be told."""
+
+    kind: str
+    name: str
+    status: Status
+    sentence: str
+    rows: int = 0
+    """Rows that break it."""
+    exactness: Exactness = "exact"
+    listed: bool = False
+    """Whether the owner asked for it."""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Everything that was looked at."""
+
+    release: str
+    rows: int
+    checks: tuple[Check, ...]
+
+    @property
+    def met(self) -> bool:
+        """Whether nothing fails."""
+        return all(check.status != "fails" for check in self.checks)
+
+    @property
+    def sentences(self) -> list[str]:
+        """Each check in a sentence, and the sum of them."""
+        bad = sum(check.status == "fails" for check in self.checks)
+        many = f"{len(self.checks)} checks" if len(self.checks) != 1 else "One check"
+        end = "none fails" if not bad else f"{bad} {'fails' if bad == 1 else 'fail'}"
+        return [*(check.sentence for check in self.checks), f"{many}, {end}."]
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, without any value of the table but those that the owner's own checks name."""
+        checks = [asdict(check) for check in self.checks]
+        return {"release": self.release, "rows": self.rows, "met": self.met, "checks": checks}
+
+
+def audit(
+    release: Release,
+    roles: Roles,
+    *,
+    totals: Sequence[Total | Mapping[str, Any]] = (),
+    rules: Sequence[Never | str] = (),
+    aggregates: Sequence[Aggregate | Mapping[str, Any] | str] = (),
+    tolerance: float = 0.05,
+    share: float = 0.0,
+    discover: bool = True,
+) -> Audit:
+    """Look whether a release still makes sense beside its original.
+
+    `totals` are columns that add up, `rules` expressions that no row may meet, `aggregates` figures that must come out within their
+    tolerance or else `tolerance` (relative). A check on rows fails if more than `share` of the released rows break it. With
+    `discover` also what can be found without being told. Nothing of the table is told but counts.
+    """
+    from . import _audit_found as checks
+    from . import _audit_listed as asked
+
+    if release.statistics:
+        raise Unavailable(f"{release.table.name} holds statistics, not rows, so there is nothing to audit row by row.")
+    _number("audit", "tolerance", tolerance)
+    _number("audit", "share", share)
+    evidence = release.evidence(roles)
+    original = evidence.original("audit")
+    if not release.table.rows or not original.rows:
+        empty = release.table if not release.table.rows else original
+        raise Unavailable(f"{empty.name} has no rows, so there is nothing to audit.")
+    found: list[Check] = []
+    listed = [total if isinstance(total, Total) else Total(**total) for total in totals]
+    if discover:
+        found += [checks.rows(evidence), checks.columns(evidence)]
+        values = checks.Values.of(evidence)
+        found += [checks.strange(values, share), checks.ranges(values, share), checks.missing(values)]
+        known = {frozenset((*total.parts, total.total)) for total in listed}
+        news = [t for t in checks.sums(evidence, values) if frozenset((*t.parts, t.total)) not in known]
+        found += [asked.adds_up(evidence, total, share) for total in news]
+        found.append(checks.pairs(evidence, values, share))
+    for total in listed:
+        found.append(_asked("sum", total, partial(asked.adds_up, evidence, total, share)))
+    for rule in rules:
+        never = rule if isinstance(rule, Never) else Never(where=rule)
+        found.append(_asked("never", never, partial(asked.never, evidence, never, share)))
+    for given in aggregates:
+        wanted = given if isinstance(given, Aggregate) else Aggregate(**({"query": given} if isinstance(given, str) else given))  # fmt: skip
+        found.append(_asked("aggregate", wanted, partial(asked.aggregate, evidence, wanted, tolerance)))
+    return Audit(release.table.name, release.table.rows, tuple(found))
+
+
+def _asked(kind: str, what: object, ask: Callable[[], Check]) -> Check:
+    """A check of the owner's: what cannot be asked of this release does not hold."""
+    try:
+        return replace(ask(), listed=True)
+    except Unavailable as why:
+        return Check(kind, str(what), "fails", f"{what}: cannot be asked of this release. {why}", listed=True)
+
+
+def read(path: Path | str) -> dict[str, Any]:
+    """The checks of a file, as `audit` takes them."""
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            content = tomllib.load(file)
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read as TOML ({type(error).__name__}).") from None
+    _known(content, ("sum", "never", "aggregate", "tolerance", "share", "discover"), str(path))
+    made: dict[str, Any] = {name: content[name] for name in ("tolerance", "share", "discover") if name in content}
+    if not isinstance(made.get("discover", True), bool):
+        raise InputError(f"{path}: discover must be true or false.")
+    kinds: dict[str, tuple[str, Any, tuple[str, ...]]] = {
+        "sum": ("totals", Total, ("parts", "total", "within")),
+        "never": ("rules", Never, ("where",)),
+        "aggregate": ("aggregates", Aggregate, ("query", "value", "tolerance", "absolute")),
+    }
+    for section, (name, kind, keys) in kinds.items():
+        entries = content.get(section, [])
+        if not isinstance(entries, list):
+            raise InputError(f"{path}: write each {section} as [[{section}]].")
+        made[name] = [_entry(entry, kind, keys, f"{path}, {section} {i}") for i, entry in enumerate(entries, 1)]
+    return made
+
+
+def _entry(entry: Any, kind: Any, keys: tuple[str, ...], where: str) -> Any:
+    if not isinstance(entry, dict):
+        raise InputError(f"{where}: write its keys below it: {', '.join(keys)}.")
+    _known(entry, keys, where)
+    texts = {key: entry[key] for key in ("total", "where", "query") if key in entry}
+    if any(not isinstance(text, str) for text in texts.values()):
+        raise InputError(f"{where}: {', '.join(texts)} must be text, in quotes.")
+    if not isinstance(entry.get("parts", []), list) or not all(isinstance(p, str) for p in entry.get("parts", [])):
+        raise InputError(f"{where}: parts must be a list of column names.")
+    if isinstance(entry.get("value", 0), bool) or not isinstance(entry.get("value", 0), int | float):
+        raise InputError(f"{where}: value must be a number.")
+    try:
+        return kind(**entry)
+    except TypeError:
+        raise InputError(f"{where}: it needs {keys[0]}{' and total' if keys[0] == 'parts' else ''}.") from None
+    except SfumatoError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
+def _known(content: Mapping[str, Any], names: tuple[str, ...], where: str) -> None:
+    for name in content:
+        if name not in names:
+            near = difflib.get_close_matches(name, names, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names)}."
+            raise InputError(f"{where}: unknown {name!r}; {hint}")

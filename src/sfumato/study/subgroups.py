@@ -1,0 +1,333 @@
+"""Does a release treat small groups worse? Per group: who was left out, who was generalized more, who is easier to find.
+
+Every figure is a count or a mean over the rows of this release, so it is exact. Beside a mean stands the range in which that of as many
+people drawn at random would lie (95%, over all groups together): a group beyond it was not treated worse by accident.
+
+**Names.** A group is named only where it has at least `smallest` people, or where the owner asks (`reveal`): the name of a small
+group is a value of few. The figures of unnamed groups stay, since they are what is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.column import Column, IntArray
+from ..core.errors import InputError, Unavailable
+from ..core.hierarchy import TOP
+from ..core.release import Evidence, Release
+from ..core.roles import Roles
+from ._by_class import with_pairs
+from ._group_rows import WHY, Labels, Loss, Rows, Side, apart, class_sizes, deviation, spearman
+
+if TYPE_CHECKING:
+    from ..mining.scenario import Scenario
+
+SMALLEST = 10
+FEW = 0.05
+"""A group of a smaller share of the people is a small one."""
+MOST = 50
+"""Values of a column whose groups are looked at unasked; one that is named may have more."""
+LIMIT = 2000
+
+
+@dataclass(frozen=True)
+class Mined:
+    """What the deciding miner is worth to the group, per unit of weight, before and after; an estimate with its interval."""
+
+    original: float
+    released: float
+    decline: float
+    interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Group:
+    """The people who had one value (or a value of one range) of a column in the original."""
+
+    column: str
+    name: str | None
+    """None where it is not to be told."""
+    people: int
+    suppressed: int
+    """Rows that are not in the release, or are `*` in every quasi-identifier."""
+    loss: float
+    difference: float
+    """Its mean loss less everybody's."""
+    chance: tuple[float, float]
+    """Where the difference of as many people drawn at random would lie."""
+    class_size: float | None
+    """Mean over the group's released rows of the rows (or people) that look the same; None where values were perturbed."""
+    risk: float | None
+    """Mean prosecutor risk, 1 by class size, of the group's released rows."""
+    mined: Mined | None = None
+
+    @property
+    def worse(self) -> bool:
+        """Whether it loses more than chance explains."""
+        return self.difference > self.chance[1] + 1e-12
+
+
+@dataclass(frozen=True)
+class BySize:
+    """Within one column, how loss goes with the size of the groups."""
+
+    column: str
+    groups: int
+    rank_correlation: float | None
+    """Spearman's, of people and mean loss over the groups: -1 where the smaller always loses more. None below three groups,
+    where all are alike, and for quarters, which are of one size."""
+
+
+@dataclass(frozen=True)
+class Subgroups:
+    """What a release does to whom."""
+
+    release: str
+    people: int
+    suppressed: int
+    loss: float
+    measured: dict[str, str]
+    """How the loss of each quasi-identifier was measured: iloss, or distance where values were perturbed."""
+    smallest: int
+    revealed: bool
+    groups: tuple[Group, ...]
+    by_size: tuple[BySize, ...]
+    small: Side
+    rest: Side
+    chance: tuple[float, float]
+    """Where the difference between as many people drawn at random and the rest would lie."""
+    most: int = 10
+    exactness: str = "exact"
+    notes: tuple[str, ...] = ()
+
+    @property
+    def worst(self) -> tuple[Group, ...]:
+        """The groups that lose more than everybody, the worst first."""
+        lose = [group for group in self.groups if group.difference > 1e-12]
+        return tuple(sorted(lose, key=lambda g: (-g.difference, g.people, g.column, g.name or ""))[: self.most])
+
+    @property
+    def difference(self) -> float | None:
+        """Mean loss of people in small groups less that of the rest."""
+        return None if self.small.loss is None or self.rest.loss is None else self.small.loss - self.rest.loss
+
+    @property
+    def sentences(self) -> list[str]:
+        """What was found, in words that are true for any value."""
+        return [_overall(self), _suppression(self), _worst(self), *_mined(self)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready; a name is null where it is not to be told."""
+        content = asdict(self)
+        content["worst"] = [asdict(group) for group in self.worst]
+        content["difference"] = self.difference
+        for group, found in zip(content["groups"], self.groups, strict=True):
+            group["worse_than_chance"] = found.worse
+        content["sentences"] = self.sentences
+        return content
+
+
+def subgroups(
+    release: Release,
+    roles: Roles,
+    *,
+    by: Sequence[str] | None = None,
+    smallest: int = SMALLEST,
+    reveal: bool = False,
+    most: int = 10,
+    scenario: Scenario | None = None,
+    workers: int | None = None,
+) -> Subgroups:
+    """Hold each group of the original against everybody: rows left out, loss, class size, prosecutor risk.
+
+    `by` names columns of the original; unasked, the quasi-identifiers that are numbers, dates or have at most 50 values. Numbers and
+    dates of more than ten values go by quarters of the people. Loss is that of ILoss, a row left out counting as `*`; for a
+    perturbed quasi-identifier, and one whose released values cannot be read, it is the distance from the true value by the range of
+    the original, 1 for another text. `scenario` (its good field) adds what mining says of the groups. Rows must be paired, or the
+    classes leave no choice who is in which, as after a generalization of whole regions: then they are paired by that.
+    """
+    if release.statistics:
+        raise Unavailable(f"{release.table.name} holds statistics, not rows, so nobody's row can be looked at.")
+    if smallest < 1:
+        raise InputError("The smallest group that is named has at least 1 person.")
+    if not release.evidence(roles).tuples.rows:
+        raise Unavailable(f"{release.table.name} has no rows, so everybody was left out.")
+    release, notes = with_pairs(release, roles, WHY)
+    evidence = release.evidence(roles)
+    original = evidence.original(WHY)
+    names, skipped = _columns(evidence, by)
+    notes += skipped
+    quasi = evidence.tuples.names
+    losses = {name: Loss.of(evidence, name) for name in quasi}
+    weight = {name: float(roles.weights.get(name, 1.0)) for name in quasi}
+    if not sum(weight.values()):
+        raise Unavailable(f"{WHY}: every weight in {roles.source} is 0, so no quasi-identifier counts.")
+    noisy = [name for name in quasi if losses[name].by_distance]
+    beside = tuple(dict.fromkeys((*names, *noisy)))
+    both, released = evidence.sides(beside, WHY)
+    counts = both.count((*(f"original.{name}" for name in beside), *(released[name] for name in quasi)))
+    whole = original.count(tuple(names))
+    if not whole.rows:
+        raise Unavailable(f"{original.name} has no rows, so there are no groups.")
+
+    def side(name: str, before: bool) -> tuple[Column, IntArray]:
+        at = beside.index(name) if before else len(beside) + quasi.index(name)
+        return counts.columns[at], counts.codes[at]
+
+    total, top = sum(weight.values()), 0.0
+    lost, stars = np.zeros(len(counts)), np.ones(len(counts), dtype=bool)
+    for name in quasi:
+        column, codes = side(name, False)
+        lost += weight[name] / total * losses[name].lost(column, codes, side(name, True) if name in noisy else None)
+        top += weight[name] / total * losses[name].top
+        stars &= np.array([text is not None and set(text) == {TOP} for text in column.texts], dtype=bool)[codes]
+    size = None if any(name in release.perturbed for name in quasi) else class_sizes(evidence, counts, both, released)
+    rows = Rows(counts.n, lost, stars, size, top)
+    (everybody,) = rows.figures(np.zeros(len(counts), dtype=np.int64), np.array([whole.rows]))
+    mean = everybody.loss or 0.0
+    spread = rows.spread(mean, whole.rows)
+
+    found: list[tuple[Labels, list[Side]]] = []
+    rare, rare_whole = np.zeros(len(counts), dtype=bool), np.zeros(len(whole), dtype=bool)
+    for name in names:
+        labels = Labels.of(whole, name)
+        here = labels.of_codes(*side(name, True))
+        few = labels.people < FEW * whole.rows
+        rare |= few[here]
+        rare_whole |= few[labels.group]
+        found.append((labels, rows.figures(here, labels.people)))
+    z = NormalDist().inv_cdf(1 - 0.025 / sum(len(sides) for _, sides in found))
+    mined = _mine(release, roles, scenario, [labels for labels, _ in found], workers)
+    groups, by_size = [], []
+    for labels, sides in found:
+        for title, of in zip(labels.names, sides, strict=True):
+            half = z * spread * deviation(of.people, whole.rows)
+            loss = of.loss or 0.0
+            groups.append(
+                Group(
+                    labels.column, title if reveal or of.people >= smallest else None, of.people, of.suppressed, loss, loss - mean,
+                    (-half, half), of.class_size, of.risk, mined.get((labels.column, title)),
+                )
+            )  # fmt: skip
+        tied = spearman(labels.people, [of.loss or 0.0 for of in sides]) if labels.values else None
+        by_size.append(BySize(labels.column, len(sides), tied))
+    many = int(whole.n[rare_whole].sum())
+    small, rest = rows.figures(np.where(rare, 0, 1), np.array([many, whole.rows - many]))
+    half = 1.96 * spread * apart(many, whole.rows)
+    return Subgroups(
+        release=release.table.name, people=whole.rows, suppressed=everybody.suppressed, loss=mean,
+        measured={name: "distance" if losses[name].by_distance else "iloss" for name in quasi},
+        smallest=smallest, revealed=reveal, groups=tuple(groups), by_size=tuple(by_size),
+        small=small, rest=rest, chance=(-half, half),
+        most=most, notes=tuple(notes),
+    )  # fmt: skip
+
+
+def _columns(evidence: Evidence, by: Sequence[str] | None) -> tuple[list[str], list[str]]:
+    """The columns to look at, and a note of those that were left out."""
+    original = evidence.original(WHY)
+    for name in by or ():
+        if name not in original.columns:
+            raise InputError(f"{original.name}: no column {name!r} to look at groups of.")
+    asked = list(dict.fromkeys(by)) if by else list(evidence.tuples.names)
+    kept, left = [], []
+    for name, counts in original.value_counts(asked, 2**62).items():
+        assert counts is not None
+        column = counts.columns[0]
+        if column.numbers is not None or column.dates or len(column) <= (LIMIT if by else MOST):
+            kept.append(name)
+        elif by:
+            raise InputError(f"Column {name!r} has {len(column)} values; groups are for columns of at most {LIMIT}.")
+        else:
+            left.append(name)
+    if not kept:
+        raise Unavailable(f"No quasi-identifier has at most {MOST} values; name the columns to look at (by).")
+    told = (
+        f"Not looked at, since they have more than {MOST} values: {', '.join(left)}; name them to have them looked at."
+    )
+    return kept, [told] if left else []
+
+
+def _mine(
+    release: Release, roles: Roles, scenario: Scenario | None, labels: list[Labels], workers: int | None
+) -> dict[tuple[str, str], Mined]:
+    """What mining says of the groups that are single values; it puts together those of fewer than 20 people."""
+    if scenario is None:
+        return {}
+    if scenario.good is None:
+        raise InputError("Mining says of groups what users lose of a good field; give the scenario one.")
+    from ..mining.good import MOST_GROUPS
+    from ..mining.mine import mine
+
+    columns = tuple(
+        label.column
+        for label in labels
+        if label.values and len(label.names) <= MOST_GROUPS and roles.released((label.column,))
+    )
+    asked = replace(scenario, good=replace(scenario.good, groups=columns), bad=None)
+    found = mine(release, roles, asked, workers=workers)["release"].good
+    assert found is not None
+    return {
+        (g.column, g.value): Mined(g.original, g.released, g.decline.value, (g.decline.low, g.decline.high))
+        for g in found.groups
+    }
+
+
+# --- words -------------------------------------------------------------------------------------------------------------
+
+
+def _of(group: Group) -> str:
+    return f"{group.column} = {group.name}" if group.name is not None else f"a group of {group.column!r} (not named)"
+
+
+def _overall(found: Subgroups) -> str:
+    what = "loss" if set(found.measured.values()) == {"iloss"} else "loss (by distance where values were perturbed)"
+    start = f"Everybody's mean {what} is {found.loss:.3g}."
+    few = f"groups of less than {100 * FEW:g}% of the people"
+    if found.difference is None:
+        who = "Nobody is" if not found.small.people else "Everybody is"
+        return f"{start} {who} in {few}, so small groups cannot be held against the rest."
+    side = f"The {found.small.people:,} people in {few} lose {found.small.loss:.3g}, the other {found.rest.people:,} {found.rest.loss:.3g}"
+    if abs(found.difference) <= found.chance[1] + 1e-12:
+        end = "no more of a difference than between people drawn at random"
+    else:
+        more = "more" if found.difference > 0 else "less"
+        end = f"small groups lose {more}, beyond what chance explains (±{found.chance[1]:.2g})"
+    return f"{start} {side}: {end}."
+
+
+def _suppression(found: Subgroups) -> str:
+    if not found.suppressed:
+        return "No row was left out or suppressed throughout."
+    start = f"{found.suppressed:,} of {found.people:,} rows ({100 * found.suppressed / found.people:.3g}%) were left out or suppressed throughout"
+    if not found.small.people or not found.rest.people:
+        return f"{start}."
+    small, rest = (100 * side.suppressed / side.people for side in (found.small, found.rest))
+    return f"{start}: {small:.3g}% of the people in small groups, {rest:.3g}% of the others."
+
+
+def _worst(found: Subgroups) -> str:
+    if not found.worst:
+        return "No group loses more than everybody does on average."
+    group = found.worst[0]
+    beyond = "more than chance explains" if group.worse else "no more than chance explains"
+    return (
+        f"Worst treated is {_of(group)} with {group.people:,} people: it loses {group.loss:.3g}, {group.difference:.2g} above everybody's "
+        f"({beyond}), and {100 * group.suppressed / group.people:.3g}% of its rows were left out or suppressed."
+    )
+
+
+def _mined(found: Subgroups) -> list[str]:
+    known = [g for g in found.groups if g.mined is not None and not np.isnan(g.mined.decline)]
+    if not known:
+        return []
+    group = max(known, key=lambda g: g.mined.decline if g.mined else 0.0)
+    assert group.mined is not None
+    low, high = group.mined.interval
+    word = f"loses {100 * group.mined.decline:.3g}%" if group.mined.decline > 0 else "loses nothing"
+    return [f"By mining, of all groups {_of(group)} fares worst: its utility {word} (95% interval of that group alone {100 * low:.3g}% to {100 * high:.3g}%)."]  # fmt: skip
