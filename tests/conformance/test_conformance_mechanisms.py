@@ -66,6 +66,10 @@ SETTINGS: dict[str, Setting] = {
     ),
     "dp_synthesis": Setting({"domains": DOMAINS, "epsilon": "2"}, (*NO_EPSILON, {"columns": "{id}"}), empty=True),
     "generalize_full_domain": Setting({"k": "5"}, (MANY, {"k": "0"}, {"suppression": "2"})),
+    "generalize_to_levels": Setting(
+        {"levels": "{age}=1,{town}=1", "k": "2", "suppression": "0.9"},
+        ({"levels": ""}, {"levels": "1"}, {"levels": "{id}=0"}),
+    ),
     "isolation_noise": Setting({"t": "3", "c": "3"}, ({"t": "0"}, {"c": "0.5"}, {"t": "100000"})),
     "k_member": Setting({"k": "4"}, (MANY, {"k": "0"})),
     "local_noise": Setting({"bounds": "{age}=0:100", "epsilon": "1"}, (*NO_EPSILON, {"bounds": "{id}=0:100"})),

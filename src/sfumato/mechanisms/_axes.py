@@ -45,7 +45,11 @@ class Axis:
             fitted = roles.hierarchy(column)
             assert fitted is not None
             return cls._tree(column, fitted)
-        rank = column.rank(roles.orders.get(column.name)) if len(column) > 2 or column.numbers is not None or column.dates else None
+        rank = (
+            column.rank(roles.orders.get(column.name))
+            if len(column) > 2 or column.numbers is not None or column.dates
+            else None
+        )
         spans = (column.numbers is not None or column.dates) and column.name not in roles.orders
         if rank is None:
             given = len(column.values)  # the missing value stays last

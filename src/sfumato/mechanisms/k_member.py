@@ -51,7 +51,7 @@ class KMember(Steered):
         against="an adversary who knows all quasi-identifiers of a person and that the person is in the release",
         cost="numbers and dates become intervals, columns with a taxonomy, mask or calendar its labels, others sets, which differ "
         "from class to class and may overlap (local recoding), mostly narrower than Mondrian's; rows with equal "
-        "quasi-identifiers may be divided; nothing is suppressed, and no sensitive value is changed",
+        "quasi-identifiers may be divided; no row is left out, and no sensitive value is changed",
         source="Byun, Kamra, Bertino, Li 2007, greedy k-member clustering; the loss is ILoss (Xiao and Tao 2006) or their own",
         parameters={
             "k": "short for the requirement k_anonymity >= k",

@@ -56,24 +56,7 @@ class Found:
 
     def release(self, table: Table, roles: Roles, *, made_by: str = "generalize_full_domain", **more: Any) -> Release:
         """The release: the same table with the columns generalized and the suppressed rows left out."""
-        columns = roles.released(table.columns)
-        judge, (grouped, kept) = self.problem.judge, (self.verdict.grouped, self.verdict.kept)
-        recoding = judge.recoding(grouped, kept)
-        counts = judge.original.counts
-        if set(columns) <= set(counts.names):  # all that is released was counted, so no row need be read again
-            rows, times = judge.rows(grouped, kept, columns)
-            released = table.instead(rows, times)
-        else:
-            released = table.keep(columns).recode(recoding)
-        return Release(
-            table=released,
-            original=table,
-            recoding=recoding,
-            population=self.problem.judge.population,
-            made_by=made_by,
-            notes=(str(self),),
-            **more,
-        )
+        return release_of(self.problem, self.verdict, table, roles, made_by=made_by, notes=(str(self),), **more)
 
     def __str__(self) -> str:
         levels = ", ".join(f"{name} {level}" for name, level in self.levels.items())
@@ -82,6 +65,20 @@ class Found:
         else:
             proof = f"no node of the {self.nodes:,} in the lattice has less than {self.bound:.6g}"
         return f"Levels {levels}: {self.minimise} {self.loss:.6g}, {proof}; {self.suppressed:,} of {self.rows:,} rows suppressed."
+
+
+def release_of(problem: Problem, verdict: Verdict, table: Table, roles: Roles, **more: Any) -> Release:
+    """The release of a judged node: the same table with the columns generalized and the suppressed rows left out."""
+    columns = roles.released(table.columns)
+    judge, (grouped, kept) = problem.judge, (verdict.grouped, verdict.kept)
+    recoding = judge.recoding(grouped, kept)
+    counts = judge.original.counts
+    if set(columns) <= set(counts.names):  # all that is released was counted, so no row need be read again
+        rows, times = judge.rows(grouped, kept, columns)
+        released = table.instead(rows, times)
+    else:
+        released = table.keep(columns).recode(recoding)
+    return Release(table=released, original=table, recoding=recoding, population=judge.population, **more)
 
 
 def optimal_generalization(

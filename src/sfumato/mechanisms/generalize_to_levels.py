@@ -1,0 +1,94 @@
+"""Full-domain generalization to levels that the owner chooses: a fixed policy, or a node of the policy frontier.
+
+Samarati 2001; Xia, Heatherly, Ding, Li, Malin 2015 call such a choice a de-identification policy. Nothing is searched for: what
+misses a requirement is suppressed up to a limit, and beyond it the policy is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..core.errors import Infeasible, InputError
+from ..core.mechanism import MechanismCard, Progress
+from ..core.metric import Requirement
+from ..core.release import Release
+from ..core.roles import Roles
+from ..core.table import Table
+from ..search.full_domain import release_of
+from ..search.lattice import Lattice, Levels
+from ..search.problem import pose
+from ._by_column import by_column
+from ._steered import Steered
+
+
+@dataclass(frozen=True)
+class GeneralizeToLevels(Steered):
+    """Every column to one level of its hierarchy, which the owner names."""
+
+    levels: str = ""
+    k: int | None = None
+    suppression: float = 0.0
+    require: tuple[Requirement, ...] = ()
+
+    card: ClassVar[MechanismCard] = MechanismCard(
+        name="generalize_to_levels",
+        title="Generalization to given levels",
+        promise="every requirement given is met (k_anonymity >= k, l-diversity, t-closeness, leakages, ...); without any, nothing but "
+        "the levels",
+        against="an adversary who knows all quasi-identifiers of a person and that the person is in the release",
+        cost="every value of a column goes to the same level of its hierarchy; rows of classes that miss a requirement are suppressed, "
+        "at most the share given, and if that is not enough nothing is released",
+        source="Samarati 2001; Xia, Heatherly, Ding, Li, Malin 2015",
+        parameters={
+            "levels": "a level for every quasi-identifier, 0 for the values as they are: in the order of the roles, as in 2,0,1, or by "
+            "name, as in age=2,zip=1; columns that are not named stay as they are",
+            "k": "short for the requirement k_anonymity >= k",
+            "suppression": "the largest share of rows that may be suppressed",
+        },
+    )
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.suppression <= 1:
+            raise InputError("generalize_to_levels: suppression must be a share of the rows between 0 and 1.")
+        self.check_steering()
+
+    def honours(self, requirement: Requirement) -> bool:
+        """Any requirement: what misses it is suppressed or refused."""
+        return True
+
+    def __call__(
+        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
+    ) -> Release:
+        """Sanitize; nothing is left to chance, so `rng` is not used."""
+        problem = pose(
+            table, roles, require=self.promises, minimise="loss", suppression=self.suppression, to_release=True
+        )
+        verdict = problem.judge.whole(problem.judge(problem.judge.rollup(self._levels(problem.lattice))))
+        if not verdict.feasible:
+            missed = " and ".join(map(str, verdict.missed or self.promises))
+            raise Infeasible(
+                f"generalize_to_levels: at these levels {verdict.suppressed:,} of {problem.judge.rollup.rows:,} rows miss {missed}, "
+                f"more than the {100 * self.suppression:.3g}% that may be suppressed; raise a level, or suppression."
+            )
+        return release_of(problem, verdict, table, roles, made_by=self.card.name, parameters=self.settings())
+
+    def _levels(self, lattice: Lattice) -> Levels:
+        """The levels, from their text."""
+        names = ", ".join(lattice.names)
+        plain = [part.strip() for part in self.levels.split(",")]
+        if not self.levels.strip():
+            raise InputError(f"generalize_to_levels needs levels: one each for {names}, 0 to leave a column as it is.")
+        if all(part.isdecimal() for part in plain):
+            if len(plain) != len(lattice.names):
+                raise InputError(
+                    f"generalize_to_levels: {len(plain)} levels for {len(lattice.names)} quasi-identifiers; give one each for "
+                    f"{names}, or name them as in age=2."
+                )
+            return lattice.read([int(part) for part in plain])
+        named = by_column(self.levels, "generalize_to_levels", "levels")
+        if not all(level.is_integer() for level in named.values()):
+            raise InputError("generalize_to_levels: a level is a whole number, as in 2,0,1 or age=2,zip=1.")
+        return lattice.read({**dict.fromkeys(lattice.names, 0), **{name: int(x) for name, x in named.items()}})
