@@ -64,7 +64,7 @@ KS = ("mondrian k=2", "mondrian k=4", "mondrian k=8", "mondrian k=16", "mondrian
 def test_it_meets_every_requirement_and_no_other_that_does_loses_less(
     table: Table, requirements: tuple[str, ...]
 ) -> None:
-    result = study(table, *KS, requirements=requirements).run()
+    result = study(table, *KS, requirements=requirements).run(refine=0)
     chosen, why = result.recommended
     assert chosen is not None
     wanted = [require(text) for text in requirements]
@@ -88,14 +88,18 @@ def test_of_equal_losses_the_lower_risk_is_taken(table: Table) -> None:
     risky = Release(table=sf.read(pa.table({"q": ["a", "*", "b", "*"]})), original=original)
     calm = Release(table=sf.read(pa.table({"q": ["*", "*", "b", "b"]})), original=original)
     candidates = (Candidate("risky", release=risky), Candidate("calm", release=calm))
-    result = Study(table=original, roles=roles, candidates=candidates, require=(require("k_anonymity >= 1"),)).run()
+    result = Study(table=original, roles=roles, candidates=candidates, require=(require("k_anonymity >= 1"),)).run(
+        refine=0
+    )
     losses = [point.value(metric("iloss")) for point in result.points]
     assert losses[0] == losses[1]
     assert result.recommended[0] == 1
 
 
 def test_none_meets_all_and_the_nearest_is_named(table: Table) -> None:
-    result = study(table, "mondrian k=2", "mondrian k=8", requirements=("k_anonymity >= 30", "iloss <= 0.9")).run()
+    result = study(table, "mondrian k=2", "mondrian k=8", requirements=("k_anonymity >= 30", "iloss <= 0.9")).run(
+        refine=0
+    )
     chosen, why = result.recommended
     best = max(point.value(metric("k_anonymity")) for point in result.points)
     assert chosen is None
@@ -106,14 +110,14 @@ def test_none_meets_all_and_the_nearest_is_named(table: Table) -> None:
 
 
 def test_each_met_by_some_but_never_together(table: Table) -> None:
-    result = study(table, *KS, requirements=("k_anonymity >= 40", "iloss <= 0.3")).run()
+    result = study(table, *KS, requirements=("k_anonymity >= 40", "iloss <= 0.3")).run(refine=0)
     chosen, why = result.recommended
     assert chosen is None
     assert why.count("is met by some") == 2
 
 
 def test_without_requirements_it_is_the_knee_and_says_so(table: Table) -> None:
-    result = study(table, *KS).run()
+    result = study(table, *KS).run(refine=0)
     chosen, why = result.recommended
     assert result.knee is not None
     assert chosen == result.knee
@@ -122,7 +126,7 @@ def test_without_requirements_it_is_the_knee_and_says_so(table: Table) -> None:
 
 
 def test_without_requirements_and_knee_it_is_on_the_frontier(table: Table) -> None:
-    result = study(table, "mondrian k=2", "mondrian k=8").run()
+    result = study(table, "mondrian k=2", "mondrian k=8").run(refine=0)
     chosen, why = result.recommended
     assert result.knee is None
     assert chosen in result.frontier
@@ -167,8 +171,8 @@ def test_recommendation_by_brute_force(scores: list[tuple[int, int, bool]], aske
 
 
 def test_a_metric_that_is_better_higher_turns_its_axis(table: Table) -> None:
-    plain = study(table, *KS).run()
-    turned = study(table, *KS, risk=metric("k_anonymity")).run()
+    plain = study(table, *KS).run(refine=0)
+    turned = study(table, *KS, risk=metric("k_anonymity")).run(refine=0)
     assert plain.frontier == turned.frontier  # prosecutor_risk is 1/k: the same order
     assert set(turned.frontier) == set(range(len(KS)))
 
@@ -177,7 +181,7 @@ def test_a_metric_that_is_better_higher_turns_its_axis(table: Table) -> None:
 
 
 def test_a_candidate_that_cannot_be_made_stays_with_its_reason(table: Table) -> None:
-    result = study(table, "mondrian k=5000", "mondrian k=3", "mondrian k=121").run()
+    result = study(table, "mondrian k=5000", "mondrian k=3", "mondrian k=121").run(refine=0)
     assert [point.failure is None for point in result.points] == [False, True, False]
     assert "k_anonymity >= 5000" in str(result.points[0].failure)
     assert not result.points[0].met
@@ -188,20 +192,20 @@ def test_a_candidate_that_cannot_be_made_stays_with_its_reason(table: Table) -> 
 
 def test_a_candidate_whose_requirement_cannot_be_asked_does_not_stop_the_rest(table: Table) -> None:
     """`ill` has no order, so the second candidate cannot be made; the first can."""
-    result = study(table, "mondrian k=3", "mondrian k=3 require='t_closeness[ordered] <= 0.2'").run()
+    result = study(table, "mondrian k=3", "mondrian k=3 require='t_closeness[ordered] <= 0.2'").run(refine=0)
     assert [point.failure is None for point in result.points] == [True, False]
     assert "order" in str(result.points[1].failure)
 
 
 def test_no_candidate_at_all_is_infeasible(table: Table) -> None:
     with pytest.raises(Infeasible, match=r"No candidate could be made\. .*k_anonymity >= 5000"):
-        study(table, "mondrian k=5000", "mondrian k=6000").run()
+        study(table, "mondrian k=5000", "mondrian k=6000").run(refine=0)
 
 
 def test_an_external_release_that_cannot_be_measured_stays_with_its_reason(table: Table) -> None:
     bad = Candidate("bad.csv", release=Release(table=sf.read(pa.table({"age": [1, 2]})), original=table))
     held = Study(table=table, roles=ROLES, candidates=(bad, *grid(["mondrian k=3"])))
-    result = held.run()
+    result = held.run(refine=0)
     assert "'zip'" in str(result.points[0].failure)
     assert result.made == [1]
 
@@ -209,7 +213,7 @@ def test_an_external_release_that_cannot_be_measured_stays_with_its_reason(table
 def test_roles_that_do_not_fit_are_an_error_and_not_a_failed_candidate(table: Table) -> None:
     roles = sf.Roles(quasi=("nowhere",), source="roles.toml")
     with pytest.raises(InputError, match="'nowhere'"):
-        Study(table=table, roles=roles, candidates=grid(["mondrian k=2"])).run()
+        Study(table=table, roles=roles, candidates=grid(["mondrian k=2"])).run(refine=0)
 
 
 def test_axes_must_be_one_of_each(table: Table) -> None:
@@ -225,7 +229,7 @@ def test_an_axis_whose_parameter_is_not_set_is_refused_in_a_sentence(table: Tabl
         pa.table({"age": [1, 2, 3, 4], "zip": ["a", "a", "b", "b"], "ill": [1, 2, 1, 2], "note": ["u"] * 4})
     )
     with pytest.raises(SfumatoError, match=r"t_closeness\[ordered\] or t_closeness\[equal\]"):
-        study(numbers, "mondrian k=2", risk=metric("t_closeness")).run().to_dict()
+        study(numbers, "mondrian k=2", risk=metric("t_closeness")).run(refine=0).to_dict()
 
 
 # --- external releases ----------------------------------------------------------------------------------------------
@@ -236,7 +240,7 @@ def test_a_release_made_elsewhere_competes(table: Table, tmp_path: Path) -> None
     release = sf.Mondrian(k=6)(table, ROLES)
     release.table.write(path)
     theirs = Candidate(str(path), release=Release(table=sf.read(path), original=table))
-    result = Study(table=table, roles=ROLES, candidates=(theirs, *grid(["mondrian k=6"]))).run()
+    result = Study(table=table, roles=ROLES, candidates=(theirs, *grid(["mondrian k=6"]))).run(refine=0)
     a, b = result.points
     assert a.candidate.name == str(path)
     for name in ("prosecutor_risk", "iloss", "t_closeness[equal]"):
@@ -302,7 +306,7 @@ def test_equal_texts_are_one_candidate() -> None:
 
 def test_to_dict_is_json_the_same_twice_and_complete(table: Table) -> None:
     held = study(table, *KS, "mondrian k=500", "mondrian k=3 mode=relaxed", requirements=("k_anonymity >= 4",))
-    first, second = held.run(seed=7).to_dict(), held.run(seed=7).to_dict()
+    first, second = held.run(seed=7, refine=0).to_dict(), held.run(seed=7, refine=0).to_dict()
     text = json.dumps(first, allow_nan=False)
     assert text == json.dumps(second, allow_nan=False)
     content = json.loads(text)
@@ -332,13 +336,13 @@ def test_to_dict_is_json_the_same_twice_and_complete(table: Table) -> None:
 def test_another_order_of_rows_gives_the_same_numbers(table: Table) -> None:
     order = np.random.default_rng(0).permutation(120)
     shuffled = sf.read(pa.table({name: np.asarray(values)[order] for name, values in columns().items()}))
-    a, b = (study(t, *KS, "mondrian k=3 mode=relaxed").run(seed=1).to_dict() for t in (table, shuffled))
+    a, b = (study(t, *KS, "mondrian k=3 mode=relaxed").run(seed=1, refine=0).to_dict() for t in (table, shuffled))
     assert json.dumps(a) == json.dumps(b)
 
 
 def test_progress_counts_the_candidates(table: Table) -> None:
     seen: list[tuple[int, str]] = []
-    study(table, "mondrian k=2", "mondrian k=3").run(progress=lambda done, name: seen.append((done, name)))
+    study(table, "mondrian k=2", "mondrian k=3").run(refine=0, progress=lambda done, name: seen.append((done, name)))
     assert seen == [(0, "mondrian k=2"), (1, "mondrian k=3"), (2, "")]
 
 
@@ -352,7 +356,7 @@ def test_whole_numbers_are_printed_whole(x: float, spelled: str) -> None:
 
 def test_the_commands_name_everything_that_made_the_release(table: Table) -> None:
     text = "mondrian k=5 mode=relaxed require='distinct_l_diversity >= 2'"
-    result = study(table, text, requirements=("k_anonymity >= 4",)).run()
+    result = study(table, text, requirements=("k_anonymity >= 4",)).run(refine=0)
     make, check = (shlex.split(command) for command in result.commands("out file.csv"))
     assert make[:2] == ["sfumato", "sanitize"]
     assert make[make.index("--mechanism") + 1] == "mondrian"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,6 +33,19 @@ def run(
     require: o.Require = None,
     risk: Annotated[str, typer.Option(help="The privacy metric of the map's risk axis.")] = "prosecutor_risk",
     utility: Annotated[str, typer.Option(help="The utility metric of the map's other axis.")] = "iloss",
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A metric to measure besides the axes; repeatable. Everything that can be asked if none is given."
+        ),
+    ] = None,
+    refine: Annotated[
+        int, typer.Option(min=0, help="How often to look around the best, with the same mechanisms, for a better one.")
+    ] = 0,
+    cache: Annotated[
+        Path | None, typer.Option(help="Folder where scores are kept by content, for the next run.")
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
     seed: Annotated[int | None, typer.Option(help="Repeat the same random choices.")] = None,
     json: o.Json = False,
     *,
@@ -61,10 +75,17 @@ def run(
         risk=metrics.metric(risk),
         utility=metrics.metric(utility),
         require=tuple(o.requirements(require)),
+        measures=None if not measure else tuple(metrics.metric(text) for text in measure),
         arguments=reading.arguments,
     )
     with o.progress("comparing") as bar:
-        result = study.run(seed=seed, progress=lambda done, name: bar(done / (len(study.candidates) + 1), name))
+        result = study.run(
+            seed=seed,
+            cache=cache,
+            workers=workers,
+            refine=refine,
+            progress=lambda done, name: bar(min(1.0, done / (len(study.candidates) + 1)), name),
+        )
         report(result, out)
     if json:
         o.dump({**result.to_dict(), "report": str(out / "report.html")})
@@ -77,20 +98,21 @@ def run(
 
 def report(result: Result, folder: Path) -> None:
     """Write report.html and report.json."""
-    from ..core.errors import InputError
-    from ..core.files import write_whole
-    from ..report import page
+    from ..report.documents import write_all
 
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be made or is no folder ({type(error).__name__}).") from None
-    page.write(result, folder / "report.html")
+    write_all(result, folder, formats=("html",), only=("report",))
+    write_json(result, folder)
+
+
+def write_json(result: Result, folder: Path) -> None:
+    """Write report.json: the numbers of the report, for machines."""
+    from ..core.files import write_whole
+
     write_whole(folder / "report.json", json_.dumps(o.finite(result.to_dict()), indent=2, ensure_ascii=False) + "\n")
 
 
-def show(result: Result) -> None:
-    """The candidates as a table, and the recommendation."""
+def show(result: Result, most: int | None = None) -> None:
+    """The candidates as a table, the best first if not all are shown, and the recommendation."""
     from rich.table import Table as Grid
 
     study = result.study
@@ -100,7 +122,12 @@ def show(result: Result) -> None:
     for metric in (study.risk, study.utility):
         cells.add_column(f"{metric}\n({metric.card.better} is better)", justify="right")
     cells.add_column("")
-    for i, point in enumerate(result.points):
+    order = list(range(len(result.points)))
+    if most is not None and len(order) > most:
+        place = dict(zip(result.placed, result.axis(study.utility), strict=True))
+        order.sort(key=lambda i: (i != result.recommended[0], not result.points[i].met, place.get(i, math.inf), i))
+    for i in order[:most]:
+        point = result.points[i]
         if point.failure:
             cells.add_row(point.candidate.name, "", "", f"not made: {point.failure}")
             continue
@@ -109,17 +136,24 @@ def show(result: Result) -> None:
             marks.append("frontier")
         if i == result.knee:
             marks.append("knee")
-        marks += [f"misses {verdict.requirement}" for verdict in point.verdicts if not verdict.met]
+        marks += [f"misses {text}" for text in point.misses]
         if i == result.recommended[0]:
             marks.append("recommended")
         cells.add_row(
             point.candidate.name,
-            *(f"{point.value(metric):.4g}" for metric in (study.risk, study.utility)),
+            *(f"{point.value(metric):.4g}" if point.has(metric) else "–" for metric in (study.risk, study.utility)),
             ", ".join(marks),
         )
     out.print(cells)
+    if most is not None and len(order) > most:
+        out.print(f"{len(order) - most} more in the report.")
     chosen, why = result.recommended
     out.print()
     if chosen is not None:
         out.print(f"Recommended: {result.points[chosen].candidate.name}", style="bold")
     out.print(why)
+    if chosen is not None:
+        point = result.points[chosen]
+        for metric in dict.fromkeys([study.risk, study.utility, *(v.requirement.metric for v in point.verdicts)]):
+            if point.has(metric):
+                out.print(f"{metric}: {metric.sentence(point.value(metric))}")

@@ -75,7 +75,9 @@ def run(
     requirements = tuple(require(text) for text in REQUIRE)
     study = Study(table=table, roles=roles, candidates=grid(CANDIDATES), require=requirements)
     with o.progress("comparing") as bar:
-        result = study.run(seed=seed, progress=lambda done, name: bar(done / (len(study.candidates) + 1), name))
+        result = study.run(
+            seed=seed, refine=0, progress=lambda done, name: bar(done / (len(study.candidates) + 1), name)
+        )
         compare.report(result, out)
     if not json:
         compare.show(result)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 
 from .errors import InputError
@@ -11,9 +12,18 @@ from .errors import InputError
 
 def write_whole(path: Path, text: str) -> None:
     """Write a text under a hidden name beside its own, then rename."""
+    _written(path, lambda hidden: hidden.write_text(text, encoding="utf-8"))
+
+
+def write_whole_bytes(path: Path, content: bytes) -> None:
+    """The same for bytes."""
+    _written(path, lambda hidden: hidden.write_bytes(content))
+
+
+def _written(path: Path, write: Callable[[Path], object]) -> None:
     hidden = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.partial")
     try:
-        hidden.write_text(text, encoding="utf-8")
+        write(hidden)
         hidden.replace(path)
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({type(error).__name__}).") from None

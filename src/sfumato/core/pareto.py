@@ -18,9 +18,10 @@ def frontier(risk: FloatArray, loss: FloatArray) -> IntArray:
     Of points that are equal on both axes the first stands for all.
     """
     order = np.lexsort([np.arange(len(risk)), risk, loss])
-    kept, lowest = [], np.inf
+    kept: list[int] = []
+    lowest = np.inf
     for i in order:
-        if risk[i] < lowest:
+        if not kept or risk[i] < lowest:  # the first may be infinite, too
             kept.append(int(i))
             lowest = risk[i]
     return np.array(kept, dtype=np.int64)
@@ -30,8 +31,11 @@ def knee(risk: FloatArray, loss: FloatArray, on: IntArray) -> int | None:
     """The sharpest turn of a frontier: the point farthest below the line through its two ends.
 
     Both axes are first stretched to run from 0 to 1 over the frontier, so that units do not matter. Of equal distances the
-    lower risk counts. A frontier of fewer than three points, or one that nowhere bends inwards, has no knee.
+    lower risk counts. A frontier of fewer than three points, or one that nowhere bends inwards, has no knee. What is infinite
+    has no place on such an axis, and is left out.
     """
+    on = np.asarray(on, dtype=np.int64)
+    on = on[np.isfinite(risk[on]) & np.isfinite(loss[on])]
     if len(on) < 3:
         return None
     x, y = _stretch(loss[on]), _stretch(risk[on])

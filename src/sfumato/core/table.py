@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -78,6 +80,19 @@ class Table(ABC):
     def part(self, column: str, *, of: int, at: int) -> Table | None:
         """The rows of one of `of` parts, all rows of a value in one part; None where the engine cannot deal them out."""
         return None
+
+    def digest(self) -> str:
+        """A hash of the content and of how it is read: another hash, another table."""
+        counts = self.count(self.columns)
+        found = hashlib.sha256(repr([(column.name, column.texts) for column in counts.columns]).encode())
+        order = np.lexsort(counts.codes) if counts.codes else np.arange(len(counts))
+        for array in (*counts.codes, counts.n):
+            found.update(np.ascontiguousarray(array[order], dtype=np.int64).data)
+        return found.hexdigest()
+
+    def portable(self) -> tuple[str, tuple[tuple[str, Any], ...], str]:
+        """A file, options and a name from which another process opens the same table."""
+        raise Unavailable(f"{self.name}: this engine cannot hand a table to another process; use one worker.")
 
     # --- what follows from counting; an engine may do better
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import hashlib
 import itertools
 import os
 import re
@@ -178,6 +179,8 @@ class DuckTable(Table):
     """A SELECT of the distinct rows, and its column that says how many there are of each, where that is known already."""
     lines: Callable[[], tuple[str, str] | None] | None = None
     """What finds that out where it is less work than reading every row, or says that it is not."""
+    opened: tuple[str, tuple[tuple[str, Any], ...]] | None = None
+    """The file that it is, whole, and the options it was read with; None for anything else."""
 
     @classmethod
     def of(cls, name: str, sql: str, notes: tuple[str, ...] = ()) -> DuckTable:
@@ -279,6 +282,31 @@ class DuckTable(Table):
     def rows(self) -> int:
         """Counted once and kept."""
         return self._rows
+
+    def digest(self) -> str:
+        """Of a file its bytes and how they are read; of anything else its rows, in their order."""
+        found = hashlib.sha256(repr((self.columns, self.opened and self.opened[1])).encode())
+        if self.opened is not None:
+            with open(self.opened[0], "rb") as file:
+                for part in iter(lambda: file.read(1 << 20), b""):
+                    found.update(part)
+            return found.hexdigest()
+        for batch in arrow(self.sql, self.name).to_batches():
+            sink = pa.BufferOutputStream()
+            with pa.ipc.new_stream(sink, batch.schema) as stream:
+                stream.write_batch(batch)
+            found.update(sink.getvalue())
+        return found.hexdigest()
+
+    def portable(self) -> tuple[str, tuple[tuple[str, Any], ...], str]:
+        """A file, options and a name from which another process opens the same table; its rows are written to one if need be."""
+        if self.opened is not None:
+            return (*self.opened, self.name)
+        path = folder() / f"{next(serial)}.arrow"
+        rows = arrow(self.sql, self.name)
+        with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, rows.schema) as writer:
+            writer.write_table(rows)
+        return str(path), (), self.name
 
     def keep(self, columns: Sequence[str]) -> DuckTable:
         """A projection."""

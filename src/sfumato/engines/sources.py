@@ -22,11 +22,13 @@ _CSV_OPTIONS = ("delimiter", "quote", "encoding", "header", "names")
 def read(source: Any, **options: Any) -> DuckTable:
     """Open a table; an option that does not apply to its kind is refused."""
     options = {key: value for key, value in options.items() if value is not None}
+    given = tuple(sorted((key, tuple(value) if isinstance(value, list) else value) for key, value in options.items()))
     missing = tuple(options.pop("missing", ()))
     table = _from_path(source, options) if isinstance(source, Path) else _from_memory(source)
     if options:
         raise InputError(f"{table.name}: {', '.join(sorted(options))} does not apply to this kind of table.")
-    return _with_missing(table, missing) if missing else table
+    table = _with_missing(table, missing) if missing else table
+    return replace(table, opened=(str(source.absolute()), given)) if isinstance(source, Path) else table
 
 
 def _with_missing(table: DuckTable, spelled: tuple[str, ...]) -> DuckTable:

@@ -1,0 +1,115 @@
+"""What a release did to a table: rows that were suppressed, and what became of each column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..core.column import Column
+from ..core.cover import Domain
+from ..core.errors import SfumatoError, Unavailable
+from ..core.hierarchy import TOP
+from ..core.release import Evidence, Release
+from ..core.roles import Roles
+from ..core.table import Table
+from ..metrics.utility.iloss import iloss
+
+
+def suppressed(evidence: Evidence) -> dict[str, Any]:
+    """Rows that are not in the release, or are `*` in every quasi-identifier."""
+    release = evidence.release
+    original = evidence.original("counting suppressed rows")
+    if release.statistics:
+        raise Unavailable("The release holds statistics, not one row a person, so no row was suppressed or kept.")
+    if all(name in release.perturbed for name in evidence.roles.quasi):
+        raise Unavailable("Every quasi-identifier was perturbed or made anew, so no row was suppressed or kept.")
+    tuples = evidence.tuples
+    stars = np.ones(len(tuples), dtype=bool)
+    for column, codes in zip(tuples.columns, tuples.codes, strict=True):
+        stars &= _stars(column)[codes]
+    left_out = max(original.rows - release.table.rows, 0)
+    blank = int(tuples.n[stars].sum())
+    cells = sum(
+        int(tuples.n[_stars(column)[codes]].sum()) for column, codes in zip(tuples.columns, tuples.codes, strict=True)
+    )
+    return {
+        "rows_before": original.rows,
+        "rows_after": release.table.rows,
+        "left_out": left_out,
+        "blank": blank,
+        "share": (left_out + blank) / max(original.rows, 1),
+        "cells": cells,
+    }
+
+
+def _stars(column: Column) -> Any:
+    return np.array([text is not None and set(text) == {TOP} for text in column.texts], dtype=bool)
+
+
+def columns(release: Release, roles: Roles) -> list[dict[str, Any]]:
+    """For each column of the original: its role, what became of it, in how many rows, and what that lost."""
+    original = release.original
+    if original is None:
+        raise Unavailable("What became of columns needs the original table.")
+    evidence = release.evidence(roles)
+    lost = _losses(evidence)
+    role = {
+        name: kind for kind in ("identifiers", "quasi", "sensitive", "insensitive") for name in getattr(roles, kind)
+    }
+    role |= {name: kind for kind in ("person", "guarding") if (name := getattr(roles, kind)) is not None}
+    companions = {name for table in release.companions.values() for name in table.columns}
+    found = []
+    for name in original.columns:
+        entry: dict[str, Any] = {"name": name, "role": role.get(name, "none"), "loss": lost.get(name)}
+        if release.statistics:
+            entry["how"] = "statistics"
+        elif name not in release.table.columns:
+            entry["how"] = "apart" if name in companions else "removed"
+        elif name in release.perturbed:
+            entry["how"] = "permuted" if release.joined_by is not None else "perturbed"
+        elif name in roles.quasi:
+            entry |= _generalized(evidence, name)
+        else:
+            entry["how"] = _kept_or_not(release, original, name)
+        found.append(entry)
+    return found
+
+
+def _losses(evidence: Evidence) -> Mapping[str, float]:
+    try:
+        found: Mapping[str, float] = iloss.score(evidence).details["columns"]
+    except SfumatoError:
+        return {}
+    return found
+
+
+def _generalized(evidence: Evidence, name: str) -> dict[str, Any]:
+    """The shares of released rows whose value is as it was, covers several, is `*`, or is none of the original's."""
+    tuples = evidence.tuples
+    column, codes = tuples.column(name), tuples.codes[tuples.names.index(name)]
+    domain: Domain = evidence.domain(name, "what became of columns")
+    leaves = [domain.leaves(text) for text in column.texts]
+    stars = _stars(column)
+    one = np.array([count is not None and count <= 1 for count in leaves], dtype=bool) & ~stars
+    unread = np.array([count is None for count in leaves], dtype=bool) & ~stars
+    rows = max(tuples.rows, 1)
+    share = {
+        "same": float(tuples.n[one[codes]].sum()) / rows,
+        "suppressed": float(tuples.n[stars[codes]].sum()) / rows,
+        "replaced": float(tuples.n[unread[codes]].sum()) / rows,
+    }
+    share["generalized"] = max(0.0, 1.0 - sum(share.values()))
+    share = {kind: value if value > 1e-12 else 0.0 for kind, value in share.items()}
+    changed = {kind: value for kind, value in share.items() if kind != "same" and value > 0}
+    how = max(changed, key=lambda kind: changed[kind]) if changed else "unchanged"
+    return {"how": how, "share": share, "values": len(column), "values_before": domain.size}
+
+
+def _kept_or_not(release: Release, original: Table, name: str) -> str:
+    """Of a column that no one calls perturbed: whether its released values are those of the original."""
+    if release.recoding is not None and name not in release.recoding.to:
+        return "unchanged"
+    before, after = (set(table.count((name,)).columns[0].texts) for table in (original, release.table))
+    return "unchanged" if after <= before else "generalized"

@@ -1,0 +1,172 @@
+"""Attacks on the recommended release: WP29's three tests with a control, linkage by an intruder, homogeneity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..attacks.attack import Attack, Rate
+from ..core.arrow import integers, take
+from ..core.errors import SfumatoError, Unavailable
+from ..core.release import Evidence, Release
+from ..core.roles import Roles
+from ..core.table import Table
+from .raw_risk import RawRisk
+from .result import Result
+
+ATTACKS = 2000
+"""People (or descriptions) that each of WP29's tests attacks."""
+HELD_OUT = 60_000
+"""Rows up to which the release is made again without some people, to hold those who are in it against those who are not."""
+OUTSIDE = 0.5
+"""The share of the rows that is then left out: half, so that both sides have as many people."""
+_DETAILS = (
+    "known", "columns", "size", "numbers", "first", "second", "neighbours", "secret", "tolerance", "attacks", "column_sets",
+    "alone", "how", "unit", "released", "correct", "ambiguous", "wrong", "none", "candidates", "sampled", "column", "share",
+)  # fmt: skip
+
+
+def tried(find: Callable[..., dict[str, Any]], *given: Any, **how: Any) -> dict[str, Any]:
+    """What was found, or why it could not be."""
+    try:
+        return find(*given, **how)
+    except SfumatoError as reason:
+        return {"unavailable": str(reason)}
+
+
+def told(attack: Attack) -> dict[str, Any]:
+    """An attack as plain data, without anything that could be a value."""
+    return {
+        "name": attack.name,
+        "title": attack.title,
+        "knew": attack.knew,
+        "effort": attack.effort,
+        "attacked": attack.attacked,
+        "fell": attack.fell,
+        "success": _rate(attack.success),
+        "baseline": _rate(attack.baseline),
+        "control": _rate(attack.control),
+        "worked": attack.worked,
+        "exactness": attack.exactness,
+        "sentence": attack.sentence,
+        "source": attack.source,
+        "details": {name: attack.details[name] for name in _DETAILS if name in attack.details},
+    }
+
+
+def _rate(rate: Rate | None) -> dict[str, Any] | None:
+    return None if rate is None else asdict(rate)
+
+
+def halves(evidence: Evidence, roles: Roles) -> tuple[list[str], list[str]]:
+    """Two sources that know about as much: the quasi-identifiers by number of values, dealt out in turns."""
+    released = evidence.release.table.columns
+    names = [name for name in roles.quasi if name in released]
+    if len(names) < 2:
+        names += [name for name in (*roles.sensitive, *roles.insensitive) if name in released]
+    if len(names) < 2:
+        raise Unavailable("Linkability asks of two sources with different columns, and the release has one column.")
+    original = evidence.original("linkability")
+    many = {name: len(original.count((name,))) for name in names}
+    order = sorted(names, key=lambda name: (-many[name], names.index(name)))
+    one = {name for i, name in enumerate(order) if i % 4 in (0, 3)}
+    return [name for name in names if name in one], [name for name in names if name not in one]
+
+
+def _tests(release: Release, roles: Roles, seed: int, control: Table | None = None) -> dict[str, Callable[[], Attack]]:
+    """WP29's three tests: who can be described, who can be joined, what can be learned of whom."""
+    from ..attacks.inference import inference
+    from ..attacks.linkability import linkability
+    from ..attacks.singling_out import singling_out
+
+    how: dict[str, Any] = {"attacks": ATTACKS, "control": control, "seed": seed}
+
+    def join() -> Attack:
+        first, second = halves(release.evidence(roles), roles)
+        return linkability(release, roles, first=first, second=second, **how)
+
+    tests: dict[str, Callable[[], Attack]] = {
+        "singling_out": partial(singling_out, release, roles, **how),
+        "linkability": join,
+    }
+    for secret in roles.sensitive:
+        tests[f"inference({secret})"] = partial(inference, release, roles, secret=secret, known=roles.quasi, **how)
+    return tests
+
+
+def _all(tests: dict[str, Callable[[], Attack]]) -> dict[str, Any]:
+    return {name: tried(lambda test: told(test()), test) for name, test in tests.items()}
+
+
+def wp29(result: Result, chosen: int, release: Release, seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The three tests on the release; and again on one made without some people, which are the control."""
+    roles = result.study.roles
+    found = _all(_tests(release, roles, seed))
+    try:
+        less, outside = _held_out(result, chosen, seed)
+    except SfumatoError as reason:
+        return found, {"unavailable": str(reason)}
+    inside = less.original
+    assert inside is not None
+    return found, {
+        "inside": inside.rows,
+        "outside": outside.rows,
+        "each": _all(_tests(less, roles, seed, outside)),
+    }
+
+
+def _held_out(result: Result, chosen: int, seed: int) -> tuple[Release, Table]:
+    """The same mechanism on half of the rows, drawn at random; and the other half."""
+    study = result.study
+    made, table = result.points[chosen].candidate.mechanism, study.table
+    if made is None:
+        raise Unavailable("It was made elsewhere, so it cannot be made again without some people.")
+    if study.roles.person is not None and study.roles.person in table.columns:
+        raise Unavailable(
+            "People have several rows, which cannot be told apart one by one into those inside and outside."
+        )
+    if not 100 <= table.rows <= HELD_OUT:
+        raise Unavailable(f"It is only made again for tables of 100 to {HELD_OUT:,} rows.")
+    counts = table.count(table.columns)
+    who = np.repeat(np.arange(len(counts)), counts.n)
+    out = np.random.default_rng([seed, 29]).permutation(len(who))[: round(OUTSIDE * len(who))]
+    less = np.bincount(who[out], minlength=len(counts)).astype(np.int64)
+    rows = pa.table(
+        {column.name: take(column.values, codes) for column, codes in zip(counts.columns, counts.codes, strict=True)}
+    )
+    inside, outside = (
+        table.instead(rows.filter(_mask(times > 0)), integers(times[times > 0])) for times in (counts.n - less, less)
+    )
+    release = made(inside, study.roles, np.random.default_rng(seed))
+    return replace(release, original=inside), outside
+
+
+def _mask(kept: Any) -> pa.Array:
+    bits = pa.py_buffer(np.packbits(kept, bitorder="little"))
+    return pa.Array.from_buffers(pa.bool_(), len(kept), [None, bits])
+
+
+def linkages(release: Release, roles: Roles, raw: RawRisk | None, seed: int) -> list[dict[str, Any]]:
+    """Everybody looked up by one who knows the worst two columns of the raw table, the worst three, and all of them."""
+    from ..attacks.linkage import linkage
+
+    sets: list[tuple[str, ...]] = []
+    for size in (2, 3):
+        worst = next((risk.columns for risk in (() if raw is None else raw.sets) if len(risk.columns) == size), None)
+        if worst is not None and size < len(roles.quasi):
+            sets.append(worst)
+    return [tried(lambda known: told(linkage(release, roles, known=known, seed=seed)), s) for s in (*sets, roles.quasi)]
+
+
+def homogeneities(release: Release, roles: Roles) -> dict[str, Any]:
+    """For each sensitive column, who is in a class that tells it."""
+    from ..attacks.homogeneity import homogeneity
+
+    return {
+        name: tried(lambda name: told(homogeneity(release, roles, sensitive=name)), name) for name in roles.sensitive
+    }

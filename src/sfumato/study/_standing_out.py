@@ -1,0 +1,145 @@
+"""Who stands out in a table as it is: the sizes of its classes, the worst sets of columns, the riskiest combinations."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from ..core.column import IntArray
+from ..core.counts import Counts
+from ..core.errors import SfumatoError, Unavailable
+from ..core.release import Evidence
+from ..core.roles import Roles
+from ..core.table import Table
+from .raw_risk import RawRisk, raw_risk
+
+MASK = "▒▒▒"
+"""Stands for a value that is not told."""
+LEAST = (3, 5, 10)
+
+
+def sizes(evidence: Evidence) -> dict[str, Any]:
+    """Classes, who is alone, and the two risks that follow from the sizes of classes."""
+    rows, people = evidence.tuples, evidence.people
+    if not len(people):
+        raise Unavailable("There are no rows.")
+    return {
+        "rows": rows.rows,
+        "classes": len(people),
+        "smallest": int(people.min()),
+        "alone": int(rows.n[people == 1].sum()),
+        "below": {str(least): int(rows.n[people < least].sum()) for least in LEAST},
+        "prosecutor": 1 / float(people.min()),
+        "marketer": float((rows.n / people).sum()) / rows.rows,
+    }
+
+
+def after(evidence: Evidence) -> dict[str, Any]:
+    release = evidence.release
+    if release.statistics:
+        raise Unavailable("The release holds statistics, not one row a person, so there are no classes.")
+    noisy = [name for name in evidence.roles.quasi if name in release.perturbed]
+    if noisy:
+        raise Unavailable(
+            f"{noisy[0]!r} was perturbed, so who shares its values is chance, and the size of a class says nothing of who can be "
+            "found; the attacks do."
+        )
+    return sizes(evidence)
+
+
+def risk(table: Table, roles: Roles, population: Table | None) -> tuple[RawRisk | None, str]:
+    """The raw table's risk, without the search for what would repair it; or why it cannot be told."""
+    minimal = next((m for m in (3, 2) if sum(comb(len(roles.quasi), s) for s in range(1, m + 1)) <= 20_000), 1)
+    try:
+        return raw_risk(table, roles, minimal=minimal, curve=False, population=population), ""
+    except SfumatoError as reason:
+        return None, str(reason)
+
+
+def worst_sets(raw: RawRisk) -> list[dict[str, Any]]:
+    """For each number of columns the set on which most rows are alone, then by how many."""
+    found = []
+    for size in sorted({len(risk.columns) for risk in raw.sets}):
+        worst = next(risk for risk in raw.sets if len(risk.columns) == size)  # they come worst first
+        found.append(worst.to_dict(raw.thresholds))
+    return found
+
+
+def riskiest(table: Table, roles: Roles, *, most: int = 10, reveal: bool = False) -> dict[str, Any]:
+    """The records that stand out most, each by the fewest columns on which it is alone; by SUDA score (Elliot et al. 2002).
+
+    Where nobody is alone, the rarest combinations of all quasi-identifiers. Values are masked unless `reveal`.
+    """
+    from ..profile.suda import suda
+
+    quasi = roles.quasi
+    if not quasi:
+        raise Unavailable(f"{roles.source} names no quasi-identifier, so there are no combinations.")
+    person = roles.person if roles.person in table.columns else None
+    counts = table.count((*quasi, person) if person else quasi)
+    if not len(counts):
+        raise Unavailable(f"{table.name} has no rows.")
+    largest = next((m for m in (3, 2) if sum(comb(len(quasi), s) for s in range(1, m + 1)) <= 2_000), 1)
+    scored = suda(counts, most=min(largest, len(quasi)), person=person is not None)
+    top = np.argsort(-scored.score, kind="stable")[:most]
+    top = top[scored.score[top] > 0]
+    if not len(top):
+        return {"by": "frequency", "largest": len(quasi), "each": _rarest(counts, quasi, person, most, reveal)}
+    minimal: list[list[tuple[str, ...]]] = [[] for _ in top]
+    for size in range(1, scored.most + 1):
+        for names in itertools.combinations(quasi, size):
+            alone = _holders(counts, names, person)[top] == 1
+            for i in np.flatnonzero(alone).tolist():
+                if not any(set(part) <= set(names) for part in minimal[i]):
+                    minimal[i].append(names)
+    each = []
+    for i, at in enumerate(top.tolist()):
+        fewest = minimal[i][0]
+        each.append(
+            {
+                "columns": list(fewest),
+                "values": [_value(counts, at, name, reveal) for name in fewest],
+                "rows": int(counts.n[at]),
+                "ways": len(minimal[i]),
+                "score": float(scored.score[at]),
+            }
+        )
+    return {"by": "score", "largest": scored.most, "each": each}
+
+
+def _rarest(counts: Counts, quasi: Sequence[str], person: str | None, most: int, reveal: bool) -> list[dict[str, Any]]:
+    held = _holders(counts, quasi, person)
+    _, first = np.unique(counts.group(quasi)[1], return_index=True)  # of a person's rows one
+    order = first[np.argsort(held[first], kind="stable")][:most]
+    return [
+        {
+            "columns": list(quasi),
+            "values": [_value(counts, at, name, reveal) for name in quasi],
+            "rows": int(held[at]),
+            "ways": 0,
+            "score": 0.0,
+        }
+        for at in order
+    ]
+
+
+def _holders(counts: Counts, names: Sequence[str], person: str | None) -> IntArray:
+    """For each tuple, how many people have its values on these columns."""
+    if person is None:
+        coarse, member = counts.group(names)
+        return coarse.n[member]
+    people, _ = counts.group((*names, person))
+    once = Counts(people.columns, people.codes, np.ones(len(people), dtype=np.int64))
+    return once.group(names)[0].n[counts.group(names)[1]]
+
+
+def _value(counts: Counts, at: int, name: str, reveal: bool) -> str:
+    if not reveal:
+        return MASK
+    i = counts.names.index(name)
+    text = counts.columns[i].texts[counts.codes[i][at]]
+    return "(missing)" if text is None else text

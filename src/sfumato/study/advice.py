@@ -1,0 +1,187 @@
+"""Advice in sentences: what to take, why, what it costs, what a step up or down would change, what no candidate reached."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..core.metric import Metric
+from .robust import robust
+
+if TYPE_CHECKING:
+    from .result import Result
+
+
+@dataclass(frozen=True)
+class Said:
+    """A sentence, and what it is about: take, why, means, cost, up, down, unreached, unplaced, looked, robust, beware."""
+
+    about: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Advice:
+    """All sentences, in the order to be read."""
+
+    said: tuple[Said, ...]
+
+    def of(self, *about: str) -> list[str]:
+        """The sentences about some things."""
+        return [s.text for s in self.said if s.about in about]
+
+    def to_dict(self) -> list[dict[str, str]]:
+        """For machines."""
+        return [{"about": s.about, "text": s.text} for s in self.said]
+
+
+def spell(x: float) -> str:
+    """A number as a reader wants it: four digits that matter, whole numbers whole."""
+    if not math.isfinite(x):
+        return "no bound"
+    return f"{x:,.0f}" if float(x).is_integer() or abs(x) >= 1e5 else f"{x:.4g}"
+
+
+def advice(result: Result) -> Advice:
+    """What to tell the owner of a result."""
+    chosen, why = result.recommended
+    said: list[Said] = []
+    if chosen is None:
+        said.append(Said("unreached", why))
+        if not any(result.points[i].met for i in result.made):
+            said += _closest(result)
+        return Advice(tuple(said))
+    study, point = result.study, result.points[chosen]
+    said.append(Said("take", f"Take {point.candidate.name}."))
+    said.append(Said("why", why))
+    for metric in (study.risk, study.utility):
+        said.append(Said("means", metric.sentence(point.value(metric))))
+    said += _cost(result, chosen)
+    said += _steps(result, chosen)
+    if result.looked:
+        said.append(
+            Said(
+                "looked",
+                f"{result.looked} more candidate{'s' if result.looked > 1 else ''} with the same mechanisms and other parameters were "
+                f"tried around it; none of them{' that meets every requirement' if study.require else ''} beats it.",
+            )
+        )
+    said += _unplaced(result)
+    rankings = robust(result)
+    if rankings:
+        kept = sum(r.on_frontier for r in rankings)
+        first = sum(r.rank == 1 for r in rankings)
+        said.append(
+            Said(
+                "robust",
+                f"Under {len(rankings)} other measures of risk or utility it stays beaten by none on both axes under {kept}, and "
+                f"is the best by the measure itself under {first}.",
+            )
+        )
+    said += _beware(result, chosen)
+    return Advice(tuple(said))
+
+
+def _difference(metric: Metric, here: float, there: float) -> str:
+    return f"{metric.card.title} {spell(here)} instead of {spell(there)}"
+
+
+def _cost(result: Result, chosen: int) -> list[Said]:
+    """What the requirements cost: the most useful candidate of the frontier misses something."""
+    study, point = result.study, result.points[chosen]
+    first = result.frontier[0] if result.frontier else chosen
+    best, mine = result.axis(study.utility, [first, chosen])
+    if best >= mine:
+        return [Said("cost", f"No candidate on the map has a better {study.utility.card.title}.")]
+    other = result.points[first]
+    missed = f", which misses {' and '.join(other.misses)}" if other.misses else ", which has more risk"
+    words = _difference(study.utility, point.value(study.utility), other.value(study.utility))
+    return [Said("cost", f"It costs {words}, that of {other.candidate.name}{missed}.")]
+
+
+def _steps(result: Result, chosen: int) -> list[Said]:
+    """The next candidates with less and with more risk on the frontier of those that can be placed."""
+    study, point = result.study, result.points[chosen]
+    risk, loss = result.axis(study.risk), result.axis(study.utility)
+    at = {i: n for n, i in enumerate(result.placed)}
+    here = (risk[at[chosen]], loss[at[chosen]])
+    less = [i for i in result.frontier if risk[at[i]] < here[0]]
+    more = [i for i in result.frontier if risk[at[i]] > here[0] and loss[at[i]] < here[1]]
+    found = []
+    now = (point.value(study.risk), point.value(study.utility))
+    if less:
+        i = max(less, key=lambda i: (risk[at[i]], -loss[at[i]]))
+        found.append(Said("up", f"A step stricter is {_step(result, i, *now)}"))
+    else:
+        found.append(Said("up", "No candidate on the frontier has less risk."))
+    if more:
+        i = min(more, key=lambda i: (risk[at[i]], loss[at[i]]))
+        found.append(Said("down", f"A step more useful is {_step(result, i, *now)}"))
+    return found
+
+
+def _step(result: Result, i: int, risk: float, loss: float) -> str:
+    """Another candidate against the numbers of the recommended one; with what it misses, if it does."""
+    study, point = result.study, result.points[i]
+    missed = f" It misses {' and '.join(point.misses)}." if point.misses else ""
+    return (
+        f"{point.candidate.name}: {_difference(study.risk, point.value(study.risk), risk)}, "
+        f"{_difference(study.utility, point.value(study.utility), loss)}.{missed}"
+    )
+
+
+def _closest(result: Result) -> list[Said]:
+    """Where none meets everything: the candidate that misses fewest requirements, and the limits that would let it pass."""
+    made = [i for i in result.made if result.points[i].verdicts]
+    if not made:
+        return []
+    best = min(made, key=lambda i: (len(result.points[i].misses), i))
+    point = result.points[best]
+    reached = [f"{v.requirement.metric} reaches {spell(v.score.value)}" for v in point.verdicts if not v.met]
+    reached += [f"{text} cannot be asked of it" for text in point.unknown]
+    words = "; ".join(reached)
+    return [Said("unreached", f"The nearest is {point.candidate.name}, which misses {len(point.misses)}: {words}.")]
+
+
+def _unplaced(result: Result) -> list[Said]:
+    gone = [i for i in result.made if i not in result.placed]
+    if not gone:
+        return []
+    names = ", ".join(dict.fromkeys(result.points[i].candidate.family for i in gone))
+    return [
+        Said(
+            "unplaced",
+            f"{len(gone)} candidate{'s' if len(gone) > 1 else ''} ({names}) cannot be placed on this map, since "
+            f"{result.study.risk} or {result.study.utility} cannot be asked of what they release; other measures can.",
+        )
+    ]
+
+
+def _beware(result: Result, chosen: int) -> list[Said]:
+    """What the limits do not speak of: classes that tell a sensitive value though nobody can be found in them."""
+    point, found = result.points[chosen], []
+    asked = {requirement.metric.card.name for requirement in result.study.require}
+    speaks = {
+        "distinct_l_diversity",
+        "entropy_l_diversity",
+        "recursive_diversity",
+        "t_closeness",
+        "positive_disclosure",
+        "alpha_anonymity",
+        "homogeneity_exposed",
+    }
+    if not asked & speaks:
+        for name, (metric, score) in point.scores.items():
+            if metric.card.name == "distinct_l_diversity" and metric.column is None and score.value <= 1:
+                rows = score.details.get("worst_rows")
+                where = f" ({rows:,} rows)" if isinstance(rows, int) else ""
+                found.append(
+                    Said(
+                        "beware",
+                        f"The limits are about who can be found. In some classes{where} all share one value of "
+                        f"{score.details.get('column', 'a sensitive column')!r}: who knows that a person is in one learns it. A "
+                        f"requirement such as {name} >= 2 would close that.",
+                    )
+                )
+    return found

@@ -1,0 +1,261 @@
+"""The owner's two questions, to whom and how bad, and the limits that published guidance draws from the answers.
+
+Overall risk = data risk x context risk (IPC Ontario 2016): what a release allows an adversary to do, times how likely anyone who
+has it tries. A public release has context risk 1. Under agreement and on site it is the largest of three: an insider who
+tries, a recipient who happens to know somebody in the data, and a breach of the recipient's systems.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from .. import metrics
+from ..core.errors import InputError
+from ..core.metric import Requirement, spell_number
+
+To = Literal["public", "agreement", "onsite"]
+Impact = Literal["low", "medium", "high"]
+Grade = Literal["low", "medium", "high"]
+
+QUESTIONS: dict[str, dict[str, str]] = {
+    "to": {
+        "public": "anyone can have it (a website, open data)",
+        "agreement": "named recipients who sign an agreement",
+        "onsite": "researchers who work with it in your rooms, or in an enclave that you control",
+    },
+    "impact": {
+        "low": "a disclosure would be a nuisance",
+        "medium": "a disclosure could embarrass someone, or cost them money or standing",
+        "high": "a disclosure could do someone serious harm (health, legal status, violence, discrimination)",
+    },
+}
+
+LIMIT = {"low": 0.1, "medium": 0.075, "high": 0.05}
+"""The overall risk that is taken for each impact (IPC Ontario 2016; ISO/IEC 27559:2022 as adapted by IHE)."""
+WORST = 1 / 3
+"""No row above this, whatever the mean (IPC prints 0.33, which it reads as k = 3)."""
+INSIDER: dict[str, tuple[float, float, float]] = {
+    "high": (0.05, 0.1, 0.2),
+    "medium": (0.2, 0.3, 0.4),
+    "low": (0.4, 0.5, 0.6),
+}
+"""The chance that an insider tries: controls high, medium, low; motives low, medium, high (IPC Ontario 2016)."""
+ACQUAINTANCES = 150
+"""How many people a recipient knows well enough (Dunbar's number; guidance takes 150 to 190)."""
+
+IPC = "IPC Ontario 2016, De-identification Guidelines for Structured Data; ISO/IEC 27559:2022 as adapted by IHE"
+GBT = "GB/T 42460-2023"
+
+
+@dataclass(frozen=True)
+class Limit:
+    """One limit: what is required, the k it fixes, the risk that implies, and who says so."""
+
+    text: str
+    source: str
+    sentence: str
+    k: int | None = None
+
+    @property
+    def requirement(self) -> Requirement:
+        """What is required."""
+        return metrics.require(self.text)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "requirement": self.text,
+            "k": self.k,
+            "risk": None if self.k is None else 1 / self.k,
+            "sentence": self.sentence,
+            "source": self.source,
+        }
+
+
+@dataclass(frozen=True)
+class Context:
+    """To whom a table is released, and how bad a disclosure would be; or a preset of a guidance by name."""
+
+    to: To = "public"
+    impact: Impact = "high"
+    controls: Grade = "medium"
+    """The recipient's controls: access, training, audits."""
+    motives: Grade = "medium"
+    """How much a recipient would gain from identifying someone, and how able they are to."""
+    known: float = 0.0
+    """The share of the population that is in the table: how likely an acquaintance is in it."""
+    breach: float = 0.0
+    """The chance of a breach at the recipient's, where it is known."""
+    preset: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, kind in (("to", To), ("impact", Impact), ("controls", Grade), ("motives", Grade)):
+            if getattr(self, name) not in get_args(kind):
+                raise InputError(f"{name} must be one of {', '.join(get_args(kind))}.")
+        for name in ("known", "breach"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise InputError(f"{name} is a share: it must lie between 0 and 1.")
+        if self.preset in RULES:
+            rules, source = RULES[self.preset]
+            raise InputError(
+                f"Preset {self.preset!r} is rules about the columns, which no single limit says: {rules} ({source}); check them with "
+                "`sfumato profile --risk --threshold` and `sfumato attack`, and give limits with --require."
+            )
+        if self.preset is not None and self.preset not in PRESETS:
+            raise InputError(f"No preset {self.preset!r}; there are {', '.join(PRESETS)}.")
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """What the context risk is the largest of."""
+        if self.preset is not None:
+            return {"preset": 1.0}  # its numbers are limits on the data as they stand
+        if self.to == "public":
+            return {"public": 1.0}
+        controls: Grade = "high" if self.to == "onsite" else self.controls
+        insider = INSIDER[controls][("low", "medium", "high").index(self.motives)]
+        acquaintance = 1 - (1 - self.known) ** ACQUAINTANCES
+        return {"insider": insider, "acquaintance": acquaintance, "breach": self.breach}
+
+    @property
+    def risk(self) -> float:
+        """The context risk: how likely it is that someone who has the release tries."""
+        return max(self.parts.values())
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """The limits on the data, each with its source."""
+        if self.preset is not None:
+            return PRESETS[self.preset]
+        overall = LIMIT[self.impact]
+        if self.to == "public":
+            k = math.ceil(1 / overall - 1e-9)
+            more = " (IPC prints 15; 1/14 is already below 0.075)" if k == 14 else ""
+            return (
+                Limit(
+                    f"prosecutor_risk <= {spell_number(overall)}",
+                    IPC,
+                    f"Nobody may be found in a public release with a probability above {overall:g} where the impact is "
+                    f"{self.impact}: at least {k} people share every combination{more}.",
+                    k,
+                ),
+            )
+        data = min(overall / self.risk, 1.0) if self.risk > 0 else 1.0
+        worst = Limit(
+            "k_anonymity >= 3",
+            IPC if self.to == "agreement" else f"{GBT} (enclave); {IPC}",
+            "However low the mean, no one may be found with a probability above one in three: at least 3 people share every "
+            "combination.",
+            3,
+        )
+        mean = Limit(
+            f"marketer_risk <= {spell_number(_down(data))}",
+            IPC,
+            f"The mean risk may be {overall:g} overall where the impact is {self.impact}; someone tries with a probability of "
+            f"{self.risk:.3g} (the largest of {', '.join(f'{name} {value:.3g}' for name, value in self.parts.items())}), so the "
+            f"data may carry {_down(data):g}.",
+        )
+        return (mean, worst)
+
+    @property
+    def require(self) -> tuple[Requirement, ...]:
+        """The limits as requirements."""
+        return tuple(limit.requirement for limit in self.limits)
+
+    @property
+    def axis(self) -> str:
+        """The measure of risk that the limits are about."""
+        return str(self.limits[0].requirement.metric) if self.limits else "prosecutor_risk"
+
+    @property
+    def sentence(self) -> str:
+        """The context in words."""
+        if self.preset is not None:
+            return f"Released by the preset {self.preset}."
+        who = QUESTIONS["to"][self.to]
+        return f"Released to: {who}. Impact {self.impact}: {QUESTIONS['impact'][self.impact]}. Context risk {self.risk:.3g}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "to": self.to if self.preset is None else None,
+            "impact": self.impact if self.preset is None else None,
+            "preset": self.preset,
+            "context_risk": self.risk,
+            "parts": self.parts,
+            "limits": [limit.to_dict() for limit in self.limits],
+        }
+
+
+def _down(x: float) -> float:
+    """Four digits, rounded down: a limit that is printed is the limit that is held."""
+    return math.floor(x * 10_000 + 1e-9) / 10_000
+
+
+def _k(k: int, source: str, words: str) -> Limit:
+    return Limit(
+        f"k_anonymity >= {k}",
+        source,
+        f"{words}: at least {k} people share every combination, a risk of at most {1 / k:.3g}.",
+        k,
+    )
+
+
+def _risk(limit: float, source: str, words: str) -> Limit:
+    k = math.ceil(1 / limit - 1e-9)
+    return Limit(f"prosecutor_risk <= {spell_number(limit)}", source, words.format(k=k), k)
+
+
+PRESETS: dict[str, tuple[Limit, ...]] = {
+    "clinical-public": (
+        _risk(
+            0.09,
+            "EMA Policy 0070 external guidance v1.5; Health Canada, Public Release of Clinical Information",
+            "Clinical reports that are made public: a risk of at most 0.09, strictly {k} people in every class (11 is what is "
+            "practised, and 1/11 is 0.0909).",
+        ),
+    ),
+    "public-use": (_k(5, "sdcMicro vignette; IHSN, Statistical Disclosure Control Practice Guide", "Public use file"),),
+    "scientific-use": (
+        _k(3, "sdcMicro vignette; IHSN, Statistical Disclosure Control Practice Guide", "Scientific use file"),
+    ),
+    "gbt-public": (_k(20, GBT, "Released to everybody"),),
+    "gbt-agreement": (_k(5, GBT, "Released under agreement"),),
+    "gbt-enclave": (_k(3, GBT, "Used in an enclave"),),
+    "output-check": (_k(10, "ONS output checking, cells of at least 10", "Tables that leave a research centre"),),
+}
+"""Presets that are one number. Those of CBS and HIPAA are rules about the columns themselves: `RULES` lists what to check."""
+
+RULES: dict[str, tuple[str, str]] = {
+    "cbs-research": (
+        "region x very identifying x identifying at least 100 in the population; regions of at least 10,000",
+        "SDC Handbook 2024, 3.7",
+    ),
+    "cbs-public": (
+        "at most 15 identifying variables; each value at least 200,000 people, each pair 1,000, household combinations 5; areas of "
+        "200,000; one year old; no sensitive variables; random order",
+        "SDC Handbook 2024, 3.7",
+    ),
+    "hipaa": (
+        "no ZIP code beyond three digits, and those only with over 20,000 people; years only; 90 and over together; none of 18 "
+        "kinds of identifiers",
+        "45 CFR 164.514(b)",
+    ),
+    "wp29": ("singling out, linkability and inference, each measured (sfumato attack)", "Opinion 05/2014"),
+}
+
+
+def smallest_k(require: Sequence[Requirement]) -> int:
+    """The least class size that these requirements imply; 1 if they imply none."""
+    k = 1
+    for requirement in require:
+        name, bound = requirement.metric.card.name, requirement.bound
+        if name == "k_anonymity" and math.isfinite(bound):
+            need = math.ceil(bound - 1e-9)
+            k = max(k, need if requirement.holds(need) else need + 1)
+        elif name == "prosecutor_risk" and 0 < bound <= 1:
+            need = math.ceil(1 / bound - 1e-9)
+            k = max(k, need if requirement.holds(1 / need) else need + 1)
+    return k

@@ -1,0 +1,107 @@
+"""What a study keeps between runs: scores by the content that they come from, so that nothing is measured twice.
+
+A name in the folder is a hash of the program, the table, the roles with their hierarchies, the candidate and the seed. A change
+of any of them is another name, and what is there under the old one is not looked at. Nothing kept holds a row of the table; the
+folder is the owner's, and only the owner may read it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ..core.errors import InputError
+from ..core.hierarchy import Hierarchy
+from ..core.release import Release
+from ..core.roles import Roles
+
+
+@cache
+def program() -> str:
+    """A hash of this program and of what computes for it: another version may give other numbers."""
+    import duckdb
+    import numpy as np
+
+    home = Path(__file__).resolve().parents[1]
+    found = hashlib.sha256(f"{duckdb.__version__} {np.__version__}".encode())
+    for file in sorted(home.rglob("*.py")):
+        found.update(str(file.relative_to(home)).encode())
+        found.update(file.read_bytes())
+    return found.hexdigest()
+
+
+def of_roles(roles: Roles) -> str:
+    """A hash of the roles with the contents of their hierarchies."""
+    found = hashlib.sha256(roles.toml().encode())
+    for name, rule in sorted(roles.hierarchies.items()):
+        file = rule.get("file") if isinstance(rule, dict) else rule
+        if isinstance(rule, Hierarchy):
+            found.update(repr((name, rule.levels)).encode())
+        elif isinstance(file, str):
+            path = roles.folder / file
+            found.update(path.read_bytes() if path.is_file() else b"absent")
+    return found.hexdigest()
+
+
+def of_release(release: Release) -> str:
+    """A hash of a release that was made elsewhere."""
+    said = [release.table.digest(), release.pairing, release.joined_by, sorted(release.perturbed), release.statistics]
+    said += [[name, table.digest()] for name, table in sorted(release.companions.items())]
+    said += [table.digest() for table in release.related]
+    return name_of(*said)
+
+
+def name_of(*parts: Any) -> str:
+    """A hash of anything that JSON can say."""
+    return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()
+
+
+class Kept:
+    """A folder of small JSON files by hash; without a folder nothing is kept."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+        if folder is not None:
+            try:
+                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            except OSError as error:
+                raise InputError(
+                    f"{folder}: scores cannot be kept there ({type(error).__name__}); name another folder with --cache."
+                ) from None
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """What was kept, unless it is not there or damaged: then it is made again."""
+        if self.folder is None:
+            return None
+        try:
+            found = json.loads((self.folder / f"{key}.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return found if isinstance(found, dict) else None
+
+    def put(self, key: str, content: dict[str, Any]) -> None:
+        """Keep it, whole or not at all."""
+        if self.folder is None:
+            return
+        hidden = self.folder / f".{key}.{os.getpid()}"
+        try:
+            with open(os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+                json.dump(content, file, ensure_ascii=False)
+            hidden.replace(self.folder / f"{key}.json")
+        except OSError as error:
+            raise InputError(f"{self.folder}: scores cannot be kept there ({type(error).__name__}).") from None
+        finally:
+            hidden.unlink(missing_ok=True)
+
+    def remember(self, key: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """What was kept under this name, or what is made now and kept."""
+        found = self.get(key)
+        if found is None:
+            found = make()
+            self.put(key, found)
+        return found

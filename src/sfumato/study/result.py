@@ -1,0 +1,256 @@
+"""The points of a study: frontier, knee, who dominates whom, and the recommendation."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.column import FloatArray
+from ..core.metric import Metric, Score, spell_number
+from ..core.pareto import frontier, knee
+from ..core.release import Release
+from .point import Point
+
+if TYPE_CHECKING:
+    from .study import Study
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The points of a study, its frontier, its knee and the recommendation."""
+
+    study: Study
+    points: tuple[Point, ...]
+    seed: int | None = None
+    cache: Path | None = None
+    looked: int = 0
+    """How many more candidates were tried around the recommended one."""
+
+    @cached_property
+    def made(self) -> list[int]:
+        """The candidates that could be made."""
+        return [i for i, point in enumerate(self.points) if point.failure is None]
+
+    @cached_property
+    def placed(self) -> list[int]:
+        """Those of them that both axes could be measured of."""
+        return [i for i in self.made if self.points[i].has(self.study.risk, self.study.utility)]
+
+    def axis(self, metric: Metric, which: list[int] | None = None) -> FloatArray:
+        """A metric over candidates (those that are placed), turned so that less is better."""
+        values = np.array([self.points[i].value(metric) for i in (self.placed if which is None else which)])
+        return -values if metric.card.better == "higher" else values
+
+    @cached_property
+    def frontier(self) -> list[int]:
+        """The candidates that no other beats on both axes, from the most useful to the least risky."""
+        return self.frontier_on(self.study.risk, self.study.utility)
+
+    def frontier_on(self, risk: Metric, utility: Metric) -> list[int]:
+        """The same on other axes, of those that can be placed there."""
+        which = [i for i in self.made if self.points[i].has(risk, utility)]
+        return [which[i] for i in frontier(self.axis(risk, which), self.axis(utility, which))]
+
+    @cached_property
+    def knee(self) -> int | None:
+        """Where the frontier turns most sharply, if it does."""
+        on = np.array([self.placed.index(i) for i in self.frontier])
+        found = knee(self.axis(self.study.risk), self.axis(self.study.utility), on)
+        return None if found is None else self.placed[found]
+
+    def dominates(self, a: int, b: int) -> bool:
+        """Whether a is no worse than b on both axes and better on one."""
+        if a not in self.placed or b not in self.placed:
+            return False
+        one, other = self.points[a], self.points[b]
+        pairs = [
+            _turned(metric, one.value(metric), other.value(metric)) for metric in (self.study.risk, self.study.utility)
+        ]
+        return all(x <= y for x, y in pairs) and any(x < y for x, y in pairs)
+
+    @cached_property
+    def dominance(self) -> list[dict[str, Any]]:
+        """Who dominates whom and by how much: for each beaten candidate, the one of the frontier that beats it by most utility."""
+        found = []
+        for b in self.placed:
+            by = [a for a in self.frontier if self.dominates(a, b)]
+            if not by:
+                continue
+            best = max(by, key=lambda a: (self._ahead(self.study.utility, a, b), self._ahead(self.study.risk, a, b)))
+            found.append(
+                {
+                    "candidate": b,
+                    "by": best,
+                    "beaten_by": len(by),
+                    "risk": self._ahead(self.study.risk, best, b),
+                    "utility": self._ahead(self.study.utility, best, b),
+                }
+            )
+        return found
+
+    def _ahead(self, metric: Metric, a: int, b: int) -> float:
+        x, y = _turned(metric, self.points[a].value(metric), self.points[b].value(metric))
+        return y - x if x != y else 0.0  # both may be infinite
+
+    @cached_property
+    def recommended(self) -> tuple[int | None, str]:
+        """The candidate to take, and why in a sentence."""
+        study = self.study
+        if study.require:
+            good = [i for i in self.placed if self.points[i].met]
+            elsewhere = [i for i in self.made if self.points[i].met and i not in self.placed]
+            if not good and elsewhere:
+                many = f"{len(elsewhere)} candidates meet" if len(elsewhere) > 1 else "1 candidate meets"
+                return None, (
+                    f"{many} every requirement, but {study.risk} and {study.utility} cannot both be asked of what is released there, "
+                    "so the map has no place for it: choose other axes."
+                )
+            if not good:
+                return None, "No candidate meets every requirement: " + " ".join(self._nearest())
+            risk, loss = self.axis(study.risk, good), self.axis(study.utility, good)
+            best = good[min(range(len(good)), key=lambda i: (loss[i], risk[i]))]
+            return best, (
+                f"Of {len(good)} candidate{'s' if len(good) > 1 else ''} that meet every requirement it is the one "
+                f"with the best {study.utility.card.title}."
+            )
+        if not self.placed:
+            return None, (
+                f"None of the candidates could be placed on the map: {study.risk} and {study.utility} cannot both be asked of any."
+            )
+        if self.knee is not None:
+            return self.knee, (
+                "No requirement was given, so this is the knee of the frontier: the sharpest turn, where less risk begins "
+                "to cost much more utility. A requirement would be a better reason."
+            )
+        middle = self.frontier[len(self.frontier) // 2]
+        return (
+            middle,
+            "No requirement was given and the frontier has no knee, so this is its middle. Give a requirement.",
+        )
+
+    def release(self, i: int) -> Release:
+        """The release of a candidate; made again if it is not at hand."""
+        point = self.points[i]
+        made: dict[int, Release] = self.__dict__.setdefault("_releases", {})
+        if i not in made:
+            made[i] = point.release or self.study.release(point.candidate, self.seed)
+        return made[i]
+
+    def commands(self, out: str = "release.csv") -> list[str]:
+        """What makes the recommended release, and what verifies it."""
+        chosen = self.recommended[0]
+        made = None if chosen is None else self.points[chosen].candidate.mechanism
+        if made is None:
+            return []
+        settings = {key: value for key, value in made.settings().items() if key != "require"}
+        asked = dict.fromkeys([*map(str, made.promises), *map(str, self.study.require)])
+        given = "".join(f" --set {shlex.quote(f'{key}={value}')}" for key, value in settings.items())
+        given += "".join(f" {shlex.quote(word)}" for word in self.study.arguments)
+        given += "" if self.seed is None else f" --seed {self.seed}"
+        need = "".join(f" --require {shlex.quote(text)}" for text in asked)
+        table, roles = shlex.quote(self.study.table.name), shlex.quote(self.study.roles.source)
+        out = shlex.quote(out)
+        return [
+            f"sfumato sanitize {table} --roles {roles} --mechanism {made.card.name}{given}{need} --out {out}",
+            f"sfumato verify {out} --roles {roles}{need}",
+        ]
+
+    def _nearest(self) -> list[str]:
+        """For each requirement, how near any candidate comes."""
+        found = []
+        for requirement in self.study.require:
+            values = [
+                verdict.score.value
+                for i in self.made
+                for verdict in self.points[i].verdicts
+                if verdict.requirement == requirement
+            ]
+            if not values:
+                found.append(f"{requirement} could be asked of none.")
+                continue
+            best = max(values) if requirement.sign == ">=" else min(values)
+            word = "met by some" if requirement.holds(best) else "met by none"
+            found.append(f"{requirement} is {word}, the best reaches {spell_number(round(best, 6))}.")
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that the report shows, for machines: the same numbers."""
+        from .advice import advice
+        from .robust import robust
+
+        chosen, why = self.recommended
+        study = self.study
+        names = [point.candidate.name for point in self.points]
+        return {
+            "table": study.table.name,
+            "rows": study.table.rows,
+            "context": None if study.context is None else study.context.to_dict(),
+            "risk": str(study.risk),
+            "utility": str(study.utility),
+            "requirements": [str(requirement) for requirement in study.require],
+            "candidates": [
+                {
+                    "name": point.candidate.name,
+                    "candidate": point.candidate.text,
+                    "family": point.candidate.family,
+                    "made": point.failure is None,
+                    "failure": point.failure,
+                    "met": point.met,
+                    "found": point.found,
+                    "on_frontier": i in self.frontier,
+                    "requirements": {
+                        str(v.requirement): {"met": v.met, "value": number(v.score.value)} for v in point.verdicts
+                    },
+                    "unknown": dict(point.unknown),
+                    "scores": scores_dict(point.scores),
+                    "skipped": point.skipped,
+                }
+                for i, point in enumerate(self.points)
+            ],
+            "frontier": [names[i] for i in self.frontier],
+            "knee": None if self.knee is None else names[self.knee],
+            "dominance": [
+                {**each, "candidate": names[each["candidate"]], "by": names[each["by"]]} for each in self.dominance
+            ],
+            "recommended": None if chosen is None else names[chosen],
+            "why": why,
+            "looked": self.looked,
+            "advice": advice(self).to_dict(),
+            "robust": [each.to_dict(names) for each in robust(self)],
+        }
+
+
+def _turned(metric: Metric, a: float, b: float) -> tuple[float, float]:
+    return (-a, -b) if metric.card.better == "higher" else (a, b)
+
+
+def scores_dict(scores: dict[str, tuple[Metric, Score]], *, per_class: bool = False) -> dict[str, Any]:
+    """Scores as every `--json` prints them; with the value of each class, in the order of the released tuples, if asked for."""
+    found = {}
+    for name, (metric, score) in scores.items():
+        found[name] = {
+            "value": number(score.value),
+            "unit": score.unit,
+            "exactness": score.exactness,
+            "sentence": metric.sentence(score.value),
+            "better": metric.card.better,
+            **({"ci": list(score.ci)} if score.ci else {}),
+            "details": dict(score.details),
+            **(
+                {"per_class": [number(v) for v in score.per_class]} if per_class and score.per_class is not None else {}
+            ),
+        }
+    return found
+
+
+def number(x: float) -> int | float | None:
+    """Whole numbers as integers, 5 and not 5.0; what JSON has no number for as None: the sentence says what it is."""
+    if not math.isfinite(x):
+        return None
+    return int(x) if float(x).is_integer() and abs(x) < 2**53 else float(x)

@@ -1,0 +1,244 @@
+"""Make and measure candidates: those that are kept are read, the others go to as many processes as there are cores."""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import metrics
+from ..core.errors import Infeasible, SfumatoError, Unavailable
+from ..core.metric import Metric
+from ..core.release import Release
+from ..core.roles import Roles
+from ..core.table import Table
+from .candidate import Candidate
+from .kept import Kept, name_of, of_release, of_roles, program
+from .point import Measured
+
+Told = Callable[[int, str], None]
+"""Told how many candidates are done and the name of the one that is next, or was last."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """All that making and measuring a candidate depends on, besides the candidate."""
+
+    table: Table
+    roles: Roles
+    seed: int | None = None
+    population: Table | None = None
+
+    def release(self, candidate: Candidate) -> Release:
+        """Make it. Chance is drawn from the seed, 0 unless one is asked for, so that a study can be repeated."""
+        if candidate.release is not None:
+            made = candidate.release
+        else:
+            assert candidate.mechanism is not None
+            made = candidate.mechanism(self.table, self.roles, np.random.default_rng(self.seed or 0))
+        if self.population is not None and made.population is None:
+            made = replace(made, population=self.population)
+        return made
+
+    def measure(
+        self, candidate: Candidate, wanted: Sequence[Metric] | None, release: Release | None = None
+    ) -> Measured:
+        """Make and measure; what cannot be made has its reason instead."""
+        started = time.perf_counter()
+        try:
+            made = self.release(candidate) if release is None else release
+        except SfumatoError as error:  # it may not fit this table, or not be able to meet what it is asked
+            lasting = isinstance(error, Infeasible | Unavailable)
+            return Measured(failure=str(error), seconds=time.perf_counter() - started, lasting=lasting)
+        try:
+            scores, skipped = _asked(made, self.roles, wanted)
+        except SfumatoError as error:
+            if candidate.release is None and not isinstance(error, Infeasible | Unavailable):
+                raise  # what is asked is wrong, not the candidate
+            return Measured(failure=str(error), seconds=time.perf_counter() - started, lasting=False)
+        return Measured(scores, skipped, None, time.perf_counter() - started, made)
+
+
+def _asked(
+    release: Release, roles: Roles, wanted: Sequence[Metric] | None
+) -> tuple[dict[str, tuple[Metric, Any]], dict[str, str]]:
+    """Every metric asked for that this release can be asked; of the others the reason why not."""
+    if wanted is None:
+        return metrics.measure(release, roles)
+    scores: dict[str, tuple[Metric, Any]] = {}
+    skipped: dict[str, str] = {}
+    for each in wanted:
+        try:
+            found, refused = metrics.measure(release, roles, [each])
+            scores |= found
+            skipped |= refused
+        except Unavailable as reason:
+            skipped[str(each)] = str(reason)
+    return scores, skipped
+
+
+def run(
+    bench: Bench,
+    candidates: Sequence[Candidate],
+    wanted: Sequence[Metric] | None,
+    also: Sequence[Metric] = (),
+    *,
+    kept: Kept,
+    workers: int = 1,
+    told: Told | None = None,
+) -> list[Measured]:
+    """Measure every candidate, in order; `wanted` None is every metric that can be asked, and `also` comes in any case."""
+    keys = _keys(bench, candidates) if kept.folder is not None else [""] * len(candidates)
+    asked = list(dict.fromkeys([*(wanted or ()), *also]))
+    found: dict[int, Measured] = {}
+    todo: dict[int, list[Metric] | None] = {}
+    for i, key in enumerate(keys):
+        content = kept.get(key)
+        before = _read(content)
+        if before is not None:
+            found[i] = before
+            missing = _missing(before, bool(content and content.get("all")), asked, whole=wanted is None)
+            if missing == []:
+                continue
+            todo[i] = missing
+        else:
+            todo[i] = None if wanted is None else asked
+    done = len(candidates) - len(todo)
+    for i, result in _each(bench, candidates, todo, also, workers, lambda n, name: told and told(done + n, name)):
+        found[i] = found[i].joined(result) if i in found else result
+        everything = wanted is None or bool((kept.get(keys[i]) or {}).get("all"))
+        if found[i].lasting:
+            kept.put(keys[i], {**found[i].to_dict(), "all": everything})
+    if told is not None:
+        told(len(candidates), "")
+    names = [*_names(asked), *(_names(metrics.everything(bench.roles)) if wanted is None else ())]
+    names += metrics.registry() if wanted is None else ()
+    return [found[i].only(names) for i in range(len(candidates))]
+
+
+def _keys(bench: Bench, candidates: Sequence[Candidate]) -> list[str]:
+    population = None if bench.population is None else bench.population.digest()
+    base = name_of(program(), bench.table.digest(), of_roles(bench.roles), bench.seed or 0, population)
+    return [name_of(base, _spelled(c) if c.release is None else of_release(c.release)) for c in candidates]
+
+
+def _spelled(candidate: Candidate) -> str:
+    """What its mechanism is, however its text says so."""
+    return candidate.text if candidate.mechanism is None else Candidate.by(candidate.mechanism).text
+
+
+def _names(asked: Sequence[Metric]) -> list[str]:
+    """What scores of these, and what cannot be asked of them, may be called."""
+    return [str(m) for each in asked for m in (*(each.variants()), each)]
+
+
+def _read(content: dict[str, Any] | None) -> Measured | None:
+    try:
+        return None if content is None else Measured.of(content)
+    except (SfumatoError, AttributeError, KeyError, TypeError, ValueError):  # damaged: made again
+        return None
+
+
+def _missing(before: Measured, everything: bool, asked: Sequence[Metric], *, whole: bool) -> list[Metric] | None:
+    """What is asked for and neither measured nor known to be impossible; None for everything."""
+    if before.failure is not None:
+        return []
+    if whole and not everything:
+        return None
+    known = {*before.scores, *before.skipped}
+    open_ = [each for each in asked if str(each) not in before.skipped]
+    return [m for each in open_ for m in (each.variants() or [each]) if str(m) not in known]
+
+
+def _each(
+    bench: Bench,
+    candidates: Sequence[Candidate],
+    todo: dict[int, list[Metric] | None],
+    also: Sequence[Metric],
+    workers: int,
+    told: Callable[[int, str], Any],
+) -> Iterator[tuple[int, Measured]]:
+    """What is not kept, as it gets done; files made elsewhere are measured here, mechanisms on other cores."""
+    away = [i for i in todo if candidates[i].release is None] if workers > 1 else []
+    count = 0
+    for i, wanted in todo.items():
+        if len(away) > 1 and i in away:
+            continue
+        told(count, candidates[i].name)
+        yield i, _one(bench, candidates[i], wanted, also)
+        count += 1
+    if len(away) <= 1:
+        return
+    from joblib import Parallel, delayed
+
+    told(count, candidates[away[0]].name)
+    packed = _pack(bench, min(workers, len(away)))
+    texts = {
+        i: (_spelled(candidates[i]), None if (w := todo[i]) is None else [str(m) for m in w], [str(m) for m in also])
+        for i in away
+    }
+    calls = (delayed(_away)(packed, i, *texts[i]) for i in away)
+    results = Parallel(n_jobs=min(workers, len(away)), return_as="generator_unordered", batch_size=1)(calls)
+    try:
+        for i, result in results:
+            count += 1
+            told(count, candidates[i].name)
+            yield i, Measured.of(result)
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that calls are given up is what an interruption means
+            results.close()
+
+
+def _one(bench: Bench, candidate: Candidate, wanted: list[Metric] | None, also: Sequence[Metric]) -> Measured:
+    found = bench.measure(candidate, wanted)
+    if wanted is None and also and found.release is not None:
+        found = found.joined(bench.measure(candidate, list(also), found.release))
+    return found
+
+
+def _pack(bench: Bench, workers: int) -> tuple[Any, ...]:
+    """What another process needs to set up the same bench."""
+    tables = [None if t is None else t.portable() for t in (bench.table, bench.population)]
+    threads = max(1, (os.cpu_count() or 1) // workers)
+    roles = replace(bench.roles, folder=bench.roles.folder.absolute())  # a process may stand in another folder
+    run = uuid.uuid4().hex  # processes live on: a file that changed since the last run is opened again
+    return (*tables, roles, bench.seed, threads, run)
+
+
+def _away(
+    packed: tuple[Any, ...], i: int, text: str, wanted: list[str] | None, also: list[str]
+) -> tuple[int, dict[str, Any]]:
+    """One candidate, in a process of its own."""
+    bench = _unpack(packed)
+    asked = None if wanted is None else [metrics.metric(m) for m in wanted]
+    return i, _one(bench, Candidate.of(text), asked, [metrics.metric(m) for m in also]).to_dict()
+
+
+@lru_cache(maxsize=1)
+def _opened(table: Any, population: Any, threads: int, run: str) -> tuple[Table, Table | None]:
+    from ..engines.duckdb import configure
+
+    configure(threads=threads)
+    return _open(table), None if population is None else _open(population)
+
+
+def _open(portable: tuple[str, tuple[tuple[str, Any], ...], str]) -> Table:
+    from ..engines import read
+
+    path, options, name = portable
+    return replace(read(Path(path), **dict(options)), name=name)  # type: ignore[type-var]
+
+
+def _unpack(packed: tuple[Any, ...]) -> Bench:
+    table, population, roles, seed, threads, run = packed
+    opened, people = _opened(table, population, threads, run)
+    return Bench(opened, roles, seed, people)

@@ -1,0 +1,76 @@
+"""The candidates of a sensible default study: what can meet the limits, in every form that may cost least."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..core.errors import SfumatoError
+from ..core.metric import Metric, Requirement
+from ..core.roles import Roles
+from ..core.table import Table
+from ..search.lattice import Lattice
+from ..search.losses import Wanted
+from ..search.optimal import LARGEST
+from .candidate import Candidate, product, steered
+from .context import smallest_k
+
+_CLUSTERED = 120_000
+"""Distinct tuples beyond which clustering is left out by default: its cost follows their square, or their blocks."""
+_KS = (3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
+
+
+def _minimised(utility: Metric) -> str:
+    """The utility itself where a search can minimise it, else the loss."""
+    try:
+        Wanted.read(str(utility))
+    except SfumatoError:
+        return "loss"
+    return str(utility)
+
+
+def candidates(
+    table: Table, roles: Roles, require: Sequence[Requirement], utility: Metric, *, wide: bool = False
+) -> tuple[Candidate, ...]:
+    """Mechanisms that can meet these requirements, steered by those that they can steer by.
+
+    Where a requirement is about a mean, which no mechanism steers by, k runs over a range from which the means follow.
+    """
+    counts = table.count(roles.quasi)
+    nodes = Lattice.of(counts, roles).nodes
+    least = smallest_k(require)
+    means = any(requirement.metric.card.scope == "table" for requirement in require) or not require
+    if means:
+        ks = [k for k in _KS if k >= least]
+    else:
+        ks = sorted({least, least + 1, least + 2, max(least + 3, round(1.25 * least)), round(1.5 * least), 2 * least})
+    ks = [k for k in ks if k <= max(table.rows, 1)] or [min(least, table.rows)]
+    few = [k for k in (ks[0], 5, 10, 20) if k >= ks[0]] if means else ks[:1]
+    search: dict[str, Any] = {"minimise": _minimised(utility)}
+    if nodes > LARGEST:  # too many to settle: the best that is found in a minute, with a bound on what was missed
+        search["time_limit"] = 60
+    texts = [
+        *product("generalize_full_domain", {"k": ks[0], **search, "suppression": [0.0, 0.01, 0.05, 0.1, 1.0]}),
+        *product("mondrian", {"k": ks, "choose": ["loss", "width"]}),
+        *product("mondrian", {"k": few, "mode": "relaxed", "choose": ["loss", "width"]}),
+        *product("local_suppression", {"k": few}),
+        *product("top_down_specialization", {"k": few}),
+    ]
+    if len(counts) <= _CLUSTERED:
+        texts += product("k_member", {"k": ks})
+    if wide:
+        ranked = [c.name for c in counts.columns if c.numbers is not None and not set(c.name) & set(',"=')]
+        texts += [
+            *product("microaggregation", {"k": few}),
+            *(product("rank_swapping", {"columns": ",".join(ranked), "p": [2, 5, 10]}) if ranked else ()),
+            *product("additive_noise", {"scale": [0.1, 0.3, 0.5]}),
+            *product("dp_synthesis", {"epsilon": [0.5, 1, 3]}),
+        ]
+    found: dict[str, Candidate] = {}
+    for text in texts:
+        try:
+            asked = steered(text, require)
+            found.setdefault(asked, Candidate.of(asked))
+        except SfumatoError:  # this mechanism has no such form
+            continue
+    return tuple(found.values())

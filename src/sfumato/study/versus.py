@@ -1,0 +1,205 @@
+"""Two releases side by side: over classes, over columns, and person by person. Which of the two is better as a whole?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core.column import FloatArray, IntArray
+from ..core.counts import Counts
+from ..core.errors import SfumatoError, Unavailable
+from ..core.release import Release
+from ..core.roles import Roles
+from ..metrics import measure
+
+_SAME = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Versus:
+    """Everything that was compared; `a` and `b` are the names of the two."""
+
+    a: str
+    b: str
+    classes: dict[str, tuple[float, float]]
+    columns: dict[str, tuple[float, float]]
+    """ILoss of each quasi-identifier: rows missing from a release count as `*`."""
+    people: dict[str, dict[str, int]]
+    """How many people are better off in a, in b, or in both alike: by precision and by the company they have."""
+    measures: dict[str, tuple[float, float, str]]
+    """Metrics measured on both, and which of the two is better by it: a, b or neither."""
+    skipped: dict[str, str]
+
+    @property
+    def better(self) -> dict[str, int]:
+        """By how many measures each is better."""
+        sides = [side for _, _, side in self.measures.values()]
+        return {side: sides.count(side) for side in ("a", "b", "neither")}
+
+    @property
+    def dominates(self) -> str | None:
+        """The one that is better by some measure and worse by none, if there is one."""
+        count = self.better
+        if count["a"] and not count["b"]:
+            return "a"
+        return "b" if count["b"] and not count["a"] else None
+
+    @property
+    def sentences(self) -> list[str]:
+        """In words; true whatever the numbers."""
+        count, names = self.better, {"a": self.a, "b": self.b}
+        said = [
+            f"Of {len(self.measures)} measures {self.a} is better by {count['a']}, {self.b} by {count['b']}, and "
+            f"{count['neither']} do not tell them apart."
+        ]
+        if self.dominates is not None:
+            said.append(f"{names[self.dominates]} is worse by none of them.")
+        for what, words in (("precision", "described more precisely"), ("company", "in a larger class")):
+            if what in self.people:
+                each = self.people[what]
+                said.append(
+                    f"{each['a']:,} people are {words} in {self.a}, {each['b']:,} in {self.b}, {each['alike']:,} in both alike."
+                )
+        return said
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "a": self.a,
+            "b": self.b,
+            "classes": {key: {"a": x, "b": y} for key, (x, y) in self.classes.items()},
+            "columns": {key: {"a": x, "b": y} for key, (x, y) in self.columns.items()},
+            "people": self.people,
+            "measures": {key: {"a": x, "b": y, "better": side} for key, (x, y, side) in self.measures.items()},
+            "better": self.better,
+            "dominates": self.dominates,
+            "skipped": self.skipped,
+            "sentences": self.sentences,
+        }
+
+
+def versus(a: Release, b: Release, roles: Roles, *, names: tuple[str, str] = ("A", "B")) -> Versus:
+    """Compare two releases of the same original."""
+    both = (a, b)
+    scores = [measure(release, roles) for release in both]
+    measures: dict[str, tuple[float, float, str]] = {}
+    for name, (metric, score) in scores[0][0].items():
+        if name in scores[1][0]:
+            x, y = score.value, scores[1][0][name][1].value
+            near = math.isfinite(x - y) and abs(x - y) <= _SAME * max(1.0, abs(x), abs(y))
+            same = x == y or near or math.isnan(x) or math.isnan(y)
+            higher = metric.card.better == "higher"
+            measures[name] = (x, y, "neither" if same else "a" if (x > y) == higher else "b")
+    skipped = {**scores[0][1], **scores[1][1]}
+    sizes = []
+    for release in both:
+        try:
+            sizes.append(np.sort(release.evidence(roles).people))
+        except SfumatoError:
+            sizes = []
+            break
+    classes: dict[str, tuple[float, float]] = {}
+    if len(sizes) == 2:
+        one, other = (_sizes(n) for n in sizes)
+        classes = {name: (one[name], other[name]) for name in one}
+    columns: dict[str, tuple[float, float]] = {}
+    if "iloss" in scores[0][0] and "iloss" in scores[1][0]:
+        per = [scores[i][0]["iloss"][1].details["columns"] for i in (0, 1)]
+        columns = {name: (per[0][name], per[1][name]) for name in per[0] if name in per[1]}
+    try:
+        people = _people(a, b, roles)
+    except SfumatoError as reason:
+        people = {}
+        skipped["people"] = str(reason)
+    return Versus(*names, classes, columns, people, measures, skipped)
+
+
+def _sizes(n: IntArray) -> dict[str, float]:
+    """What the sizes of classes tell."""
+    some = n if len(n) else np.zeros(1, dtype=np.int64)
+    return {
+        "classes": float(len(n)),
+        "smallest class": float(some.min()),
+        "median class": float(np.median(some)),
+        "largest class": float(some.max()),
+        "people released": float(n.sum()),
+        "people in classes below 5": float(n[n < 5].sum()),
+    }
+
+
+def _people(a: Release, b: Release, roles: Roles) -> dict[str, dict[str, int]]:
+    """Person by person: people with the same original quasi-identifiers count by what they may expect."""
+    original = a.original
+    if original is None or b.original is None:
+        raise Unavailable("Comparing people needs the original table.")
+    everyone = original.count(roles.quasi)
+    found: dict[str, list[FloatArray]] = {"precision": [], "company": []}
+    for release in (a, b):
+        loss, size = _expected(release, roles, everyone)
+        found["precision"].append(loss)
+        found["company"].append(-size)
+    told = {}
+    for what, (x, y) in found.items():
+        less, more = x < y - 1e-9, x > y + 1e-9
+        told[what] = {
+            "a": int(everyone.n[less].sum()),
+            "b": int(everyone.n[more].sum()),
+            "alike": int(everyone.n[~less & ~more].sum()),
+        }
+    return told
+
+
+def _expected(release: Release, roles: Roles, everyone: Counts) -> tuple[FloatArray, FloatArray]:
+    """For each original tuple the mean loss of its rows, and the mean size of their classes; left out is `*` and no class."""
+    evidence, why = release.evidence(roles), "comparing people"
+    sides, named = evidence.sides(roles.quasi, why)
+    before = [f"original.{name}" for name in roles.quasi]
+    counts = sides.count((*before, *(named[name] for name in roles.quasi)))
+    width = len(roles.quasi)
+    which = _place(everyone, counts, range(width))
+    member = _place(evidence.tuples, counts, range(width, 2 * width))
+    loss = np.zeros(len(counts))
+    total, most = 0.0, 0.0
+    for i, name in enumerate(roles.quasi):
+        domain = evidence.domain(name, why)
+        leaves = [domain.leaves(text) for text in counts.columns[width + i].texts]
+        if any(count is None for count in leaves):
+            raise Unavailable(f"{why} cannot tell what some released values of {name!r} stand for.")
+        weight = float(roles.weights.get(name, 1.0))
+        loss += weight * ((np.array(leaves, dtype=np.float64) - 1) / domain.size)[counts.codes[width + i]]
+        most += weight * (1 - 1 / domain.size)
+        total += weight
+    size = evidence.people[member].astype(np.float64)
+    here = np.bincount(which, weights=counts.n, minlength=len(everyone))
+    gone = np.maximum(everyone.n - here, 0)
+    sums = np.bincount(which, weights=counts.n * loss, minlength=len(everyone)) + gone * most
+    company = np.bincount(which, weights=counts.n * size, minlength=len(everyone))
+    rows = np.maximum(here + gone, 1)
+    return sums / rows / max(total, 1e-300), company / rows
+
+
+def _place(known: Counts, counts: Counts, at: Sequence[int]) -> IntArray:
+    """For each counted tuple, over some of its columns, its place among known tuples; spellings decide."""
+    codes = []
+    for column, i in zip(known.columns, at, strict=True):
+        place = {text: j for j, text in enumerate(column.texts)}
+        codes.append(
+            np.array([place.get(text, -1) for text in counts.columns[i].texts], dtype=np.int64)[counts.codes[i]]
+        )
+    sizes = [len(column) for column in known.columns]
+    radix = np.cumprod([1, *sizes[:-1]], dtype=object)
+    if int(radix[-1]) * sizes[-1] < 2**62:
+        keys = sum(code * int(r) for code, r in zip(known.codes, radix, strict=True))
+        asked = sum(code * int(r) for code, r in zip(codes, radix, strict=True))
+    else:  # too many for one number: by the tuples that both have
+        every = np.concatenate([np.column_stack(known.codes), np.column_stack(codes)])
+        _, number = np.unique(every, axis=0, return_inverse=True)
+        keys, asked = number[: len(known)], number[len(known) :]
+    order = np.argsort(keys, kind="stable")
+    found = np.searchsorted(np.asarray(keys)[order], asked)
+    place_of: IntArray = order[np.minimum(found, len(order) - 1)]
+    return place_of

@@ -1,0 +1,217 @@
+"""The two questions and the presets: every limit against the published number, by arithmetic."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.core.errors import InputError
+from sfumato.metrics import metric, require
+from sfumato.study.context import PRESETS, QUESTIONS, RULES, Context, smallest_k
+
+GRADES = ("low", "medium", "high")
+INSIDER = {("high", "low"): 0.05, ("high", "medium"): 0.1, ("high", "high"): 0.2,
+           ("medium", "low"): 0.2, ("medium", "medium"): 0.3, ("medium", "high"): 0.4,
+           ("low", "low"): 0.4, ("low", "medium"): 0.5, ("low", "high"): 0.6}  # fmt: skip
+"""(controls, motives), IPC Ontario 2016."""
+
+
+@pytest.mark.parametrize(("impact", "limit", "k"), [("low", 0.1, 10), ("medium", 0.075, 14), ("high", 0.05, 20)])
+def test_public(impact: Any, limit: float, k: int) -> None:
+    context = Context(to="public", impact=impact)
+    (found,) = context.limits
+    assert context.risk == 1
+    assert found.requirement == require(f"prosecutor_risk <= {limit}")
+    assert found.k == k
+    assert found.requirement.holds(1 / k)
+    assert not found.requirement.holds(1 / (k - 1))
+    assert f"at least {k} people" in found.sentence
+    assert f"{limit:g}" in found.sentence
+    assert "IPC" in found.source
+    assert "27559" in found.source
+    assert ("prints 15" in found.sentence) == (k == 14)
+    assert found.to_dict()["risk"] == pytest.approx(1 / k)
+
+
+@pytest.mark.parametrize("impact", GRADES)
+@pytest.mark.parametrize("motives", GRADES)
+@pytest.mark.parametrize("controls", GRADES)
+@pytest.mark.parametrize("to", ["agreement", "onsite"])
+def test_under_agreement_and_on_site(to: Any, impact: Any, controls: Any, motives: Any) -> None:
+    """Overall = data x context, so the data may carry overall/context; no one above one in three whatever the mean."""
+    context = Context(to=to, impact=impact, controls=controls, motives=motives)
+    overall = {"low": 0.1, "medium": 0.075, "high": 0.05}[impact]
+    wanted = INSIDER["high" if to == "onsite" else controls, motives]
+    assert context.risk == pytest.approx(wanted)
+    mean, worst = context.limits
+    assert str(mean.requirement.metric) == "marketer_risk"
+    assert mean.requirement.bound <= min(overall / wanted, 1) + 1e-12
+    assert mean.requirement.bound > min(overall / wanted, 1) - 1e-4
+    assert mean.requirement.bound * context.risk <= overall + 1e-12
+    assert worst.requirement == require("k_anonymity >= 3")
+    assert worst.k == 3
+    assert all(limit.source and limit.sentence.endswith(".") for limit in context.limits)
+    assert f"may carry {mean.requirement.bound:g}." in mean.sentence  # printed is held
+    assert mean.text == str(mean.requirement)
+
+
+@given(known=st.floats(0, 1), breach=st.floats(0, 1), controls=st.sampled_from(GRADES), motives=st.sampled_from(GRADES))
+def test_context_risk_is_the_largest_of_three(known: float, breach: float, controls: Any, motives: Any) -> None:
+    context = Context(to="agreement", impact="high", controls=controls, motives=motives, known=known, breach=breach)
+    acquaintance = 1 - (1 - known) ** 150
+    assert context.parts == {
+        "insider": INSIDER[controls, motives], "acquaintance": pytest.approx(acquaintance), "breach": breach,
+    }  # fmt: skip
+    assert context.risk == max(context.parts.values())
+    assert 0 < context.risk <= 1
+    bound = context.limits[0].requirement.bound
+    assert 0 < bound <= 1
+    assert bound * context.risk <= 0.05 + 1e-9
+    assert f"{context.risk:.3g}" in context.limits[0].sentence
+
+
+def bound(**answers: Any) -> float:
+    return Context(**answers).limits[0].requirement.bound
+
+
+@pytest.mark.parametrize("to", ["public", "agreement", "onsite"])
+@given(known=st.floats(0, 0.02), breach=st.floats(0, 1), motives=st.sampled_from(GRADES))
+def test_limits_go_the_right_way(to: Any, known: float, breach: float, motives: Any) -> None:
+    base = {"to": to, "known": known, "breach": breach, "motives": motives}
+    for controls in GRADES:
+        loose, middle, strict = (bound(**base, impact=impact, controls=controls) for impact in GRADES)
+        assert loose >= middle >= strict, "a worse impact never gives a looser limit"
+    for impact in GRADES:
+        few, some, many = (bound(**base, impact=impact, controls=controls) for controls in GRADES)
+        assert few <= some <= many, "more controls never give a stricter one"
+        calm, keen = (bound(**{**base, "motives": m}, impact=impact) for m in ("low", "high"))
+        assert keen <= calm
+        more = bound(**{**base, "known": min(1.0, known + 0.3)}, impact=impact)
+        assert more <= bound(**base, impact=impact)
+
+
+def test_nearer_recipients_are_never_held_to_a_stricter_mean() -> None:
+    for impact, motives, controls in itertools.product(GRADES, GRADES, GRADES):
+        onsite, agreement = (
+            bound(to=to, impact=impact, motives=motives, controls=controls) for to in ("onsite", "agreement")
+        )
+        assert onsite >= agreement >= bound(to="public", impact=impact)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "k", "source"),
+    [
+        ("clinical-public", "prosecutor_risk <= 0.09", 12, "0070"),
+        ("public-use", "k_anonymity >= 5", 5, "sdcMicro"),
+        ("scientific-use", "k_anonymity >= 3", 3, "IHSN"),
+        ("gbt-public", "k_anonymity >= 20", 20, "42460"),
+        ("gbt-agreement", "k_anonymity >= 5", 5, "42460"),
+        ("gbt-enclave", "k_anonymity >= 3", 3, "42460"),
+        ("output-check", "k_anonymity >= 10", 10, "ONS"),
+    ],
+)
+def test_presets(name: str, text: str, k: int, source: str) -> None:
+    context = Context(preset=name)
+    (limit,) = context.limits
+    assert limit.requirement == require(text)
+    assert limit.k == k
+    assert smallest_k([limit.requirement]) == k
+    assert source in limit.source
+    assert re.search(rf"\b{k} people", limit.sentence)
+    for share in map(float, re.findall(r"risk of at most (\d[\d.]*\d)", limit.sentence)):
+        assert share == pytest.approx(1 / k, rel=5e-3) or share == limit.requirement.bound
+    assert name in context.sentence
+
+
+def test_every_preset_is_tested_here() -> None:
+    assert set(PRESETS) == {
+        "clinical-public", "public-use", "scientific-use", "gbt-public", "gbt-agreement", "gbt-enclave", "output-check",
+    }  # fmt: skip
+    assert set(RULES) == {"cbs-research", "cbs-public", "hipaa", "wp29"}
+
+
+def test_clinical_says_why_eleven_is_not_enough() -> None:
+    (limit,) = Context(preset="clinical-public").limits
+    assert not limit.requirement.holds(1 / 11)
+    assert limit.requirement.holds(1 / 12)
+    assert "0.0909" in limit.sentence
+
+
+def test_a_preset_for_named_recipients_does_not_call_itself_public() -> None:
+    context = Context(preset="gbt-agreement")
+    assert "public" not in context.parts
+    assert context.to_dict()["to"] is None  # nobody was asked
+    assert context.risk == 1
+
+
+def every_context() -> list[Context]:
+    found = [Context(preset=name) for name in PRESETS]
+    for to, impact, controls in itertools.product(QUESTIONS["to"], QUESTIONS["impact"], GRADES):
+        found.append(Context(to=to, impact=impact, controls=controls, known=0.001))  # type: ignore[arg-type]
+    return found
+
+
+def test_every_context_can_be_shown_and_used() -> None:
+    for context in every_context():
+        shown = context.to_dict()
+        assert shown["limits"]
+        assert metric(context.axis).card.about == "privacy"
+        assert context.require == tuple(limit.requirement for limit in context.limits)
+        assert shown["context_risk"] == context.risk
+        for text in (context.sentence, *(limit.sentence for limit in context.limits)):
+            assert text.endswith(".")
+            assert "anonymous" not in text.lower()
+            assert not re.search(r"\bsafe\b", text.lower())
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"to": "everyone"}, "to must be one of public, agreement, onsite"),
+        ({"impact": "huge"}, "impact must be one of low, medium, high"),
+        ({"controls": ""}, "controls must be one of"),
+        ({"motives": "none"}, "motives must be one of"),
+        ({"known": -0.1}, "known is a share"),
+        ({"known": float("nan")}, "known is a share"),
+        ({"breach": 1.5}, "breach is a share"),
+        ({"preset": "public_use"}, "No preset"),
+    ],
+)
+def test_wrong_answers_are_refused(given: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        Context(**given)
+
+
+@pytest.mark.parametrize(
+    ("texts", "k"),
+    [
+        ([], 1),
+        (["k_anonymity >= 1"], 1),
+        (["k_anonymity >= 4.2"], 5),
+        (["prosecutor_risk <= 0.1"], 10),
+        (["prosecutor_risk <= 0.075"], 14),
+        (["prosecutor_risk <= 0.09"], 12),
+        (["prosecutor_risk <= 1"], 1),
+        (["prosecutor_risk <= 0.33333333333"], 4),  # 1/3 is above it
+        (["k_anonymity >= 4.0000000001"], 5),
+        (["prosecutor_risk <= 5"], 1),
+        (["marketer_risk <= 0.01"], 1),
+        (["k_anonymity >= 3", "prosecutor_risk <= 0.2", "t_closeness[equal] <= 0.1"], 5),
+    ],
+)
+def test_smallest_k(texts: list[str], k: int) -> None:
+    asked = [require(text) for text in texts]
+    assert smallest_k(asked) == k
+
+
+@given(st.floats(1e-4, 1))
+def test_smallest_k_is_smallest_and_enough(limit: float) -> None:
+    asked = metric("prosecutor_risk").at_most(limit)
+    k = smallest_k([asked])
+    assert asked.holds(1 / k)
+    assert k == 1 or not asked.holds(1 / (k - 1))
