@@ -1,4 +1,4 @@
-"""`sfumato explain`: a metric's card."""
+"""`sfumato explain`: a metric's card, or a word of the glossary."""
 
 from __future__ import annotations
 
@@ -13,16 +13,20 @@ if TYPE_CHECKING:
 
 
 def run(
-    metric: Annotated[str | None, typer.Argument(help="A metric's name; without one, all are listed.")] = None,
+    metric: Annotated[
+        str | None,
+        typer.Argument(help="A metric's name, or a word such as knee or prosecutor; without one, all are listed."),
+    ] = None,
     json: o.Json = False,
 ) -> None:
-    """Explain a metric: what it asks, how to read it, when it misleads, where it was published."""
+    """Explain a metric: what it asks, how to read it, when it misleads, where it was published. Or a word of the reports."""
     from .. import metrics
+    from ..report import glossary
 
     if metric is None:
         cards = [found.card for found in metrics.registry().values()]
         if json:
-            o.dump({"metrics": [as_dict(card) for card in cards]})
+            o.dump({"metrics": [as_dict(card) for card in cards], "words": glossary.WORDS})
             return
         from rich.table import Table as Grid
 
@@ -32,6 +36,14 @@ def run(
         for card in cards:
             grid.add_row(card.name, card.about, card.better, card.question)
         o.console().print(grid)
+        typer.echo(f"\nWords that can be explained, too: {', '.join(glossary.WORDS)}.")
+        return
+    word = None if metric.split("[")[0].split("(")[0].strip() in metrics.registry() else glossary.define(metric)
+    if word is not None:
+        if json:
+            o.dump({"word": word[0], "means": word[1]})
+        else:
+            typer.echo(f"{word[0]}: {word[1]}")
         return
     card = metrics.metric(metric).card
     if json:
@@ -44,6 +56,7 @@ def run(
 def as_dict(card: Card) -> dict[str, object]:
     """A card as plain data."""
     from ..core.metric import spell_number, written
+    from ..report import glossary
 
     low, high = card.bounds
     return {
@@ -59,6 +72,7 @@ def as_dict(card: Card) -> dict[str, object]:
         "monotone": "yes: merging classes never makes it worse" if card.monotone else "no",
         "needs": ", ".join(sorted(card.needs)) or "the release and the roles only",
         "definition": " ".join(card.definition.split()),
+        **({"adversary": f"would have to know {glossary.knows(card)}"} if card.about == "privacy" else {}),
         "misleads": card.misleads,
         "source": card.source,
     }

@@ -27,55 +27,69 @@ PLACES = {
 _CLOUD = 2_000
 
 
-def standing(result: Result, i: int) -> str:
-    """How a candidate stands on the map."""
+def standing(result: Result, i: int, risk: Metric | None = None, utility: Metric | None = None) -> str:
+    """How a candidate stands on the map; one that equals another of the frontier is beaten by none either."""
+    risk, utility = risk or result.study.risk, utility or result.study.utility
     if i == result.recommended[0]:
         return "recommended"
-    if not result.points[i].met:
+    point = result.points[i]
+    if not point.met:
         return "misses a requirement"
-    return "on the frontier" if i in result.frontier else "beaten by another"
+    if not point.has(risk, utility):
+        return "not on this map"
+    here = (point.value(risk), point.value(utility))
+    front = [result.points[j] for j in result.frontier_on(risk, utility)]
+    return "on the frontier" if here in [(p.value(risk), p.value(utility)) for p in front] else "beaten by another"
 
 
 def _title(metric: Metric) -> str:
     return f"{metric.card.title} ({metric.card.unit}; {metric.card.better} is better)"
 
 
-def limits(result: Result) -> list[dict[str, Any]]:
-    """The requirements that are lines on this map; k-anonymity is one on the prosecutor's risk, at 1/k."""
+def limits(result: Result, risk: Metric | None = None, utility: Metric | None = None) -> list[dict[str, Any]]:
+    """The requirements that are lines on a map; k-anonymity is one on the prosecutor's risk, at 1/k."""
+    risk, utility = risk or result.study.risk, utility or result.study.utility
     found = []
     for requirement in result.study.require:
-        if requirement.metric == result.study.risk:
+        if requirement.metric == risk:
             found.append({"axis": "risk", "at": requirement.bound, "text": str(requirement)})
-        elif requirement.metric == result.study.utility:
+        elif requirement.metric == utility:
             found.append({"axis": "utility", "at": requirement.bound, "text": str(requirement)})
-        elif (
-            str(requirement.metric) == "k_anonymity"
-            and str(result.study.risk) == "prosecutor_risk"
-            and requirement.bound >= 1
-        ):
+        elif str(requirement.metric) == "k_anonymity" and str(risk) == "prosecutor_risk" and requirement.bound >= 1:
             found.append({"axis": "risk", "at": 1 / requirement.bound, "text": str(requirement)})
     return found
 
 
-def risk_utility_map(result: Result) -> dict[str, Any]:
-    """The R-U map (Manta 5.3): a point a candidate, the frontier as a line, the requirements as limits."""
+def risk_utility_map(result: Result, risk: Metric | None = None, utility: Metric | None = None) -> dict[str, Any]:
+    """The R-U map (Manta 5.3): a point a candidate, the frontier as a line, the requirements as limits.
+
+    On the study's axes unless others are named. A candidate that an axis cannot be asked of, or has no bound there, is not on it.
+    """
     import altair as alt
 
-    study = result.study
-    rows = [
+    risk, utility = risk or result.study.risk, utility or result.study.utility
+    front = result.frontier_on(risk, utility)
+    which = [i for i in result.made if result.points[i].has(risk, utility)]
+    which = [i for i in which if _drawable(result.points[i].value(risk), result.points[i].value(utility))]
+    rows: list[dict[str, Any]] = [
         {
             "candidate": result.points[i].candidate.name,
-            "risk": result.points[i].value(study.risk),
-            "utility": result.points[i].value(study.utility),
-            "standing": standing(result, i),
+            "risk": result.points[i].value(risk),
+            "utility": result.points[i].value(utility),
+            "standing": standing(result, i, risk, utility),
         }
-        for i in result.made
+        for i in which
     ]
-    x = alt.X("utility:Q", title=_title(study.utility), scale=alt.Scale(zero=True, nice=True))
-    y = alt.Y("risk:Q", title=_title(study.risk), scale=alt.Scale(zero=True, nice=True))
+    below = [
+        utility.card.title,
+        f"({utility.card.unit}; {utility.card.better} is better)",
+    ]  # two lines: a telephone is narrow
+    x = alt.X("utility:Q", title=below, scale=alt.Scale(zero=True, nice=True))
+    y = alt.Y("risk:Q", title=_title(risk), scale=alt.Scale(zero=True, nice=True))
     names = [name for name in STANDING if any(row["standing"] == name for row in rows)]
+    last = sorted(rows, key=lambda row: -names.index(row["standing"]))  # what matters most is drawn on top
     points = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(alt.Data(values=last))
         .mark_point(size=140, filled=True, opacity=1)
         .encode(
             x=x,
@@ -94,26 +108,41 @@ def risk_utility_map(result: Result) -> dict[str, Any]:
             ],
         )
     )
-    on_frontier = [row for i, row in zip(result.made, rows, strict=True) if i in result.frontier]
+    on_frontier = [row for i, row in zip(which, rows, strict=True) if i in front]
     line = (
         alt.Chart(alt.Data(values=on_frontier))
         .mark_line(strokeWidth=1.5, strokeDash=[1, 0], color="#0072b2", opacity=0.6)
         .encode(x=x, y=y, order="utility:Q")
     )
     chosen = [row for row in rows if row["standing"] == "recommended"]
+    low = bool(chosen) and chosen[0]["risk"] < max(row["risk"] for row in rows) / 8
+    right = (
+        bool(chosen) and chosen[0]["utility"] > max(row["utility"] for row in rows) / 2
+    )  # there it would run out of the figure
     label = (
         alt.Chart(alt.Data(values=chosen))
-        .mark_text(align="left", dx=11, dy=-10, fontWeight="bold", fontSize=12, color="currentColor", limit=420)
+        .mark_text(
+            align="right" if right else "left",
+            dx=-6 if right else 6,
+            dy=-12
+            if low
+            else 17,  # below, where there is room: others of the same risk stand beside it, and a limit above
+            fontWeight="bold",
+            fontSize=12,
+            color="currentColor",
+            limit=220,
+        )
         .encode(x=x, y=y, text="candidate:N")
     )
     layers: list[Any] = [line, points, label]
-    for limit in limits(result):
+    for limit in limits(result, risk, utility):
         data = alt.Data(values=[limit])
         at = alt.Y("at:Q") if limit["axis"] == "risk" else alt.X("at:Q")
         end = {"x": alt.value("width")} if limit["axis"] == "risk" else {"y": alt.value(0)}
         key = "y" if limit["axis"] == "risk" else "x"
         layers.append(alt.Chart(data).mark_rule(strokeDash=[6, 4], color="#b03060").encode(**{key: at}))
-        words = alt.Chart(data).mark_text(align="right", dx=-4, dy=11, color="currentColor", fontSize=11)
+        # above its line on the right, where few candidates are
+        words = alt.Chart(data).mark_text(align="right", dx=-4, dy=-7, color="currentColor", fontSize=11)
         layers.append(words.encode(**{key: at, **end}, text="text:N"))
     return _finish(alt.layer(*layers).properties(width="container", height=380))
 
@@ -227,6 +256,7 @@ def exposure_figure(exposure: Exposure, measure: str) -> dict[str, Any]:
             x=alt.X("from:Q", title=measure.replace("_", " "), scale=alt.Scale(zero=True)),
             x2="to:Q",
             y=alt.Y("rows:Q", title="rows"),
+            y2=alt.datum(0),  # else some versions draw a line at the count
             tooltip=[alt.Tooltip("from:Q", format=".3f"), alt.Tooltip("to:Q", format=".3f"), "rows:Q", "classes:Q"],
         )
         .properties(width="container", height=200)

@@ -1,0 +1,309 @@
+"""Parts that several documents share: limits, before and after, columns, attacks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from ..core.metric import Metric, Score
+from ..study.study import Result
+from .document import (
+    Block,
+    Bullets,
+    Column,
+    Grid,
+    Mark,
+    Paragraph,
+    Text,
+    code,
+    joined,
+    percent,
+    soft,
+    spell,
+    strong,
+    verdict,
+)
+
+TECHNIQUES = {
+    "unchanged": "kept as it is",
+    "generalized": "generalized: values are replaced by coarser ones that contain them",
+    "suppressed": "suppressed where needed: values are replaced by *",
+    "replaced": "replaced by values computed from groups of people",
+    "perturbed": "perturbed: values are changed by noise, swapping or chance",
+    "permuted": "permuted within groups: values stay, whose they are does not",
+    "apart": "released in a table of its own, joined by groups only",
+    "removed": "removed",
+    "statistics": "released as statistics only, no row a person",
+}
+ROLES = {
+    "identifiers": "identifier",
+    "quasi": "quasi-identifier",
+    "sensitive": "sensitive",
+    "insensitive": "insensitive",
+    "person": "person",
+    "guarding": "guarding",
+    "none": "no role",
+}
+SURE = {
+    "exact": "exact: counted over all rows",
+    "bound": "bound: the true value is not worse",
+    "estimate": "estimate",
+}
+
+
+def sure(score: Score) -> str:
+    """How sure a score is."""
+    between = "" if score.ci is None else f" ({spell(score.ci[0])} to {spell(score.ci[1])}, 95%)"
+    return f"{score.exactness}{between}"
+
+
+def table_name(result: Result) -> str:
+    """The table's name without the folders that lead to it."""
+    return result.study.title or PurePath(result.study.table.name).name or result.study.table.name
+
+
+def limits(result: Result) -> list[Block]:
+    """The context in words, and every limit with the k that it fixes and its source."""
+    study = result.study
+    blocks: list[Block] = []
+    if study.context is not None:
+        blocks.append(Paragraph(study.context.sentence))
+        known = {limit.text: limit for limit in study.context.limits}
+        rows: list[list[Text]] = []
+        for requirement in study.require:
+            limit = known.get(str(requirement))
+            if limit is None:
+                rows.append([code(requirement), "–", "–", "asked for by the owner", "the owner"])
+                continue
+            k = "–" if limit.k is None else str(limit.k)
+            risk = "–" if limit.k is None else f"{1 / limit.k:.3g}"
+            rows.append([code(limit.text), k, risk, limit.sentence, limit.source])
+        columns: list[Column | str] = [
+            "limit",
+            Column("k it fixes", "right"),
+            Column("risk that implies", "right"),
+            "in words",
+            "source",
+        ]
+        blocks.append(Grid(columns, rows, "The limits, each with who says so."))
+    elif study.require:
+        named = joined([code(requirement) for requirement in study.require])
+        blocks.append(Paragraph(["Required by the owner: ", *named, "."]))
+    else:
+        blocks.append(
+            Paragraph("No requirement was given; add some with --require, or answer the questions of sfumato advise.")
+        )
+    return blocks
+
+
+def verdicts(result: Result) -> list[Block]:
+    """Each requirement with what was measured of the recommended release, and what that means."""
+    chosen = result.recommended[0]
+    if chosen is None or not result.study.require:
+        return []
+    point = result.points[chosen]
+    rows: list[list[Text]] = []
+    for each in point.verdicts:
+        metric = each.requirement.metric
+        rows.append(
+            [
+                code(each.requirement),
+                verdict(each.met),
+                spell(each.score.value),
+                metric.sentence(each.score.value),
+                sure(each.score),
+            ]
+        )
+    for text, why in point.unknown.items():
+        rows.append([code(text), verdict(False, "unknown"), "–", why, "–"])
+    columns: list[Column | str] = ["requirement", "verdict", Column("measured", "right"), "in words", "how sure"]
+    return [Grid(columns, rows, f"What is required, and what {point.candidate.name} reaches.")]
+
+
+def compared(before: Mapping[str, Any], after: Mapping[str, Any] | None, *, small: bool = True) -> list[Block]:
+    """The sizes of classes before and after; `small` if counts of small classes may be told."""
+    if "unavailable" in before:
+        return [Paragraph(str(before["unavailable"]))]
+    there = after if after is not None and "unavailable" not in after else None
+    lines: list[tuple[str, str, bool]] = [
+        ("rows", "rows", True),
+        ("classes", "classes", small),
+        ("rows that are alone in their class", "alone", small),
+        ("smallest class", "smallest", small),
+        ("risk of the most exposed person (prosecutor)", "prosecutor", True),
+        ("mean risk of a row (marketer)", "marketer", True),
+    ]
+    rows: list[list[Text]] = [
+        [title, spell(before[key]), "–" if there is None else spell(there[key])] for title, key, told in lines if told
+    ]
+    if small:
+        for least in before["below"]:
+            title = f"rows in classes of fewer than {least}"
+            rows.insert(
+                4, [title, spell(before["below"][least]), "–" if there is None else spell(there["below"][least])]
+            )
+    blocks: list[Block] = [
+        Grid(
+            ["", Column("before", "right"), Column("after", "right")],
+            rows,
+            "All quasi-identifiers together, in the table as it is and in the recommended release.",
+        )
+    ]
+    if after is not None and "unavailable" in after:
+        blocks.append(Paragraph(str(after["unavailable"]), aside=True))
+    return blocks
+
+
+def suppressed(found: Mapping[str, Any]) -> str:
+    """The suppressed rows in a sentence."""
+    if "unavailable" in found:
+        return str(found["unavailable"])
+    gone = found["left_out"] + found["blank"]
+    if not gone and not found["cells"]:
+        return f"No row and no value was suppressed; all {found['rows_before']:,} rows are released."
+    rows = (
+        f"{gone:,} of {found['rows_before']:,} rows ({percent(found['share'])}) are suppressed: {found['left_out']:,} left out, "
+        f"{found['blank']:,} released with * in every quasi-identifier."
+    )
+    return f"{rows} {found['cells']:,} values of quasi-identifiers are *."
+
+
+def technique(entry: Mapping[str, Any], *, shares: bool = True) -> str:
+    """What became of a column, in words; in how many of the rows, if that may be told."""
+    share = entry.get("share") or {}
+    kinds = [kind for kind in ("generalized", "suppressed", "replaced") if share.get(kind)]
+    if not kinds:
+        return TECHNIQUES[entry["how"]]
+    kinds.sort(key=lambda kind: -share[kind])
+    text = "; ".join(TECHNIQUES[kind] for kind in kinds)
+    if not shares:
+        return text
+    parts = [f"{percent(share[kind])} {kind}" for kind in kinds]
+    return f"{text} ({', '.join(parts)}; {percent(share['same'])} of the rows as they were)"
+
+
+def column_grid(found: Mapping[str, Any]) -> Block:
+    """Every column with its role, what became of it and what that lost."""
+    if "unavailable" in found:
+        return Paragraph(str(found["unavailable"]))
+    rows: list[list[Text]] = [
+        [code(each["name"]), ROLES[each["role"]], technique(each), "–" if each["loss"] is None else spell(each["loss"])]
+        for each in found["each"]
+    ]
+    head: list[Column | str] = ["column", "role", "what became of it", Column("loss", "right", "ILoss, 0 to 1")]
+    return Grid(
+        head, rows, "Loss is the share of its possible values that a released value leaves open besides the true one."
+    )
+
+
+def rate(found: Mapping[str, Any] | None, *, interval: bool = True) -> str:
+    """A share with its interval."""
+    if found is None:
+        return "–"
+    if not interval or found["low"] == found["high"]:
+        return percent(found["value"])
+    return f"{percent(found['value'])} [{percent(found['low'])}, {percent(found['high'])}]"
+
+
+def attack_title(name: str) -> Text:
+    """A test of WP29 by its key."""
+    if name.startswith("inference("):
+        return ["inference of ", code(name[len("inference(") : -1])]
+    return name.replace("_", " ")
+
+
+def above(attack: Mapping[str, Any], again: Mapping[str, Any] | None) -> Mark:
+    """Whether the release makes the attack better: against the control if there is one, else against the baseline."""
+    held = again if again is not None and again.get("control") is not None else attack
+    if held["worked"] is None:
+        return soft("nothing to compare with")
+    against = "baseline and control" if held.get("control") is not None else "the baseline"
+    if held["worked"]:
+        return verdict(False, f"above {against}")
+    return verdict(True, f"not measurably above {against}")
+
+
+def wp29_grid(release: Mapping[str, Any]) -> list[Block]:
+    """The three tests with interval, baseline and control."""
+    held = release["held_out"]
+    again: Mapping[str, Any] = held.get("each", {})
+    rows: list[list[Text]] = []
+    for name, attack in release["wp29"].items():
+        if "unavailable" in attack:
+            rows.append([attack_title(name), f"Not measured: {attack['unavailable']}"])
+            continue
+        other = again.get(name)
+        other = None if other is None or "unavailable" in other else other
+        both = "–" if other is None else f"{rate(other['success'])} and {rate(other['control'])}"
+        rows.append([attack_title(name), rate(attack["success"]), rate(attack["baseline"]), both, above(attack, other)])
+    head: list[Column | str] = [
+        "test",
+        Column("works on", "left", "with 95% interval"),
+        Column("baseline", "left", "never saw the release"),
+        Column("inside and outside", "left", "made again without half"),
+        "the release adds to it",
+    ]
+    blocks: list[Block] = [Grid(head, rows, "WP29's three tests on the release.")]
+    if "unavailable" in held:
+        blocks.append(Paragraph(f"There is no control: {held['unavailable']}", aside=True))
+    else:
+        blocks.append(
+            Paragraph(
+                f"Inside and outside: the release was made again from {held['inside']:,} rows drawn at random, and the attack played on "
+                f"these and on the other {held['outside']:,}, who are not in it. What works as well outside is a fact about people in "
+                "general, not about those in the release.",
+                aside=True,
+            )
+        )
+    return blocks
+
+
+def attack_terms(attack: Mapping[str, Any]) -> list[tuple[Text, Text]]:
+    """An attack: what was known, done, found."""
+    return [
+        ("knew", attack["knew"]),
+        ("had to do", attack["effort"]),
+        ("found", attack["sentence"]),
+        ("how sure", sure_of(attack)),
+        ("source", attack["source"]),
+    ]
+
+
+def sure_of(attack: Mapping[str, Any]) -> str:
+    """How sure an attack's number is."""
+    success = attack["success"]
+    if not success["people"]:
+        return "There was nobody to attack, so there is nothing to estimate."
+    if attack["exactness"] == "exact":
+        return (
+            f"Exact for the {attack['attacked']:,} attacked; read as a sample of people like them, "
+            f"{percent(success['low'])} to {percent(success['high'])} (95%)."
+        )
+    return f"An estimate from {success['people']:,} attacks: {percent(success['low'])} to {percent(success['high'])} (95%)."
+
+
+def sentences(found: Mapping[str, Any]) -> list[Block]:
+    """What another part of the study says in sentences, or why it says nothing."""
+    if "unavailable" in found:
+        return [Paragraph(str(found["unavailable"]))]
+    return [Bullets([str(text) for text in found["sentences"]])]
+
+
+def signature(lines: Sequence[str]) -> list[Block]:
+    """Lines to be filled in by hand."""
+    return [Grid(["", ""], [[strong(line), "______________________________"] for line in lines])]
+
+
+def footer(version: str) -> str:
+    """What holds for every document."""
+    return (
+        f"Sfumato {version}. A missing value counts as a value of its own. The numbers hold for the quasi-identifiers and the "
+        "adversary named above; they say nothing about an adversary who knows more."
+    )
+
+
+def heads(metric: Metric) -> Column:
+    """A metric as the head of a column."""
+    sign = "↑" if metric.card.better == "higher" else "↓"
+    return Column(str(metric), "right", f"{sign} {metric.card.better} is better", metric.card.question)

@@ -1,0 +1,159 @@
+"""A document as one HTML page: it needs nothing else, opens without a network, prints, and fits a telephone."""
+
+from __future__ import annotations
+
+import html
+from functools import cache
+from importlib.resources import files
+from typing import assert_never
+
+from .document import (
+    Block,
+    Bullets,
+    Callout,
+    Code,
+    Document,
+    Figure,
+    Fold,
+    Grid,
+    Heading,
+    Mark,
+    Paragraph,
+    Row,
+    Terms,
+    Text,
+    pieces,
+    plain,
+    printable,
+    script_json,
+)
+
+WIDE = 60
+"""Characters from which a cell needs room to be read, also on a telephone."""
+
+
+@cache
+def javascript() -> str:
+    """Vega, Vega-Lite and Vega-Embed, from the installed package: nothing is fetched."""
+    import vl_convert
+
+    bundle: str = vl_convert.javascript_bundle()  # type: ignore[call-arg]
+    return bundle.replace("</script", "<\\/script")
+
+
+@cache
+def look() -> str:
+    """The style of every page."""
+    return files(__package__).joinpath("_look.html").read_text(encoding="utf-8").strip()
+
+
+def written(document: Document) -> str:
+    """The page."""
+    head = (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n'
+        f"<title>{_escaped(document.label or document.title)}</title>\n{look()}\n</head>\n<body>\n"
+    )
+    top = (
+        f'<header>\n<h1>{_escaped(document.title)}</h1>\n<p class="soft">{_inline(document.subtitle)}</p>\n</header>\n'
+    )
+    body = "\n".join(_block(block) for block in document.blocks)
+    return f"{head}{top}{body}\n<footer>{_escaped(document.footer)}</footer>\n{_scripts(document)}</body>\n</html>\n"
+
+
+def _scripts(document: Document) -> str:
+    """The drawing library and the figures, each on a line of its own; nothing where nothing is drawn."""
+    if not document.figures:
+        return ""
+    specs = "".join(f'"{figure.name}": {script_json(figure.specification)},\n' for figure in document.figures)
+    draw = (
+        "for (const [id, spec] of Object.entries(figures)) "
+        'vegaEmbed("#" + CSS.escape(id), spec, { renderer: "svg", actions: false });'
+    )
+    return f"<script>{javascript()}</script>\n<script>\nconst figures = {{ {specs} }};\n{draw}\n</script>\n"
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Heading():
+            return f"<h{block.level}>{_inline(block.text)}</h{block.level}>"
+        case Paragraph():
+            return f"<p{_classed('soft', block.aside)}>{_inline(block.text)}</p>"
+        case Bullets():
+            return "<ul>" + "".join(f"<li>{_inline(item)}</li>" for item in block.items) + "</ul>"
+        case Grid():
+            return _grid(block)
+        case Figure():
+            return _figure(block)
+        case Row():
+            return '<div class="pair">' + "".join(map(_figure, block.figures)) + "</div>"
+        case Code():
+            return f"<pre><code>{html.escape(printable(block.text))}</code></pre>"
+        case Terms():
+            items = "".join(f"<dt>{_inline(term)}</dt><dd>{_inline(said)}</dd>" for term, said in block.items)
+            return f"<dl>{items}</dl>"
+        case Callout():
+            inside = "\n".join(map(_block, block.blocks))
+            return f'<section class="{block.tone}">\n<h2>{_inline(block.title)}</h2>\n{inside}\n</section>'
+        case Fold():
+            inside = "\n".join(map(_block, block.blocks))
+            return f"<details><summary>{_escaped(block.title)}</summary>\n{inside}\n</details>"
+        case _:
+            assert_never(block)
+
+
+def _figure(figure: Figure) -> str:
+    alt = html.escape(printable(figure.alt), quote=True)
+    return f'<div class="figure"><div id="{figure.name}" role="img" aria-label="{alt}"></div></div>'
+
+
+def _grid(grid: Grid) -> str:
+    head = []
+    for column in grid.head:
+        name = _escaped(column.name.replace("_", " ").replace("[", " ["))
+        hint = f' title="{html.escape(printable(column.hint), quote=True)}"' if column.hint else ""
+        below = f"<br>{_escaped(column.below)}" if column.below else ""
+        head.append(f"<th{_side(column.align)}{hint}>{name}{below}</th>")
+    rows = []
+    for i, row in enumerate(grid.rows):
+        aligns = [column.align for column in grid.head]
+        last = len(grid.head) - len(row)  # a short row ends in a cell that takes the room of those that are not there
+        cells = []
+        for j, cell in enumerate(row):
+            wide = f' colspan="{last + 1}"' if last and j == len(row) - 1 else ""
+            side = "" if wide else _side(aligns[j]) or _classed("w", len(plain(cell)) > WIDE)
+            cells.append(f"<td{side}{wide}>{_inline(cell)}</td>")
+        rows.append(f"<tr{_classed('chosen', i == grid.chosen)}>{''.join(cells)}</tr>")
+    caption = f'<p class="caption">{_escaped(grid.caption)}</p>\n' if grid.caption else ""
+    return (
+        f'{caption}<div class="scroll"><table>\n<thead><tr>{"".join(head)}</tr></thead>\n<tbody>\n'
+        + "\n".join(rows)
+        + "\n</tbody></table></div>"
+    )
+
+
+def _side(align: str) -> str:
+    return _classed("n", align == "right")
+
+
+def _classed(name: str, so: bool) -> str:
+    return f' class="{name}"' if so else ""
+
+
+def _inline(text: Text) -> str:
+    return "".join(_piece(piece) for piece in pieces(text))
+
+
+def _piece(piece: str | Mark) -> str:
+    if isinstance(piece, str):
+        return _escaped(piece)
+    inside = _escaped(piece.text)
+    if piece.kind in ("code", "strong"):
+        return f"<{piece.kind}>{inside}</{piece.kind}>"
+    return f'<span class="{piece.kind}">{inside}</span>'
+
+
+def _escaped(text: str) -> str:
+    """A text; a line break in it stays one."""
+    return html.escape(printable(text)).replace("\n", "<br>")

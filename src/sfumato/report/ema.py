@@ -1,0 +1,225 @@
+"""A report in the order of EMA's Policy 0070 template, as Health Canada's Public Release of Clinical Information also asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from .. import __version__
+from ..core.errors import Unavailable
+from ..metrics import told
+from ..study.findings import findings
+from ..study.study import Result
+from . import _parts as parts
+from . import glossary
+from .document import (
+    Block,
+    Bullets,
+    Callout,
+    Column,
+    Document,
+    Grid,
+    Heading,
+    Mark,
+    Paragraph,
+    Text,
+    code,
+    joined,
+    spell,
+    strong,
+)
+
+THRESHOLD = 0.09
+"""What EMA and Health Canada take for clinical data that are made public."""
+
+
+def ema(result: Result) -> Document:
+    """The report on the recommended release."""
+    chosen = result.recommended[0]
+    if chosen is None:
+        raise Unavailable("No candidate can be recommended, so there is no release to report on.")
+    found = findings(result)
+    release = found["release"]
+    name = parts.table_name(result)
+    blocks: list[Block] = [
+        Callout(
+            "What this follows",
+            [
+                Paragraph(
+                    "The order is that of the Anonymisation Report (the form's official name) of EMA Policy 0070, external guidance "
+                    "v1.5, and of Health Canada's Public Release of Clinical Information: method, identifiers with the technique for "
+                    "each, risk before, threshold, risk after, utility, conclusion. It follows the form for a table of individual "
+                    "data; what the form asks about the text of clinical reports (narratives, names of staff, page by page) is not "
+                    "here and must be added by hand."
+                )
+            ],
+        ),
+        *_method(result, chosen),
+        *_identifiers(found),
+        *_risk(result, chosen, found),
+        *_utility(result, chosen, release),
+        *_conclusion(),
+    ]
+    subtitle: list[str | Mark] = [
+        f"{name}, ",
+        code(result.points[chosen].candidate.name),
+        ". For the owner; check it before it is handed in.",
+    ]
+    return Document(
+        "Report on identifiers, risk and utility",
+        subtitle,
+        blocks,
+        parts.footer(__version__),
+        f"EMA and Health Canada form: {name}",
+    )
+
+
+def _method(result: Result, chosen: int) -> Iterator[Block]:
+    candidate = result.points[chosen].candidate
+    yield Heading("1. Method")
+    yield Paragraph(
+        "Quantitative: the probability that a person's row is found is measured on the release and held against a threshold. WP29's "
+        "three criteria are measured besides, on a sheet of their own."
+    )
+    if candidate.mechanism is None:
+        yield Paragraph("The release was made elsewhere; it was measured as a file.")
+        return
+    card = candidate.mechanism.card
+    rows: list[list[Text]] = [
+        ["technique", f"{card.title} ({card.source})"],
+        ["as it was called", code(candidate.name)],
+        ["promises", card.promise],
+        ["against", card.against],
+        ["costs", card.cost],
+    ]
+    yield Grid(["", ""], rows)
+
+
+def _identifiers(found: Mapping[str, Any]) -> Iterator[Block]:
+    columns = found["release"]["columns"]
+    yield Heading("2. Identifiers and the technique for each")
+    if "unavailable" in columns:
+        yield Paragraph(str(columns["unavailable"]))
+        return
+    direct = [each for each in columns["each"] if each["role"] in ("identifiers", "person", "guarding")]
+    rows: list[list[Text]] = [[code(each["name"]), parts.technique(each)] for each in direct]
+    yield Heading("Direct identifiers", 3)
+    if rows:
+        yield Grid(["column", "technique"], rows)
+    else:
+        yield Paragraph("The roles name no direct identifier: the table must have none.")
+    yield Heading("Quasi-identifiers", 3)
+    lines: list[list[Text]] = [
+        [code(each["name"]), parts.technique(each), spell(each["loss"])]
+        for each in columns["each"]
+        if each["role"] == "quasi"
+    ]
+    yield Grid(["column", "technique", Column("loss", "right", "ILoss, 0 to 1")], lines)
+    if found["questions"]:
+        asked: list[list[Text]] = [
+            [code(q["column"]), q["replicable"], q["distinguishable"], q["knowable"]] for q in found["questions"]
+        ]
+        head: list[Column | str] = ["column", "replicable?", "distinguishable?", "knowable?"]
+        yield Grid(
+            head,
+            asked,
+            "EMA's three questions for each: does it stay the same over time, does it tell people apart, can others know it? What the "
+            "counts of the raw table say; the owner answers.",
+        )
+    others = [each for each in columns["each"] if each["role"] in ("sensitive", "insensitive", "none")]
+    if others:
+        yield Heading("Other columns", 3)
+        yield Grid(
+            ["column", "taken as", "technique"],
+            [[code(e["name"]), parts.ROLES[e["role"]], parts.technique(e)] for e in others],
+        )
+    yield Paragraph(
+        "Dates: where they are moved, each person needs an offset of their own; one offset for the whole file would be undone by one "
+        "known date.",
+        aside=True,
+    )
+
+
+def _risk(result: Result, chosen: int, found: Mapping[str, Any]) -> Iterator[Block]:
+    study, release = result.study, found["release"]
+    yield Heading("3. Risk")
+    yield Heading("Adversaries and attacks considered", 3)
+    scores = result.points[chosen].scores
+    rows: list[list[Text]] = []
+    for name in ("prosecutor_risk", "journalist_risk", "marketer_risk"):
+        if name in scores:
+            metric, score = scores[name]
+            rows.append(
+                [
+                    metric.card.title,
+                    glossary.knows(metric.card),
+                    spell(score.value),
+                    metric.sentence(score.value),
+                    parts.sure(score),
+                ]
+            )
+    if rows:
+        head: list[Column | str] = [
+            "adversary",
+            "would have to know",
+            Column("residual risk", "right"),
+            "in words",
+            "how sure",
+        ]
+        yield Grid(head, rows)
+    known = joined([code(column) for column in study.roles.quasi])
+    yield Paragraph(["The adversary is taken to know of a person: ", *known, "."])
+    yield Heading("Initial risk, threshold, residual risk", 3)
+    yield from parts.limits(result)
+    before, after = found["before"], release["after"]
+    bounds = [r.bound for r in study.require if r.metric.card.name == "prosecutor_risk"]
+    bounds += [1 / r.bound for r in study.require if r.metric.card.name == "k_anonymity" and r.bound >= 1]
+    threshold = min(bounds, default=None)
+    if "unavailable" not in before:
+        lines: list[list[Text]] = [
+            ["initial risk (largest, all quasi-identifiers)", spell(before["prosecutor"])],
+            ["initial risk (mean)", spell(before["marketer"])],
+            ["threshold", "none was set for the largest risk" if threshold is None else f"{threshold:.3g}"],
+        ]
+        if "unavailable" in after:
+            lines.append(["residual risk", str(after["unavailable"])])
+        else:
+            lines.append([strong("residual risk (largest)"), strong(spell(after["prosecutor"]))])
+            lines.append(["residual risk (mean)", spell(after["marketer"])])
+        yield Grid(["", ""], lines)
+        if "unavailable" not in after:
+            met = after["prosecutor"] <= THRESHOLD + 1e-12
+            yield Paragraph(
+                f"EMA and Health Canada take {THRESHOLD} for clinical data that are made public; the largest residual risk is "
+                f"{spell(after['prosecutor'])}, {'not above' if met else 'above'} it."
+            )
+    yield from parts.verdicts(result)
+    yield from parts.compared(before, after)
+    yield Paragraph(parts.suppressed(release["suppressed"]))
+
+
+def _utility(result: Result, chosen: int, release: Mapping[str, Any]) -> Iterator[Block]:
+    yield Heading("4. Utility")
+    scores = {n: pair for n, pair in told(result.points[chosen].scores).items() if pair[0].card.about == "utility"}
+    rows: list[list[Text]] = [
+        [code(name), spell(score.value), metric.sentence(score.value), parts.sure(score)]
+        for name, (metric, score) in scores.items()
+    ]
+    if rows:
+        yield Grid(["measure", Column("value", "right"), "in words", "how sure"], rows)
+    columns = release["columns"]
+    kept = [] if "unavailable" in columns else [e["name"] for e in columns["each"] if e["how"] == "unchanged"]
+    if kept:
+        yield Paragraph(["Released as they are: ", *joined([code(name) for name in kept]), "."])
+    groups = release["subgroups"]
+    if "unavailable" not in groups:
+        yield Bullets([str(text) for text in groups["sentences"]])
+
+
+def _conclusion() -> Iterator[Block]:
+    yield Heading("5. Conclusion")
+    yield Paragraph(
+        "Left for the owner: whether the residual risk is acceptable for this release, its recipients and the harm that a disclosure "
+        "could do, and whether the utility suffices for the purpose."
+    )
+    yield from parts.signature(["Conclusion", "Name and function", "Date", "Signature"])

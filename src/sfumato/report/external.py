@@ -1,0 +1,187 @@
+"""The external note: what may be published with the data.
+
+It says in general terms what was done, which limits hold against whom, and what the data are still good for. It names no seed, no
+parameter that would help to undo what was done, no candidate that was not taken, no class, and no count below ten.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from .. import __version__
+from ..core.errors import Unavailable
+from ..core.metric import Verdict
+from ..metrics import told
+from ..study.findings import findings
+from ..study.study import Result
+from . import _parts as parts
+from . import glossary
+from .document import (
+    Block,
+    Bullets,
+    Column,
+    Document,
+    Grid,
+    Heading,
+    Mark,
+    Paragraph,
+    Terms,
+    Text,
+    code,
+    joined,
+    strong,
+)
+
+SMALLEST = 10
+"""No count below this is told (ONS output checking)."""
+_COUNTED = re.compile(r"(?<![\w.,/])\d{1,3}(?:,\d{3})*(?![\w.,/%]|\.\d)")
+_PLAIN = ("iloss", "granularity", "information_loss", "arx_loss", "column_distance", "pair_distance", "query_error")
+"""Measures of utility whose sentences are about shares, never about classes."""
+_WORDS = ("class", "generalize", "perturb", "prosecutor", "quasi-identifier", "sensitive", "suppress")
+
+
+def external(result: Result) -> Document:
+    """The note on the recommended release."""
+    chosen = result.recommended[0]
+    if chosen is None:
+        raise Unavailable("No candidate can be recommended, so there is no release to write a note on.")
+    release = findings(result)["release"]
+    name = parts.table_name(result)
+    blocks = [
+        *_done(result, chosen, release),
+        *_limits(result, chosen),
+        *_utility(result, chosen, release),
+        Heading("What these numbers do not say"),
+        Bullets(
+            [
+                "They hold for an adversary who knows the columns called quasi-identifiers here, and no more. One who knows other "
+                "columns may do better.",
+                "They hold for this release by itself. Together with another release about the same people it may tell more.",
+                "They are about the data as published; new sources may appear later.",
+            ]
+        ),
+        Heading("Please"),
+        Paragraph(
+            "Do not try to identify anybody, and tell the publisher if you believe that somebody can be identified. Statistics from "
+            "these data should take into account what was done to the columns."
+        ),
+        Heading("The words"),
+        Terms([(strong(word), glossary.WORDS[word]) for word in _WORDS]),
+    ]
+    footer = f"Measured with Sfumato {__version__}. A missing value counts as a value of its own."
+    return Document(
+        f"Note on the data: {name}",
+        "What was done to protect the people in them, and what that means for use.",
+        blocks,
+        footer,
+    )
+
+
+def _done(result: Result, chosen: int, release: Mapping[str, Any]) -> Iterator[Block]:
+    candidate = result.points[chosen].candidate
+    yield Heading("What was done")
+    if candidate.mechanism is not None:
+        card = candidate.mechanism.card
+        yield Paragraph(
+            f"The data were changed by a published method, {card.title} ({card.source}). In general: {card.cost}."
+        )
+    else:
+        yield Paragraph("The data were changed before they were published; the columns below say how.")
+    rows = release["rows"]
+    yield Paragraph(f"{_count(rows)} rows are published. {_left_out(release['suppressed'])}")
+    columns = release["columns"]
+    if "unavailable" in columns:
+        return
+    lines: list[list[Text]] = [
+        [code(each["name"]), parts.ROLES[each["role"]], parts.technique(each, shares=False)]
+        for each in columns["each"]
+        if each["how"] != "removed"
+    ]
+    yield Grid(["column", "taken as", "what became of it"], lines, "The published columns.")
+    if any(each["how"] == "removed" for each in columns["each"]):
+        yield Paragraph("Columns that name people, and others that are not needed, were removed.")
+
+
+def _left_out(found: Mapping[str, Any]) -> str:
+    if "unavailable" in found:
+        return ""
+    gone = found["left_out"] + found["blank"]
+    if not gone:
+        return "No row was left out."
+    if gone < SMALLEST:
+        return f"Fewer than {SMALLEST} rows were left out or say nothing but *."
+    return f"About {100 * found['share']:.2g}% of the rows were left out or say nothing but * in the quasi-identifiers."
+
+
+def _count(n: int) -> str:
+    return f"{n:,}" if n >= SMALLEST else f"Fewer than {SMALLEST}"
+
+
+def _limits(result: Result, chosen: int) -> Iterator[Block]:
+    study, point = result.study, result.points[chosen]
+    yield Heading("Which limits hold, and against whom")
+    known: list[str | Mark] = joined([code(name) for name in study.roles.quasi]) or ["nothing"]
+    yield Paragraph(["The adversary is taken to know of a person: ", *known, "."])
+    sources = {} if study.context is None else {limit.text: limit.source for limit in study.context.limits}
+    rows: list[list[Text]] = []
+    for each in point.verdicts:
+        card = each.requirement.metric.card
+        rows.append([_limit(each), glossary.knows(card), sources.get(str(each.requirement), "set by the publisher")])
+    if not rows:
+        yield Paragraph("No limit was set beforehand.")
+        return
+    yield Grid(["limit that is met", "against an adversary who knows", "source of the limit"], rows)
+
+
+def _limit(each: Verdict) -> Text:
+    """A limit in words; where its number is a small count of people, as the probability that it implies."""
+    requirement, name = each.requirement, each.requirement.metric.card.name
+    if name == "k_anonymity" and requirement.bound >= 1:
+        return f"a person's row is picked with a probability of at most {1 / requirement.bound:.2g}"
+    if name == "prosecutor_risk":
+        return f"a person's row is picked with a probability of at most {requirement.bound:.3g}"
+    if name == "marketer_risk":
+        return (
+            f"on average a row is attributed to the right person with a probability of at most {requirement.bound:.3g}"
+        )
+    word = "at least" if requirement.sign == ">=" else "at most"
+    if (
+        float(requirement.bound).is_integer()
+        and 0 < requirement.bound < SMALLEST
+        and requirement.metric.card.better == "higher"
+    ):
+        return f"{requirement.metric.card.title}: a limit is met"
+    return f"{requirement.metric.card.title} {word} {requirement.bound:g}"
+
+
+def _utility(result: Result, chosen: int, release: Mapping[str, Any]) -> Iterator[Block]:
+    point = result.points[chosen]
+    yield Heading("What the data are still good for")
+    found = []
+    for metric, score in told(point.scores).values():
+        if metric.card.name in _PLAIN or (metric == result.study.utility and metric.card.scope == "table"):
+            sentence = metric.sentence(score.value)
+            if publishable(sentence):
+                found.append(sentence)
+    if found:
+        yield Bullets(list(dict.fromkeys(found)))
+    columns = release["columns"]
+    if "unavailable" in columns:
+        return
+    rows: list[list[Text]] = [
+        [code(each["name"]), _rounded(each["loss"])] for each in columns["each"] if each["loss"] is not None
+    ]
+    if rows:
+        head: list[Column | str] = ["column", Column("of its possible values are left open on average", "right")]
+        yield Grid(head, rows, "0% is as precise as it was; near 100% says nothing.")
+
+
+def _rounded(loss: float) -> str:
+    return "below 1%" if 0 < loss < 0.01 else f"{100 * loss:.0f}%"
+
+
+def publishable(text: str) -> bool:
+    """Whether a sentence has no count below ten; shares, probabilities and parts of names are none."""
+    return all(int(n.replace(",", "")) >= SMALLEST or int(n.replace(",", "")) == 0 for n in _COUNTED.findall(text))

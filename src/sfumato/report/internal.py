@@ -1,0 +1,195 @@
+"""The internal report: everything that the owner needs to decide and to defend the decision. It is not to be published."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator, Mapping
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as version_of
+from typing import Any
+
+from .. import __version__
+from ..core.mechanism import MechanismCard
+from ..core.metric import Metric
+from ..metrics import FAMILIES, family, told
+from ..study.advice import advice
+from ..study.findings import findings
+from ..study.study import Result
+from . import _choice, _found, glossary
+from . import _parts as parts
+from .document import (
+    Block,
+    Bullets,
+    Callout,
+    Code,
+    Column,
+    Document,
+    Fold,
+    Grid,
+    Heading,
+    Mark,
+    Paragraph,
+    Terms,
+    Text,
+    code,
+    joined,
+    spell,
+    strong,
+)
+
+_LIBRARIES = ("duckdb", "numpy", "pyarrow", "scikit-learn", "opendp")
+
+
+def internal(result: Result, *, reveal: bool = False) -> Document:
+    """The document; with `reveal` it shows values of the riskiest combinations and names of groups."""
+    found = findings(result, reveal=reveal)
+    study = result.study
+    known: list[str | Mark] = ["nothing"] if not study.roles.quasi else joined([code(q) for q in study.roles.quasi])
+    wants: list[str | Mark] = []
+    if study.roles.sensitive:
+        wants = [" and wants to learn ", *joined([code(s) for s in study.roles.sensitive], " or ")]
+    subtitle: list[str | Mark] = [
+        f"{len(result.points)} candidates for publishing ",
+        code(study.table.name),
+        f" ({study.table.rows:,} rows), measured for an adversary who knows ",
+        *known,
+        " of a person",
+        *wants,
+        ". For the owner, not to be published.",
+    ]
+    blocks = [
+        _answer(result),
+        Heading("To whom, and what is asked"),
+        *parts.limits(result),
+        *parts.verdicts(result),
+        *_choice.maps(result),
+        *_choice.candidates(result),
+        *_choice.why_not_others(result),
+        *_gives_away(result),
+        *_found.before_and_after(found),
+        *_found.riskiest(found, reveal),
+        *_found.exposed(found),
+        *_found.attacks(found),
+        *_found.groups(found),
+        *_again(result, found),
+        *_measures(result),
+        *_mechanism(result),
+        Heading("The words"),
+        Fold("Glossary", [Terms([(strong(word), said) for word, said in glossary.WORDS.items()])]),
+    ]
+    return Document(
+        "Which release?", subtitle, blocks, parts.footer(__version__), f"Sfumato report: {study.table.name}"
+    )
+
+
+def _answer(result: Result) -> Callout:
+    said = advice(result)
+    chosen, why = result.recommended
+    if chosen is None:
+        rest = [text for text in said.of("unreached") if text != why]
+        return Callout("No candidate can be recommended", [Paragraph(why), *map(Paragraph, rest)], "beware")
+    first = [Paragraph(text) for text in said.of("why", "means")]
+    more = said.of("cost", "up", "down", "looked", "robust", "unplaced")
+    beware = [Paragraph([strong("Beware. "), text]) for text in said.of("beware")]
+    title: list[str | Mark] = ["Take ", strong(result.points[chosen].candidate.name)]
+    return Callout(title, [*first, *([Bullets(more)] if more else []), *beware])
+
+
+def _gives_away(result: Result) -> Iterator[Block]:
+    chosen = result.recommended[0]
+    if chosen is None:
+        return
+    point = result.points[chosen]
+    yield Heading(f"What {point.candidate.name} gives away, and what it keeps")
+    scores = told(point.scores)
+    for title in FAMILIES:
+        here = {name: pair for name, pair in scores.items() if family(pair[0].card) == title}
+        if not here:
+            continue
+        private = any(metric.card.about == "privacy" for metric, _ in here.values())
+        rows: list[list[Text]] = []
+        for name, (metric, score) in here.items():
+            value: list[str | Mark] = [spell(score.value), "\n", Mark(score.unit, "soft")]
+            row: list[Text] = [code(name), value, metric.sentence(score.value)]
+            row += [glossary.knows(metric.card)] if private else []
+            rows.append([*row, parts.sure(score)])
+        head: list[Column | str] = ["measure", Column("value", "right"), "in words"]
+        head += ["an adversary would have to know"] if private else []
+        yield Heading(title, 3)
+        yield Grid([*head, "how sure"], rows)
+    if point.skipped:
+        yield Fold("Not measured", [Terms([(code(name), reason) for name, reason in point.skipped.items()])])
+
+
+def _again(result: Result, found: Mapping[str, Any]) -> Iterator[Block]:
+    commands = result.commands()
+    if commands:
+        yield Heading("Make it, and prove it")
+        yield Code("\n".join(commands))
+        yield Paragraph(
+            "The first writes the release only if the written file, measured again, meets what is asked. The second does that check "
+            "from the published file alone, for anyone who has it and the roles file.",
+            aside=True,
+        )
+    yield Heading("To repeat this study")
+    seed = f"{result.seed}" if result.seed is not None else "0 (none was given)"
+    rows: list[list[Text]] = [
+        ["seed", seed],
+        ["table", [code(result.study.table.name), f", SHA-256 {found['digest']}"]],
+        ["roles", code(result.study.roles.source)],
+        ["program", f"Sfumato {__version__}, SHA-256 {found['program']}"],
+        ["libraries", f"Python {platform.python_version()}, {', '.join(_versions())}"],
+        ["candidates tried around the best", str(result.looked)],
+    ]
+    yield Grid(["", ""], rows, "Who knows the seed can undo what chance hid: keep it with the original.")
+
+
+def _versions() -> Iterator[str]:
+    for name in _LIBRARIES:
+        try:
+            yield f"{name} {version_of(name)}"
+        except PackageNotFoundError:
+            continue
+
+
+def _measures(result: Result) -> Iterator[Block]:
+    seen: dict[str, Metric] = {}
+    for i in result.made:
+        for metric, _ in result.points[i].scores.values():
+            seen.setdefault(metric.card.name, metric)
+    yield Heading("The measures")
+    for name in sorted(seen):
+        card = seen[name].card
+        items: list[tuple[Text, Text]] = [
+            ("asks", card.question),
+            ("reads", f"{card.unit}; {card.better} is better; about {card.about}"),
+        ]
+        if card.about == "privacy":
+            items.append(("an adversary would have to know", glossary.knows(card)))
+        items += [("can mislead", card.misleads), ("source", card.source)]
+        yield Fold(card.title, [Terms(items)])
+
+
+def _mechanism(result: Result) -> Iterator[Block]:
+    cards: dict[str, MechanismCard] = {}
+    for point in result.points:
+        if point.candidate.mechanism is not None:
+            cards.setdefault(point.candidate.family, point.candidate.mechanism.card)
+    if not cards:
+        return
+    yield Heading("The mechanisms")
+    for name in sorted(cards):
+        card = cards[name]
+        yield Fold(
+            f"{name}: {card.title}",
+            [
+                Terms(
+                    [
+                        ("promises", card.promise),
+                        ("against", card.against),
+                        ("costs", card.cost),
+                        ("source", card.source),
+                    ]
+                )
+            ],
+        )

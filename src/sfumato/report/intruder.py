@@ -1,0 +1,160 @@
+"""The motivated-intruder record for a DPIA: what the intruder knew, tried and found, how hard it was, and room for the conclusion.
+
+After the ICO's motivated-intruder test: a person without special skills who has what anybody can have. Here the intruder is given
+more, the original itself as a register of everybody's quasi-identifiers, so that what is found is what such a person could find at most
+with these columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from .. import __version__
+from ..core.errors import Unavailable
+from ..study.findings import findings
+from ..study.study import Result
+from . import _parts as parts
+from .document import (
+    Block,
+    Bullets,
+    Callout,
+    Column,
+    Document,
+    Grid,
+    Heading,
+    Mark,
+    Paragraph,
+    Terms,
+    Text,
+    code,
+    joined,
+    percent,
+    spell,
+)
+
+
+def intruder(result: Result) -> Document:
+    """The record on the recommended release."""
+    chosen = result.recommended[0]
+    if chosen is None:
+        raise Unavailable("No candidate can be recommended, so there is no release to attack.")
+    release = findings(result)["release"]
+    name = parts.table_name(result)
+    quasi = joined([code(column) for column in result.study.roles.quasi])
+    blocks: list[Block] = [
+        Callout("In short", [Paragraph(text) for text in _short(release)]),
+        Heading("What the intruder knew"),
+        Paragraph(
+            [
+                "The intruder was given a table of everybody with ",
+                *quasi,
+                ", as a register or a well-informed acquaintance might have them, knew that all of them are in the release, and had the "
+                "release. That is more than a member of the public has; what fails here fails for them too, as far as these columns go.",
+            ]
+        ),
+        Heading("What was tried, and what was found"),
+        *_linked(release),
+        *_learned(release),
+        Heading("What else was tried"),
+        *parts.wp29_grid(release),
+        Heading("What was not tried"),
+        Bullets(
+            [
+                "Columns that are not quasi-identifiers here, if somebody knows them.",
+                "Searches in newspapers, social networks and public registers for single people. Add them by hand where the DPIA asks for it.",
+                "Other releases about the same people, joined with this one.",
+                "Asking people, or any means that need a breach or a deception.",
+            ]
+        ),
+        *_limits(result),
+        Heading("Conclusion"),
+        Paragraph(
+            "Left for whoever signs: whether the means are reasonably likely to be used, and whether what was found can be accepted."
+        ),
+        *parts.signature(["Conclusion", "Who played the intruder", "Reviewed by", "Date", "Signature"]),
+    ]
+    subtitle: list[str | Mark] = [
+        f"For the DPIA on the release of {name}: ",
+        code(result.points[chosen].candidate.name),
+        ". Not to be published.",
+    ]
+    return Document(
+        "Motivated-intruder record", subtitle, blocks, parts.footer(__version__), f"Motivated-intruder record: {name}"
+    )
+
+
+def _short(release: Mapping[str, Any]) -> Iterator[str]:
+    best = [attack for attack in release["linkage"] if "unavailable" not in attack]
+    if not best:
+        yield f"No one could be looked up: {release['linkage'][-1]['unavailable']}"
+    else:
+        most = max(best, key=lambda attack: attack["success"]["value"])
+        yield most["sentence"]
+    for name, attack in release["homogeneity"].items():
+        if "unavailable" not in attack:
+            yield f"{name}, without finding the row: {attack['sentence']}"
+
+
+def _linked(release: Mapping[str, Any]) -> Iterator[Block]:
+    yield Heading("Looking people up", 3)
+    rows: list[list[Text]] = []
+    for attack in release["linkage"]:
+        if "unavailable" in attack:
+            rows.append(["–", f"Could not be played: {attack['unavailable']}"])
+            continue
+        details = attack["details"]
+        candidates = details.get("candidates") or {}
+        rows.append(
+            [
+                joined([code(column) for column in details["known"]]),
+                spell(attack["attacked"]),
+                spell(details.get("correct")),
+                spell(details.get("wrong")),
+                spell(candidates.get("least")),
+                spell(candidates.get("median")),
+                parts.rate(attack["success"]),
+                percent(attack["baseline"]["value"]),
+            ]
+        )
+    head: list[Column | str] = [
+        "knew",
+        Column("looked up", "right"),
+        Column("found without doubt", "right"),
+        Column("found the wrong row", "right"),
+        Column("fewest candidates", "right"),
+        Column("median", "right"),
+        Column("right by guessing", "left", "95% interval"),
+        Column("baseline", "right", "without the release"),
+    ]
+    yield Grid(head, rows, "Everybody in the original was looked up in the release, by fewer and by more columns.")
+    played = [attack for attack in release["linkage"] if "unavailable" not in attack]
+    if played:
+        yield Terms(
+            [
+                ("how hard", f"It takes {played[-1]['effort']}; a spreadsheet or a short program does it."),
+                ("how sure", parts.sure_of(played[-1])),
+                ("source", played[-1]["source"]),
+            ]
+        )
+
+
+def _learned(release: Mapping[str, Any]) -> Iterator[Block]:
+    if not release["homogeneity"]:
+        return
+    yield Heading("Learning without finding", 3)
+    yield Paragraph("Where all rows of a class share one sensitive value, nobody's row need be found to learn it.")
+    for name, attack in release["homogeneity"].items():
+        if "unavailable" in attack:
+            yield Paragraph([code(name), f": could not be played. {attack['unavailable']}"])
+            continue
+        yield Terms(
+            [([code(name)], attack["sentence"]), ("how hard", attack["effort"]), ("how sure", parts.sure_of(attack))]
+        )
+
+
+def _limits(result: Result) -> Iterator[Block]:
+    if result.study.require:
+        yield Heading("Limits set for this release")
+        yield from parts.limits(result)
+        yield from parts.verdicts(result)

@@ -1,0 +1,126 @@
+"""The WP29 sheet: singling out, linkability and inference (Opinion 05/2014), each measured on the release, with how sure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from .. import __version__
+from ..core.errors import Unavailable
+from ..study.findings import findings
+from ..study.study import Result
+from . import _parts as parts
+from .document import Block, Callout, Document, Heading, Mark, Paragraph, Terms, code, joined
+
+QUESTIONS = {
+    "singling_out": (
+        "Singling out",
+        "Is it still possible to single out an individual?",
+        "A released row that is alone on a few columns is described by them. The test works where the description fits exactly one "
+        "person of the original.",
+    ),
+    "linkability": (
+        "Linkability",
+        "Is it still possible to link records relating to an individual?",
+        "One source knows some columns of people, another source others. The test works where the two halves of a person meet in "
+        "one released row.",
+    ),
+    "inference": (
+        "Inference",
+        "Can information be inferred concerning an individual?",
+        "The adversary knows the quasi-identifiers of a person and guesses a sensitive column from the nearest released rows. The "
+        "test works where the guess is right.",
+    ),
+}
+
+
+def wp29(result: Result) -> Document:
+    """The sheet on the recommended release."""
+    chosen = result.recommended[0]
+    if chosen is None:
+        raise Unavailable("No candidate can be recommended, so there is no release to put to WP29's tests.")
+    release = findings(result)["release"]
+    name = parts.table_name(result)
+    blocks: list[Block] = [
+        Callout("In short", [Paragraph(text) for text in _short(release)], "answer"),
+        Heading("The three tests"),
+        *parts.wp29_grid(release),
+        *_each(release),
+        *_limits(result),
+        Heading("How to read this"),
+        Paragraph(
+            "The Opinion asks the three questions and leaves the judgement to the controller: a technique that is robust against all "
+            "three leaves little to identify by, and where one is not excluded the risk must be assessed. The rates above are that "
+            "assessment, for the adversaries described. A rate is only the release's fault as far as it lies above the baseline and "
+            "above that of people who are not in it."
+        ),
+        Paragraph(
+            "Attacks after Giomi, Boenisch, Wehmeyer and Tasnadi 2023. Intervals are Wilson's, 95%. Other adversaries, who know "
+            "more or have other releases, were not tried here.",
+            aside=True,
+        ),
+        *parts.signature(["Assessed by", "Date", "Conclusion of the controller"]),
+    ]
+    known = joined([code(column) for column in result.study.roles.quasi])
+    subtitle: list[str | Mark] = [
+        f"Opinion 05/2014 on the release of {name}: ",
+        result.points[chosen].candidate.name,
+        ". Quasi-identifiers: ",
+        *known,
+        ".",
+    ]
+    return Document(
+        "Singling out, linkability, inference", subtitle, blocks, parts.footer(__version__), f"WP29 sheet: {name}"
+    )
+
+
+def _short(release: Mapping[str, Any]) -> Iterator[str]:
+    again: Mapping[str, Any] = release["held_out"].get("each", {})
+    for name, attack in release["wp29"].items():
+        title = (
+            "Inference of " + name[len("inference(") : -1]
+            if name.startswith("inference(")
+            else name.replace("_", " ").capitalize()
+        )
+        if "unavailable" in attack:
+            yield f"{title}: not measured. {attack['unavailable']}"
+            continue
+        other = again.get(name)
+        held = other if other is not None and "unavailable" not in other else attack
+        against = "baseline and people outside the release" if held.get("control") is not None else "the baseline"
+        word = (
+            "nothing to compare with"
+            if held["worked"] is None
+            else f"above {against}"
+            if held["worked"]
+            else f"not measurably above {against}"
+        )
+        yield f"{title}: works in {parts.rate(attack['success'])} of the attacks, {word}."
+
+
+def _each(release: Mapping[str, Any]) -> Iterator[Block]:
+    for kind, (title, question, how) in QUESTIONS.items():
+        yield Heading(title)
+        yield Paragraph(f"The Opinion asks: “{question}” {how}")
+        attacks = {name: attack for name, attack in release["wp29"].items() if name.split("(")[0] == kind}
+        if not attacks:
+            yield Paragraph("No sensitive column is named, so there is nothing to infer.")
+        for name, attack in attacks.items():
+            if len(attacks) > 1 or kind == "inference":
+                yield Heading(parts.attack_title(name), 3)
+            if "unavailable" in attack:
+                yield Paragraph(f"Not measured: {attack['unavailable']}")
+                continue
+            yield Terms(
+                [
+                    *parts.attack_terms(attack),
+                    ("without the release", f"{parts.rate(attack['baseline'])} by the baseline."),
+                ]
+            )
+
+
+def _limits(result: Result) -> Iterator[Block]:
+    if result.study.require:
+        yield Heading("Limits set for this release")
+        yield from parts.limits(result)
+        yield from parts.verdicts(result)
