@@ -1,0 +1,346 @@
+"""The release package: the data and all that goes with it, verified, in one folder that appears complete or not at all.
+
+    release.csv          the release, measured again from the file before anything got its name
+    dictionary.csv       every column: its role, what was done to it, how many values it has
+    value-maps/          for columns recoded the same way everywhere, what every value of the hierarchy became
+    hierarchies/         the hierarchies that the requirements and measures may need
+    roles.toml           the roles, for verifying
+    requirements.json    what is required, measured from the file, and by whom it can be checked again
+    README.md            what this is, which limits are met under which adversary, and the command that verifies it
+    note.*               the external note
+    SHA256SUMS           checksums of all of it
+
+Beside it stands FOLDER.house, which must not be handed out: the map from original to released values with counts, the study's
+numbers and the seed if one was asked for.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import shlex
+import shutil
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import __version__
+from .core.chance import SEEDED
+from .core.errors import InputError, NotMet, Unavailable
+from .core.hierarchy import Hierarchy
+from .core.metric import Requirement
+from .core.release import Release
+from .core.roles import Roles
+from .engines import read
+from .publishing import Verification, publish, verify_release
+from .study.result import Result, number, scores_dict
+from .study.study import Study
+
+
+@dataclass(frozen=True)
+class Packaged:
+    """What was written, and what was found when it was measured again."""
+
+    folder: Path
+    house: Path
+    files: tuple[Path, ...]
+    verification: Verification
+    redrawn: bool
+    """Whether the mechanism's random choices were drawn anew for this release, from the system's cryptographic source."""
+
+
+def write_package(result: Result, folder: Path | str, *, candidate: int | None = None) -> Packaged:
+    """Make the recommended release (or another candidate's) and write its package; fails closed.
+
+    A mechanism that draws at random was compared with a seed; what is published is drawn anew unless the owner asked for the seed,
+    and every requirement is measured on the new draw.
+    """
+    folder = Path(folder)
+    house = folder.with_name(folder.name + ".house")
+    for path in (folder, house):
+        if path.exists():
+            raise InputError(f"{path}: already there; name a new folder for the package.")
+    if not folder.parent.is_dir():
+        raise InputError(f"{folder}: the folder above it does not exist; make it first.")
+    chosen = result.recommended[0] if candidate is None else candidate
+    if chosen is None:
+        raise NotMet(f"{folder}: not written; {result.recommended[1]}")
+    point, study = result.points[chosen], result.study
+    if point.failure is not None:
+        raise NotMet(f"{folder}: not written; {point.failure}")
+    release, redrawn = _release(result, chosen)
+    if redrawn:
+        result = _as_published(result, chosen, release)
+        point = result.points[chosen]
+    made = point.candidate.mechanism
+    require = list(dict.fromkeys([*(made.promises if made else ()), *study.require]))
+    token = uuid.uuid4().hex[:12]
+    hidden, inside = (path.with_name(f".{token}.{path.name}") for path in (folder, house))
+    try:
+        hidden.mkdir()
+        inside.mkdir(mode=0o700)
+        try:
+            found = publish(release, study.roles, require, hidden / "release.csv")
+        except NotMet as error:
+            raise NotMet(str(error).replace(str(hidden), str(folder))) from None
+        _roles(study.roles, hidden)
+        alone = [r for r in require if not r.metric.card.needs & {"original", "pairs", "population"}]
+        _write(hidden / "requirements.json", _json(_requirements(found, alone)))
+        _write(hidden / "dictionary.csv", _dictionary(release, study.roles))
+        _maps(release, study.roles, hidden / "value-maps", inside / "value-maps")
+        command = _command(release, alone)
+        _write(hidden / "README.md", _readme(release, study, found, alone, command))
+        _note(result, chosen, hidden)
+        _write(inside / "study.json", _json(_house(result, chosen, release, redrawn)))
+        again = Release(
+            table=read(hidden / "release.csv", delimiter=",", quote='"', encoding="utf-8", header=True),
+            perturbed=release.perturbed,
+            joined_by=release.joined_by,
+            companions={
+                name: read(hidden / f"release.{name}.csv", delimiter=",", quote='"', encoding="utf-8", header=True)
+                for name in release.companions
+            },
+        )
+        verified = verify_release(again, Roles.read(hidden / "roles.toml"), alone)
+        if not verified.met:
+            raise NotMet(f"{folder}: not written; {' '.join(verified.reasons)}".replace(str(hidden), str(folder)))
+        _sums(hidden)
+        inside.replace(house)
+        try:
+            hidden.replace(folder)
+        except BaseException:  # neither without the other
+            shutil.rmtree(house, ignore_errors=True)
+            raise
+    finally:
+        for path in (hidden, inside):
+            shutil.rmtree(path, ignore_errors=True)
+    files = tuple(sorted(path for path in folder.rglob("*") if path.is_file()))
+    return Packaged(folder, house, files, found, redrawn)
+
+
+def _release(result: Result, chosen: int) -> tuple[Release, bool]:
+    """What is to be published; drawn anew where chance had a part and no seed was asked for."""
+    release, made = result.release(chosen), result.points[chosen].candidate.mechanism
+    if made is None or result.seed is not None or SEEDED not in release.notes:
+        return release, False
+    drawn = made(result.study.table, result.study.roles, None)
+    return replace(drawn, population=drawn.population or result.study.population), True
+
+
+def _roles(roles: Roles, folder: Path) -> None:
+    """The roles with their hierarchies inside the package."""
+    rules: dict[str, Any] = {}
+    for i, (name, rule) in enumerate(roles.hierarchies.items()):
+        taxonomy = roles.taxonomy(name)
+        if taxonomy is None:
+            rules[name] = rule
+            continue
+        file = f"hierarchies/{i + 1}.csv"
+        (folder / "hierarchies").mkdir(exist_ok=True)
+        _write(folder / file, _csv(list(zip(*taxonomy.levels, strict=True)), delimiter=";"))
+        more = {key: value for key, value in rule.items() if key != "file"} if isinstance(rule, dict) else {}
+        rules[name] = {"file": file, **more} if more else file
+    packed = replace(roles, hierarchies=rules, source="roles.toml", folder=folder)
+    _write(folder / "roles.toml", packed.toml())
+
+
+def _command(release: Release, alone: Sequence[Requirement]) -> str:
+    """What verifies the package from inside its folder; nothing about its files is left to guessing."""
+    words = ["sfumato", "verify", "release.csv", "--roles", "roles.toml"]
+    for name in release.companions:
+        words += ["--companion", f"{name}=release.{name}.csv"]
+    words += [] if release.joined_by is None else ["--joined-by", release.joined_by]
+    for name in sorted(release.perturbed):
+        words += ["--perturbed", name]
+    for requirement in alone:
+        words += ["--require", str(requirement)]
+    return shlex.join([*words, "--header", "--delimiter", ",", "--quote", '"', "--encoding", "utf-8"])
+
+
+def _requirements(found: Verification, alone: Sequence[Requirement]) -> list[dict[str, Any]]:
+    here = set(map(str, alone))
+    return [
+        {
+            "requirement": str(v.requirement),
+            "met": v.met,
+            "measured": number(v.score.value),
+            "exactness": v.score.exactness,
+            "sentence": v.requirement.metric.sentence(v.score.value),
+            "checked_again_by": "anyone who has this package"
+            if str(v.requirement) in here
+            else "the owner, who has the original",
+        }
+        for v in found.verdicts
+    ]
+
+
+def _dictionary(release: Release, roles: Roles) -> str:
+    """Every released column: its role, what was done to it, its values."""
+    rows: list[Sequence[Any]] = [("column", "role", "treatment", "distinct values", "missing rule")]
+    for table in (release.table, *release.companions.values()):
+        distinct = table.distinct()
+        for name in table.columns:
+            role = next(
+                (kind for kind in ("quasi", "sensitive", "insensitive") if name in getattr(roles, kind)), "group"
+            )
+            rows.append(
+                (
+                    name,
+                    role,
+                    treatment(release, roles, name),
+                    distinct[name][0],
+                    "an empty cell is a missing value, and a value of its own",
+                )
+            )
+    return _csv(rows)
+
+
+def treatment(release: Release, roles: Roles, name: str) -> str:
+    """What was done to a column, in a word."""
+    if name in release.perturbed:
+        return "perturbed: values were changed"
+    if name == release.joined_by:
+        return "added: says which rows belong together"
+    if release.recoding is None or name not in release.recoding.to or name not in release.recoding.by:
+        return "as it was" if release.original is not None and release.recoding is not None else "not known"
+    before, after, n = release.evidence(roles).pairs(name, "the dictionary")
+    changed = sum(int(m) for a, b, m in zip(before, after, n, strict=True) if a != b)
+    if not changed:
+        return "as it was"
+    where = dict(zip(before, after, strict=True))
+    same = len(set(zip(before, after, strict=True))) == len(where)
+    if set(after) == {"*"}:
+        return "suppressed: every value is *"
+    return "generalized, the same way everywhere" if same else "generalized, differently from class to class"
+
+
+def _maps(release: Release, roles: Roles, public: Path, house: Path) -> None:
+    """What became what: for the house with rows, for the package the whole hierarchy where one map holds everywhere."""
+    for i, name in enumerate(roles.quasi):
+        try:
+            before, after, n = release.evidence(roles).pairs(name, "the value map")
+        except Unavailable:
+            continue
+        house.mkdir(exist_ok=True)
+        told = [("original", "released", "rows"), *zip(_shown(before), _shown(after), n.tolist(), strict=True)]
+        _write(house / f"{i + 1}.csv", _csv([("column", name, ""), *told]))
+        pairs = set(zip(before, after, strict=True))
+        taxonomy = roles.taxonomy(name)
+        if taxonomy is None or len(pairs) != len({a for a, _ in pairs}):
+            continue
+        level = _level(taxonomy, dict(pairs))
+        if level is not None:
+            public.mkdir(exist_ok=True)
+            rows = zip(taxonomy.levels[0], taxonomy.levels[level], strict=True)
+            _write(public / f"{i + 1}.csv", _csv([("column", name), ("value", "released as"), *rows]))
+
+
+def _level(taxonomy: Hierarchy, became: dict[str | None, str | None]) -> int | None:
+    """The level that all values went to, if there is one."""
+    place = {value: i for i, value in enumerate(taxonomy.levels[0])}
+    for h, labels in enumerate(taxonomy.levels):
+        if all(a is None or (a in place and labels[place[a]] == b) for a, b in became.items()):
+            return h
+    return None
+
+
+def _shown(texts: Sequence[str | None]) -> list[str]:
+    return ["" if text is None else text for text in texts]
+
+
+def _readme(release: Release, study: Study, found: Verification, alone: Sequence[Requirement], command: str) -> str:
+    lines = [
+        f"# {study.title or Path(study.table.name).stem}: a release",
+        "",
+        f"{release.table.rows:,} rows, {len(release.table.columns)} columns, sanitized with sfumato {__version__} by {release.made_by}.",
+        f"An adversary is taken to know {', '.join(study.roles.quasi)} of a person. The limits below hold for that knowledge; they say "
+        "nothing about an adversary who knows more.",
+        "",
+        "## Limits that were measured on release.csv",
+        "",
+    ]
+    for verdict in found.verdicts:
+        lines.append(f"- `{verdict.requirement}`: {verdict.requirement.metric.sentence(verdict.score.value)}")
+    lines += ["", "## Verify it", "", "    sha256sum --check SHA256SUMS"]
+    if alone:
+        lines += [f"    {command}"]
+    lines += [
+        "",
+        "A missing value is an empty cell and counts as a value of its own. Rows are sorted, so that their order says nothing.",
+    ]
+    if release.perturbed:
+        lines += ["", f"Perturbed columns: {', '.join(sorted(release.perturbed))}."]
+    return "\n".join(lines) + "\n"
+
+
+def _note(result: Result, chosen: int, folder: Path) -> None:
+    """The external note, about this very release; it is written of the recommended one only."""
+    from .report.documents import write
+    from .report.external import external
+
+    if chosen == result.recommended[0]:
+        document = external(result)
+        for form in ("html", "md"):
+            write(document, folder / f"note.{form}")
+
+
+def _as_published(result: Result, chosen: int, release: Release) -> Result:
+    """The result with what was drawn anew in the place of what was compared, measured."""
+    study = result.study
+    candidate = result.points[chosen].candidate
+    found = study.bench(None).measure(candidate, None if study.measures is None else list(study.asked), release)
+    points = list(result.points)
+    points[chosen] = study.point(candidate, found, looked_for=points[chosen].found)
+    return replace(result, points=tuple(points), cache=None)
+
+
+def _house(result: Result, chosen: int, release: Release, redrawn: bool) -> dict[str, Any]:
+    point = result.points[chosen]
+    return {
+        "sfumato": __version__,
+        "table": result.study.table.name,
+        "sha256": result.study.table.digest(),
+        "candidate": point.candidate.text,
+        "parameters": release.parameters,
+        "seed": result.seed,
+        "drawn_anew": redrawn,
+        "scores": scores_dict(point.scores),
+        "notes": list(release.notes),
+    }
+
+
+def _sums(folder: Path) -> None:
+    lines = []
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            name = path.relative_to(folder).as_posix()
+            lines.append(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {name}\n")
+    _write(folder / "SHA256SUMS", "".join(lines))
+
+
+def _csv(rows: Sequence[Sequence[Any]], delimiter: str = ",") -> str:
+    text = io.StringIO()
+    csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
+def _json(content: Any) -> str:
+    def plain(value: Any) -> Any:
+        if isinstance(value, np.generic):
+            return value.item()
+        return str(value)
+
+    return json.dumps(content, indent=2, ensure_ascii=False, default=plain) + "\n"
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({type(error).__name__}).") from None

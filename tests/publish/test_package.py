@@ -1,0 +1,457 @@
+"""The release package: complete or absent, verified by whoever has it, and nothing in it that should stay in the house."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import hashlib
+import io
+import json
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from sfumato import packaging as room
+from sfumato.cli import main
+from sfumato.core.errors import InputError, NotMet, SfumatoError
+from sfumato.core.release import Release
+from sfumato.metrics import metric, require
+from sfumato.packaging import write_package
+from sfumato.study.study import Candidate, Result, Study, grid
+
+CANARY = "Quixotic7741"
+TOWNS = [f"town{i}" for i in range(8)]
+
+
+def people(rows: int = 64) -> pa.Table:
+    rng = np.random.default_rng(1)
+    return pa.table(
+        {
+            "name": [f"{CANARY}{i}" for i in range(rows)],
+            "age": rng.integers(1000, 9999, rows),  # long numbers, so that they can be looked for in texts
+            "town": rng.choice(TOWNS, rows),
+            "ill": [f"ill-{'abcd'[i % 4]}" for i in range(rows)],
+        }
+    )
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Path:
+    """A folder with a roles file and a hierarchy that knows more towns than the table has."""
+    lines = [f"{town};north;*" if i % 2 else f"{town};south;*" for i, town in enumerate([*TOWNS, "elsewhere"])]
+    (tmp_path / "town.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "roles.toml").write_text(
+        '[roles]\nidentifiers = ["name"]\nquasi = ["age", "town"]\nsensitive = ["ill"]\n\n'
+        '[hierarchies]\ntown = "town.csv"\nage = { widths = [1000, 5000] }\n'
+    )
+    return tmp_path
+
+
+def run(
+    house: Path, *texts: str, need: tuple[str, ...] = (), table: Any = None, seed: int | None = None, **more: Any
+) -> Result:
+    roles = more.pop("roles", None) or sf.Roles.read(house / "roles.toml")
+    study = Study(
+        table=sf.read(people() if table is None else table),
+        roles=roles,
+        candidates=more.pop("candidates", None) or grid(texts),
+        require=tuple(require(text) for text in need),
+        measures=(),
+        **more,
+    )
+    return study.run(seed=seed)
+
+
+def listing(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+HOUSE = {"roles.toml", "town.csv"}
+
+
+def table_of(path: Path) -> list[list[str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {p.relative_to(folder).as_posix(): p.read_text(encoding="utf-8") for p in folder.rglob("*") if p.is_file()}
+
+
+def verify_as_the_readme_says(folder: Path, *, apart: bool = False) -> list[tuple[int, str]]:
+    """Every command of the section, standing in the folder: exit codes and what was printed; `apart` in processes of their own."""
+    text = (folder / "README.md").read_text(encoding="utf-8").split("## Verify it")[1]
+    commands = [line.strip() for line in text.splitlines() if line.startswith("    ")]
+    found = []
+    for words in map(shlex.split, commands):
+        if words[0] == "sfumato" and not apart:
+            found.append(here(words, folder))
+            continue
+        if words[0] == "sfumato":
+            words[:1] = [sys.executable, "-c", "from sfumato.cli import main; main()"]
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=60)
+        found.append((done.returncode, done.stdout + done.stderr))
+    return found
+
+
+def here(words: list[str], folder: Path) -> tuple[int, str]:
+    """The same command in this process."""
+    kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE)}
+    told = io.StringIO()
+    try:
+        with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(told), contextlib.redirect_stderr(told):
+            patch.chdir(folder)
+            patch.setattr(sys, "argv", words)
+            with pytest.raises(SystemExit) as stop:
+                main()
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
+    return int(stop.value.code or 0), told.getvalue()
+
+
+def check_as_the_readme_says(folder: Path) -> None:
+    for code, said in verify_as_the_readme_says(folder):
+        assert code == 0, said
+
+
+# --- in the good case ------------------------------------------------------------------------------------------------
+
+
+def test_all_that_belongs_to_it_is_there(house: Path) -> None:
+    result = run(
+        house, "mondrian k=4", "generalize_full_domain k=4 suppression=0.2", need=("k_anonymity >= 4", "iloss <= 1")
+    )
+    found = write_package(result, house / "out")
+    assert listing(house) == {*HOUSE, "out", "out.house"}
+    assert {"release.csv", "dictionary.csv", "roles.toml", "requirements.json", "README.md", "SHA256SUMS"} <= listing(
+        found.folder
+    )
+    assert found.verification.met
+    assert not found.redrawn
+    assert set(found.files) == {path for path in found.folder.rglob("*") if path.is_file()}
+    assert found.house.stat().st_mode & 0o777 == 0o700
+    released = sf.read(found.folder / "release.csv")
+    assert metric("k_anonymity")(Release(table=released), result.study.roles).value >= 4
+    said = json.loads((found.folder / "requirements.json").read_text())
+    by = {each["requirement"]: each for each in said}
+    assert by["k_anonymity >= 4"]["met"] is True
+    assert by["k_anonymity >= 4"]["checked_again_by"] == "anyone who has this package"
+    assert by["iloss <= 1"]["checked_again_by"] == "the owner, who has the original"
+    with (found.folder / "dictionary.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["column"] for row in rows] == ["age", "town", "ill"]
+    assert [row["role"] for row in rows] == ["quasi", "quasi", "sensitive"]
+    assert rows[2]["treatment"] == "as it was"
+    assert [int(row["distinct values"]) for row in rows] == [len(released.count((c,))) for c in released.columns]
+
+
+def test_the_checksums_are_right_and_complete(house: Path) -> None:
+    folder = write_package(run(house, "mondrian k=4", need=("k_anonymity >= 4",)), house / "out").folder
+    told = {}
+    for line in (folder / "SHA256SUMS").read_text().splitlines():
+        digest, name = line.split("  ", 1)
+        told[name] = digest
+    there = {name for name in contents(folder) if name != "SHA256SUMS"}
+    assert set(told) == there
+    for name, digest in told.items():
+        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
+
+
+def test_the_command_in_the_readme_verifies_it_and_finds_a_change(house: Path) -> None:
+    result = run(house, "mondrian k=4", need=("prosecutor_risk <= 0.25", "distinct_l_diversity >= 1"))
+    folder = write_package(result, house / "out").folder
+    (sums, _), (verified, said) = verify_as_the_readme_says(folder, apart=True)
+    assert sums == 0
+    assert verified == 0, said
+    assert "every requirement is met" in said
+    lines = (folder / "release.csv").read_text().splitlines()
+    lines[1] = "1,town1,ill-a"
+    (folder / "release.csv").write_text("\n".join(lines) + "\n")
+    assert [code for code, _ in verify_as_the_readme_says(folder)] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        pytest.param(("2019", "2020"), id="numbers"),
+        pytest.param(("a, b", 'c "d"'), id="commas and quotes"),
+        pytest.param(("q;r", "x(y)"), id="semicolons"),
+        pytest.param(("größe", "select"), id="letters"),
+        pytest.param(("it's", "$(x)"), id="shell"),
+    ],
+)
+def test_odd_names_verify_too(tmp_path: Path, columns: tuple[str, str]) -> None:
+    first, second = columns
+    table = pa.table(
+        {first: [i % 4 for i in range(32)], second: [str(2000 + i % 2) for i in range(32)], "s": ["u;v", 'w"'] * 16}
+    )
+    roles = sf.Roles(quasi=columns, sensitive=("s",), source="roles.toml")
+    wanted = (require("k_anonymity >= 2"), metric("distinct_l_diversity").on("s").at_least(1))
+    study = Study(table=sf.read(table), roles=roles, candidates=grid(["mondrian k=2"]), require=wanted, measures=())
+    folder = write_package(study.run(), tmp_path / "out").folder
+    check_as_the_readme_says(folder)
+
+
+def test_one_column_with_missing_values(tmp_path: Path) -> None:
+    table = pa.table({"q": pa.array(["a", "a", None, None])})
+    study = Study(
+        table=sf.read(table), roles=sf.Roles(quasi=("q",)), candidates=grid(["mondrian k=2"]), require=(require("k_anonymity >= 2"),),
+        measures=(),
+    )  # fmt: skip
+    check_as_the_readme_says(write_package(study.run(), tmp_path / "out").folder)
+
+
+@pytest.mark.parametrize("text", ["anatomy l=2", "permute_within_groups l=2"])
+def test_dissociated_releases_verify_with_what_joins_them(house: Path, text: str) -> None:
+    result = run(house, text, need=("distinct_l_diversity >= 2",))
+    found = write_package(result, house / "out", candidate=0)
+    if text.startswith("anatomy"):
+        assert "release.sensitive.csv" in listing(found.folder)
+    check_as_the_readme_says(found.folder)
+    with (found.folder / "dictionary.csv").open(newline="") as file:
+        roles = {row["column"]: row["role"] for row in csv.DictReader(file)}
+    assert roles["group"] == "group"
+    assert roles["ill"] == "sensitive"
+
+
+def test_perturbed_releases_are_said_to_be(house: Path) -> None:
+    result = run(house, "additive_noise columns=age scale=0.1", seed=3)
+    found = write_package(result, house / "out", candidate=0)
+    assert "Perturbed columns: age." in (found.folder / "README.md").read_text()
+    assert "perturbed" in (found.folder / "dictionary.csv").read_text()
+    check_as_the_readme_says(found.folder)
+
+
+# --- what must not be in it ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mondrian k=8",
+        "generalize_to_levels levels=2,1 k=2 suppression=0.9",
+        "generalize_to_levels levels=1,2 suppression=1 k=2",
+    ],
+)
+def test_no_original_value_but_what_the_release_or_the_hierarchy_says(house: Path, text: str) -> None:
+    table = people()
+    found = write_package(run(house, text, need=("k_anonymity >= 2",)), house / "out")
+    released = {row[0] for row in table_of(found.folder / "release.csv")}
+    bounds = " ".join(released)
+    written = contents(found.folder)
+    everything = "\n".join(text for name, text in written.items() if name != "SHA256SUMS")
+    assert CANARY not in everything
+    for age in set(map(str, table["age"].to_pylist())):
+        if age not in bounds:
+            assert age not in everything, "an age that the release does not tell"
+    towns = {row[1] for row in table_of(found.folder / "release.csv")}
+    allowed = ("hierarchies/", "value-maps/")
+    for name, content in written.items():
+        if not name.startswith(allowed) and name != "SHA256SUMS":
+            for town in TOWNS:
+                assert town not in content or any(town in there for there in towns), (name, town)
+    assert str(house) not in everything, "where the owner works is nobody's business"
+    assert "seed" not in everything.lower()
+
+
+def test_value_maps_of_the_package_are_the_hierarchy_and_those_of_the_house_have_rows(house: Path) -> None:
+    found = write_package(run(house, "generalize_to_levels levels=2,1 k=1", need=("k_anonymity >= 1",)), house / "out")
+    maps = {p.name: table_of(p) for p in (found.folder / "value-maps").iterdir()}
+    assert list(maps) == ["2.csv"]  # town: age has a rule, whose values are those of the table
+    assert maps["2.csv"][0] == ["column", "town"]
+    assert ["elsewhere", "south"] in maps["2.csv"], "the whole hierarchy, so that it does not tell who is in the table"
+    assert dict(maps["2.csv"][2:])["town1"] == "north"
+    inside = {p.name: table_of(p) for p in (found.house / "value-maps").iterdir()}
+    assert sum(int(row[2]) for row in inside["2.csv"][2:]) == 64
+    told = json.loads((found.house / "study.json").read_text())
+    assert told["candidate"].startswith("generalize_to_levels")
+    assert told["seed"] is None
+    assert told["sha256"] == sf.read(people()).digest()
+
+
+def test_roles_and_hierarchies_in_it_are_complete(house: Path) -> None:
+    found = write_package(run(house, "mondrian k=4", need=("k_anonymity >= 4",)), house / "out")
+    roles = sf.Roles.read(found.folder / "roles.toml")
+    assert roles.quasi == ("age", "town")
+    before, after = sf.Roles.read(house / "roles.toml").taxonomy("town"), roles.taxonomy("town")
+    assert before is not None
+    assert after is not None
+    assert after.levels == before.levels
+
+
+def test_hierarchies_with_odd_values(tmp_path: Path) -> None:
+    from sfumato.core.hierarchy import Hierarchy
+
+    odd = ["a;b", 'c"d', "e,f", " g", "h\ni", "#j"]
+    hierarchy = Hierarchy.of("q", [[value, "x;y" if i < 3 else "z", "*"] for i, value in enumerate(odd)])
+    roles = sf.Roles(quasi=("q",), hierarchies={"q": hierarchy})
+    study = Study(
+        table=sf.read(pa.table({"q": odd * 3})), roles=roles, candidates=grid(["generalize_to_levels levels=1 k=3"]),
+        require=(require("k_anonymity >= 3"),), measures=(),
+    )  # fmt: skip
+    found = write_package(study.run(), tmp_path / "out")
+    again = sf.Roles.read(found.folder / "roles.toml").taxonomy("q")
+    assert again is not None
+    assert again.levels == hierarchy.levels
+    check_as_the_readme_says(found.folder)
+
+
+# --- chance ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_random_mechanism_is_drawn_anew_unless_a_seed_was_asked_for(house: Path) -> None:
+    texts: dict[str, set[str]] = {}
+    for name, seed in (("seeded", 7), ("anew", None)):
+        for i in range(2):
+            result = run(house, "rank_swapping p=20 columns=age", seed=seed)
+            found = write_package(result, house / f"{name}{i}", candidate=0)
+            assert found.redrawn == (seed is None)
+            texts.setdefault(name, set()).add((found.folder / "release.csv").read_text())
+            told = json.loads((found.house / "study.json").read_text())
+            assert told["seed"] == seed
+            assert told["drawn_anew"] is (seed is None)
+            assert "seeded" not in (found.folder / "README.md").read_text()
+    assert len(texts["seeded"]) == 1
+    assert len(texts["anew"]) == 2
+    first = run(house, "rank_swapping p=20 columns=age")
+    zero = first.release(0).table
+    zero.write(house / "zero.csv")
+    assert (house / "zero.csv").read_text() not in texts["anew"], (
+        "what was compared with seed 0 is not what is published"
+    )
+
+
+def test_a_new_draw_is_held_to_the_requirements_about_the_population(house: Path) -> None:
+    """The population is part of the study, also for a release that is drawn anew."""
+    everybody = sf.read(people(200))
+    result = run(
+        house, "mondrian k=4 mode=relaxed", need=("k_anonymity >= 4", "journalist_risk <= 1"), population=everybody
+    )
+    found = write_package(result, house / "out")
+    assert found.redrawn
+    assert found.verification.met
+
+
+def test_what_draws_nothing_is_not_drawn_anew(house: Path) -> None:
+    assert not write_package(run(house, "mondrian k=4", need=("k_anonymity >= 4",)), house / "out").redrawn
+
+
+# --- in the bad case -------------------------------------------------------------------------------------------------
+
+
+STEPS = (
+    "publish",
+    "_roles",
+    "_requirements",
+    "_dictionary",
+    "_maps",
+    "_readme",
+    "_note",
+    "_house",
+    "verify_release",
+    "_sums",
+)
+
+
+@pytest.mark.parametrize("failure", [KeyboardInterrupt, InputError])
+@pytest.mark.parametrize("step", STEPS)
+def test_a_failure_in_the_middle_leaves_nothing(
+    house: Path, monkeypatch: pytest.MonkeyPatch, step: str, failure: type[BaseException]
+) -> None:
+    result = run(house, "mondrian k=4", need=("k_anonymity >= 4",))
+
+    def fail(*args: Any, **more: Any) -> Any:
+        raise failure("now")
+
+    monkeypatch.setattr(room, step, fail)
+    with pytest.raises(failure):
+        write_package(result, house / "out")
+    assert listing(house) == HOUSE
+
+
+@pytest.mark.parametrize("which", ["out", "out.house"])
+def test_a_failure_while_the_names_are_given_leaves_nothing(
+    house: Path, monkeypatch: pytest.MonkeyPatch, which: str
+) -> None:
+    result = run(house, "mondrian k=4", need=("k_anonymity >= 4",))
+    real = Path.replace
+
+    def fail(self: Path, target: Any) -> Any:
+        if Path(target).name == which:
+            raise OSError("no")
+        return real(self, target)
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises((OSError, SfumatoError)):
+        write_package(result, house / "out")
+    assert listing(house) == HOUSE
+
+
+def test_a_requirement_that_is_not_met_is_refused(house: Path) -> None:
+    result = run(house, "mondrian k=2", "mondrian k=4", need=("k_anonymity >= 4",))
+    with pytest.raises(NotMet, match=r"k_anonymity >= 4: not met") as caught:
+        write_package(result, house / "out", candidate=0)
+    assert "/." not in str(caught.value), "no hidden name"
+    assert CANARY not in str(caught.value)
+    assert listing(house) == HOUSE
+
+
+def test_nothing_is_recommended_nothing_is_written(house: Path) -> None:
+    result = run(house, "mondrian k=2", need=("k_anonymity >= 60",))
+    with pytest.raises(NotMet, match="No candidate meets every requirement"):
+        write_package(result, house / "out")
+    assert listing(house) == HOUSE
+
+
+def test_a_candidate_that_could_not_be_made_is_refused(house: Path) -> None:
+    result = run(house, "mondrian k=2", "mondrian k=6000")
+    with pytest.raises(NotMet, match="k_anonymity >= 6000"):
+        write_package(result, house / "out", candidate=1)
+    assert listing(house) == HOUSE
+
+
+@pytest.mark.parametrize("there", ["out", "out.house"])
+def test_what_is_there_already_is_not_touched(house: Path, there: str) -> None:
+    result = run(house, "mondrian k=4", need=("k_anonymity >= 4",))
+    (house / there).mkdir()
+    (house / there / "mine").write_text("mine")
+    with pytest.raises(InputError, match="already there"):
+        write_package(result, house / "out")
+    assert listing(house) == {*HOUSE, there}
+    assert (house / there / "mine").read_text() == "mine"
+
+
+def test_a_folder_above_that_does_not_exist(house: Path) -> None:
+    result = run(house, "mondrian k=4", need=("k_anonymity >= 4",))
+    with pytest.raises(InputError, match="the folder above it does not exist"):
+        write_package(result, house / "nowhere" / "out")
+    assert listing(house) == HOUSE
+
+
+def test_a_release_made_elsewhere_with_identifiers_is_refused(house: Path) -> None:
+    table = sf.read(people())
+    theirs = Candidate("theirs", release=Release(table=table, original=table))
+    result = run(house, candidates=(theirs,), need=("k_anonymity >= 1",))
+    with pytest.raises(NotMet, match="'name' is an identifier") as caught:
+        write_package(result, house / "out")
+    assert CANARY not in str(caught.value)
+    assert listing(house) == HOUSE
+
+
+def test_a_release_made_elsewhere_is_packaged(house: Path) -> None:
+    table = sf.read(people())
+    release = sf.Mondrian(k=5)(table, sf.Roles.read(house / "roles.toml"))
+    theirs = Candidate("theirs", release=Release(table=release.table, original=table))
+    found = write_package(run(house, candidates=(theirs,), need=("k_anonymity >= 5",)), house / "out")
+    check_as_the_readme_says(found.folder)
+    lines = (found.folder / "release.csv").read_text().splitlines()[1:]
+    assert lines == sorted(lines), "rows are said to be sorted"
