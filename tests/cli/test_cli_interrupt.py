@@ -71,9 +71,9 @@ def check(process: subprocess.Popen[str], rooms: dict[str, Path], *, as_json: bo
     assert list(rooms["out"].iterdir()) == []
     assert list(rooms["temporary"].iterdir()) == []
     assert process.returncode == 130, (process.returncode, err)
-    assert err == "sfumato: interrupted; nothing was left behind.\n"
+    assert err == "sfumato: interrupted; nothing unfinished was left behind.\n"
     if as_json:
-        assert json.loads(out) == {"error": "interrupted; nothing was left behind.", "exit_code": 130}
+        assert json.loads(out) == {"error": "interrupted; nothing unfinished was left behind.", "exit_code": 130}
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)

@@ -19,7 +19,9 @@ import typer
 
 from .. import __version__
 from . import (
+    advise,
     attack,
+    audit,
     channel,
     choose,
     compare,
@@ -38,8 +40,11 @@ from . import (
     reproduce,
     sanitize,
     search,
+    study,
+    subgroups,
     utility,
     verify,
+    versus,
 )
 
 app = typer.Typer(
@@ -81,11 +86,16 @@ for verb in (
     frontier,
     sanitize,
     verify,
+    audit,
+    subgroups,
     attack,
     mine,
     channel,
     design,
     compare,
+    versus,
+    study,
+    advise,
     reproduce,
     demo,
     explain,
@@ -134,7 +144,7 @@ def main() -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-INTERRUPTED = "interrupted; nothing was left behind."
+INTERRUPTED = "interrupted; nothing unfinished was left behind."
 
 
 def _usage(message: str) -> str:

@@ -1,0 +1,126 @@
+"""`sfumato study`: everything a study file asks for, and the documents to sign."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from . import _options as o
+
+if TYPE_CHECKING:
+    from ..study.result import Result
+
+Out = Annotated[
+    Path, typer.Option(help="Folder for the documents; scores are kept there, too, unless --cache says where.")
+]
+Cache = Annotated[Path | None, typer.Option(help="Folder where scores are kept by content, for the next run.")]
+Workers = Annotated[int | None, typer.Option(min=1, help="Processes; as many as there are cores unless given.")]
+Refine = Annotated[
+    int | None,
+    typer.Option(min=0, help="How many times to look around the recommended candidate for a better one."),
+]
+Formats = Annotated[str, typer.Option(help="Formats of the documents, between commas: html, md, pdf.")]
+Package = Annotated[
+    Path | None,
+    typer.Option(help="Also write the recommended release with all that goes with it into this new folder, verified."),
+]
+Reveal = Annotated[bool, typer.Option("--reveal", help="Show values of the table in the internal report.")]
+
+
+def run(
+    study: Annotated[Path, typer.Argument(metavar="STUDY", help="The study file (TOML).")],
+    out: Out,
+    cache: Cache = None,
+    workers: Workers = None,
+    refine: Refine = None,
+    formats: Formats = "html,md",
+    package: Package = None,
+    reveal: Reveal = False,
+    json: o.Json = False,
+) -> None:
+    """Make and measure every candidate of a study file, and recommend one, with the documents.
+
+    Scores are kept by content: after an interruption it goes on where it stopped, and what is added later costs itself alone.
+    Writes report.html and report.json (everything, for you), note (to publish with the data), wp29, ema and intruder. Exits 1 if
+    something is required that no candidate meets.
+    """
+    from ..study.file import read_study
+
+    wanted = check(formats, package, out)
+    asked = read_study(study)
+    if not json:
+        for note in asked.study.table.notes:
+            o.tell(f"{asked.study.table.name}: {note}")
+    with o.progress("study") as bar:
+        result = asked.study.run(
+            seed=asked.seed,
+            cache=cache or out / ".kept",
+            workers=workers or os.cpu_count() or 1,
+            refine=asked.refine if refine is None else refine,
+            progress=lambda done, name: bar(min(0.9, 0.9 * done / (len(asked.study.candidates) + 1)), name),
+        )
+        bar(0.92, "documents")
+        end(result, out, formats=wanted, package=package, reveal=reveal)
+    told(result, out, package, json=json)
+
+
+def check(formats: str, package: Path | None, out: Path) -> tuple[str, ...]:
+    """The formats; what cannot be written is refused before the work is done."""
+    from ..core.errors import InputError
+    from ..report import as_pdf
+    from ..report.documents import FORMATS
+
+    wanted = tuple(dict.fromkeys(text.strip() for text in formats.split(",") if text.strip()))
+    for text in wanted:
+        if text not in FORMATS:
+            raise InputError(f"--formats {text}: known are {', '.join(FORMATS)}.")
+    if package is not None and package.exists():
+        raise InputError(f"{package}: already there; name a new folder for the package.")
+    if package is not None and not package.parent.is_dir() and package.parent != out:
+        raise InputError(f"{package}: the folder above it does not exist; make it first.")
+    if "pdf" in wanted:
+        as_pdf.check()
+    return wanted
+
+
+def end(result: Result, out: Path, *, formats: tuple[str, ...], package: Path | None, reveal: bool) -> None:
+    """Write the documents, and the package if one is asked for."""
+    from ..report.documents import write_all
+    from .compare import write_json
+
+    write_all(result, out, formats=formats, reveal=reveal)
+    write_json(result, out)
+    if package is not None:
+        from ..packaging import write_package
+
+        write_package(result, package)
+
+
+def told(result: Result, out: Path, package: Path | None, *, json: bool) -> None:
+    """Print the result; exit 1 if what is required is met by none."""
+    from ..study.advice import advice
+    from .compare import show
+
+    if json:
+        o.dump({**result.to_dict(), "report": str(out / "report.html"), "package": package and str(package)})
+    else:
+        context = result.study.context
+        if context is not None:
+            typer.echo(context.sentence)
+            for limit in context.limits:
+                typer.echo(f"  {limit.text}: {limit.sentence} ({limit.source})")
+            typer.echo("")
+        show(result, most=25)
+        for said in advice(result).said:
+            if said.about not in ("take", "why", "means"):
+                typer.echo(said.text)
+        for command in result.commands():
+            typer.echo(f"  $ {command}")
+        typer.echo(f"\nDocuments: {out / 'report.html'} and those beside it.")
+        if package is not None:
+            typer.echo(f"Package: {package}, verified.")
+    if result.recommended[0] is None:
+        raise typer.Exit(1)
