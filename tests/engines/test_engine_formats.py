@@ -233,7 +233,7 @@ def test_names_in_memory_that_cannot_be_used(refusal: Any) -> None:
     refusal(InputError, lambda: sf.read(pa.table([[1], [2]], names=["a", ""])), "no name")
 
 
-@pytest.mark.parametrize("source", [5, [1, 2], object(), None], ids=str)
+@pytest.mark.parametrize("source", [5, [1, 2], object(), None], ids=lambda source: type(source).__name__)
 def test_what_is_no_table(refusal: Any, source: Any) -> None:
     refusal(InputError, lambda: sf.read(source), type(source).__name__)
 

@@ -287,7 +287,7 @@ def test_one_row_and_constant_columns_get_absolute_noise(refusal: Any) -> None:
         ({"columns": "x,x"}, "twice"),
         ({"require": (require("k_anonymity >= 2"),)}, "cannot steer by"),
     ],
-    ids=str,
+    ids=lambda given: " ".join(given) if isinstance(given, dict) else given,
 )
 def test_parameters_that_make_no_sense(settings: dict[str, Any], words: str, refusal: Any) -> None:
     refusal(InputError, lambda: AdditiveNoise(**settings), words)

@@ -368,7 +368,7 @@ def test_equal_rows_are_dealt_out_by_chance_and_only_then_a_seed_is_owned_up_to(
         ({"k": 3, "require": (require("t_closeness[equal] <= 0.2"),)}, "cannot steer by"),
         ({"k": 3, "how": "alone", "require": (require("k_anonymity >= 3"),)}, "how=together"),
     ],
-    ids=str,
+    ids=lambda given: " ".join(given) if isinstance(given, dict) else given,
 )
 def test_parameters_that_make_no_sense(settings: dict[str, Any], words: str, refusal: Any) -> None:
     refusal(InputError, lambda: Microaggregation(**settings), words)
