@@ -14,6 +14,7 @@ from ..core.metric import TOLERANCE
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
+from ..core.words import about, counted
 from ._classed import asked, others, rows_of, shown, whole
 from ._facts import Reader, beliefs, homes
 from ._worst import MOST, Knowledge, worst_posteriors
@@ -104,15 +105,16 @@ def _given(
     return Attack(
         name="background",
         title="Background knowledge",
-        knew=f"{len(reader.facts)} facts, and what is known of {count} people who are in the release.",
+        knew=f"{counted(len(reader.facts), 'fact')}, and what is known of "
+        f"{counted(count, 'person who is', 'people who are')} in the release.",
         effort="Looking their classes up and counting the assignments that agree with the facts.",
         attacked=count,
         fell=fell,
         success=Rate.of(fell, count),
         baseline=Rate.of(guessed, count),
-        sentence=f"With these facts the likeliest value is right for {fell:.4g} of {count} people on average, and the belief in it reaches "
-        f"{sure:g} for {certain}; the release without the facts makes it {sum(float(b.max()) for b in before):.4g}, the facts without "
-        f"the release {guessed:.4g}. {NO_CONTROL}",
+        sentence=f"With these facts the likeliest value is right for {about(fell, 4)} of {counted(count, 'person', 'people')} on average, "
+        f"and the belief in it reaches {sure:g} for {certain}; the release without the facts makes it "
+        f"{sum(float(b.max()) for b in before):.4g}, the facts without the release {guessed:.4g}. {NO_CONTROL}",
         source="Machanavajjhala et al. 2007; Martin et al. 2007; Manta 2013, sec. 3.2",
         details={
             "column": column,

@@ -12,6 +12,7 @@ from ..core.errors import InputError, Unavailable
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
+from ..core.words import about
 from ._both import People, in_both, outside, repeated
 from ._known import placed
 from ._sets import Met, meet
@@ -100,8 +101,8 @@ def composition(
         baseline=Rate.of(alone[1], attacked),
         control=rate,
         sentence=f"Of {attacked:,} people in both releases, {fell:,} have their {column} told for certain, {only:,} of them by neither release "
-        f"alone; candidate values fall from {min(details['candidates_release'], details['candidates_previous']):.3g} on average to "
-        f"{details['candidates_together']:.3g}.",
+        f"alone; on average {about(details['candidates_together'])} candidate values are left by both, and "
+        f"{about(min(details['candidates_release'], details['candidates_previous']))} by the one that leaves fewer.",
         source="Ganta, Kasiviswanathan, Smith 2008",
         details=details,
     )

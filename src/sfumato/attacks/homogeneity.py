@@ -14,6 +14,7 @@ from ..core.metric import TOLERANCE
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
+from ..core.words import about, counted
 from ..metrics.privacy.distinct_l_diversity import cared_for
 from ._classed import SHOWN, asked, others, rows_of, shown, whole
 from .attack import Attack, Rate
@@ -81,12 +82,13 @@ def homogeneity(
             {"class": who, "value": texts[claim[c]], "rows": int(classes.size[c])}
             for who, c in zip(shown(evidence, column, hit) or [{} for _ in where], where, strict=True)
         ]
-    certain = "all" if share == 1 else f"at least {100 * share:.4g}%"
+    certain = "all" if share == 1 else f"at least {about(100 * share, 12)}%"
     sentence = (
-        f"No class has one value in {certain} of its rows, so a class alone tells nobody's."
+        f"No class has one value that must not be learned in {certain} of its rows, so by that a class alone tells nobody's."
         if not hit.any()
-        else f"{details['exposed_people']:,} of {people:,} people are in {int(hit.sum()):,} classes that have one value in {certain} "
-        f"of their rows; saying it is right for {fell:,} of them."
+        else f"Of {counted(people, 'person', 'people')} {details['exposed_people']:,} {'is' if details['exposed_people'] == 1 else 'are'} in "
+        f"{counted(int(hit.sum()), 'class', 'classes')} with one value that must not be learned in {certain} of the rows; "
+        f"saying it is right for {fell:,} of them."
     )
     return Attack(
         name="homogeneity",

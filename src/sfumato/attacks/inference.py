@@ -16,6 +16,7 @@ from ..core.errors import InputError
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
+from ..core.words import counted, percent
 from ..mining.features import number_of
 from ..mining.rows import Frame
 from ._runs import spread
@@ -68,7 +69,7 @@ def inference(
         baseline=Rate.of(float(guess.blind(attacks, seed).sum()), people),
         control=outside,
         exactness="estimate",
-        sentence=f"For {100 * fell / people:.3g}% of {people:,} people the nearest released rows tell {secret}.",
+        sentence=f"For {percent(fell / people)} of {counted(people, 'person', 'people')} the nearest released rows tell {secret}.",
         source="Article 29 Working Party 2014; Giomi, Boenisch, Wehmeyer, Tasnadi 2023",
         details={
             "secret": secret,

@@ -15,6 +15,7 @@ from ..core.errors import InputError
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
+from ..core.words import counted, percent
 from ..mining.rows import Frame
 from ._runs import spread
 from ._space import Space
@@ -68,7 +69,7 @@ def linkability(
         baseline=Rate(chance, chance, chance, len(hits)),  # by counting, so there is nothing to estimate
         control=outside,
         exactness="estimate",
-        sentence=f"For {100 * fell / len(hits):.3g}% of {len(hits):,} people the two sources meet in one released row.",
+        sentence=f"For {percent(fell / len(hits))} of {counted(len(hits), 'person', 'people')} the two sources meet in one released row.",
         source="Article 29 Working Party 2014; Giomi, Boenisch, Wehmeyer, Tasnadi 2023",
         details={
             "first": list(one),

@@ -12,6 +12,7 @@ from ..core.errors import InputError, Unavailable
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
+from ..core.words import percent
 from ._both import repeated
 from ._by_cover import by_cover, matched
 from ._by_distance import by_distance
@@ -202,7 +203,7 @@ def _attack(facts: Facts, release: Release, linked: Linked, how: str) -> Attack:
     sentence = (
         f"An adversary who knows {columns} finds {linked.numbers['correct']:,}{drawn} {what} "
         + (f"as the nearest released {'person' if facts.unit == 'people' else 'row'}" if near else "without doubt")
-        + f", and by guessing among candidates is right for {100 * fell / max(attacked, 1):.3g}% of them; without the release, one guess "
+        + f", and by guessing among candidates is right for {percent(fell / max(attacked, 1))} of them; without the release, one guess "
         f"in {1 / base:,.0f} is."
     )
     joined = "" if tables == 1 else f", and the person column that joins {tables} tables"

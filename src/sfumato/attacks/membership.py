@@ -8,6 +8,7 @@ from ..core.errors import InputError, Unavailable
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
+from ..core.words import down, percent
 from ._both import repeated
 from ._known import grouped
 from ._presence import Presence, by_person, by_tuple
@@ -102,7 +103,7 @@ def membership(
     if reveal:
         assert identity is not None
         details["found"] = _named(table, identity, found, surely)
-    word = "" if found.exact else "at least "
+    told = percent(fell / total) if found.exact else f"at least {down(100 * fell / total)}%"
     return Attack(
         name="membership",
         title="table linkage",
@@ -113,8 +114,8 @@ def membership(
         success=right if found.exact else Rate(right.value, right.low, upper.high, total),
         baseline=Rate(base, base, base, total),
         exactness="exact" if found.exact and not found.short else "bound",
-        sentence=f"Whether a person is in the release can be told for {word}{100 * fell / total:.3g}% of {total:,} people, and without it for "
-        f"{100 * base:.3g}%; {details['surely_in']:,} are in it with a probability of at least {surely:g}, and {details['surely_out']:,} "
+        sentence=f"Whether a person is in the release can be told for {told} of {total:,} people, and without it for "
+        f"{percent(base)}; {details['surely_in']:,} are in it with a probability of at least {surely:g}, and {details['surely_out']:,} "
         "are not.",
         source="Nergiz, Atzori, Clifton 2007; Manta 2013, sec. 3.3",
         details=details,

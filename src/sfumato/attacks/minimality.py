@@ -29,6 +29,7 @@ from ..core.metric import TOLERANCE
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Recoding, Table
+from ..core.words import about, down, up
 from ..mechanisms.generalize_full_domain import GeneralizeFullDomain
 from ..mechanisms.mondrian import Mondrian
 from ..metrics import require as requirement
@@ -420,12 +421,14 @@ def _attack(
             if (np.abs(new - old) > TOLERANCE).any()
         ][:SHOWN]
     besides = " and the values of everybody outside the class" if scope == "class" else ""
-    count = f"{fell:.4g}" if not lost else f"at least {fell:.4g} and at most {at_most:.4g}"
+    count = f"{about(fell, 4)}" if not lost else f"at least {down(fell, 4)} and at most {up(at_most, 4)}"
     found = f"the likeliest value is right for {count} of {people:,} people"
+    largest = details["largest"]
     if risen.any():
         sentence = (
-            f"Knowing why the table was generalized, {found} on average, where the classes alone give {without:.4g}; the largest belief "
-            f"rises from {details['largest_without_algorithm']:.3g} to {'at least ' if lost else ''}{details['largest']:.3g}."
+            f"Knowing why the table was generalized, {found} on average, where the classes alone give {about(without, 4)}; "
+            f"the largest belief is {f'at least {down(largest)}' if lost else about(largest)}, with the classes alone "
+            f"{about(details['largest_without_algorithm'])}."
         )
     else:
         sentence = f"Knowing the algorithm tells no more{' of those who were reached' if lost else ''} than the classes: {found}."

@@ -16,6 +16,7 @@ from ..core.metric import TOLERANCE
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
+from ..core.words import about, counted
 from ._classed import asked, others, rows_of, shown, whole
 from .attack import Attack, Rate
 
@@ -162,11 +163,14 @@ def similarity(
             {"class": who, "values": [texts[v] for v in classes.value[classes.member == c].tolist()]}
             for who, c in zip(named, np.flatnonzero(hit).tolist(), strict=False)
         ]
-    common = "under one node of the taxonomy" if by == "taxonomy" else f"within {100 * width:.3g}% of the whole range"
+    common = (
+        "under one node of the taxonomy" if by == "taxonomy" else f"within {about(100 * width, 12)}% of the whole range"
+    )
     sentence = (
         f"No class has all its values {common}."
         if not fell
-        else f"{fell:,} of {people:,} people are in {int(hit.sum()):,} classes whose values all lie {common}; "
+        else f"Of {counted(people, 'person', 'people')} {fell:,} {'is' if fell == 1 else 'are'} in "
+        f"{counted(int(hit.sum()), 'class', 'classes')} whose values all lie {common}; "
         f"{details['of_several_close_values']:,} of them in classes of different values."
     )
     return Attack(

@@ -22,6 +22,7 @@ from ..core.errors import InputError, Unavailable
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
+from ..core.words import counted
 from ..mining.rows import Frame
 from ._runs import spread
 from ._space import Space, draw
@@ -79,9 +80,10 @@ def singling_out(
     success = made.rate(space.original)
     fell = round(success.value * success.people)
     told = (
-        f"Of {len(made):,} descriptions by {size} columns, taken from released rows that are alone, {fell:,} fit exactly one person."
+        f"Of {counted(len(made), 'description')} by {counted(size, 'column')}, taken from released rows that are alone, "
+        f"{fell:,} {'fits' if fell == 1 else 'fit'} exactly one person."
         if len(made)
-        else f"No released row is alone on {size} columns, so there is nobody to describe."
+        else f"No released row is alone on {counted(size, 'column')}, so there is nobody to describe."
     )
     return Attack(
         name="singling_out",

@@ -14,6 +14,7 @@ from ..core.metric import TOLERANCE
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
+from ..core.words import about, up
 from ..metrics.privacy.distinct_l_diversity import cared_for
 from ._classed import SHOWN, asked, others, rows_of, shown
 from .attack import Attack, Rate
@@ -93,10 +94,10 @@ def skewness(
             if (at := int(number[classes.member[i]])) < SHOWN
         ]
     sentence = (
-        f"In no class is a value {factor:g} times as frequent as overall."
+        f"In no class is a value that must not be learned {about(factor, 12)} times as frequent as overall."
         if not fell
-        else f"For {fell:,} of {people:,} people the class makes their own value at least {factor:g} times likelier than it is overall, "
-        f"and at most {details['largest_ratio']:.3g} times."
+        else f"For {fell:,} of {people:,} people the class makes their own value at least {about(factor, 12)} times likelier "
+        f"than it is overall, and at most {up(details['largest_ratio'])} times."
     )
     return Attack(
         name="skewness",

@@ -6,6 +6,7 @@ from ...core.errors import InputError
 from ...core.metric import Score, measure
 from ...core.parameter import Name, Words
 from ...core.release import Evidence, Release
+from ...core.words import percent
 from ..composition import composition
 
 
@@ -13,7 +14,7 @@ def _sentence(value: float) -> str:
     if value <= 0:
         return "For nobody who is in both releases do the two of them leave a single sensitive value, and that the person's own."
     return (
-        f"For {100 * value:.3g}% of the people who are in both releases, the two of them together leave a single sensitive value, and it "
+        f"For {percent(value)} of the people who are in both releases, the two of them together leave a single sensitive value, and it "
         "is the person's own."
     )
 

@@ -5,15 +5,16 @@ import numpy as np
 from ...core.metric import Score, measure
 from ...core.parameter import Words
 from ...core.release import Evidence
+from ...core.words import percent
 from ..homogeneity import claims
 
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "Nobody is in a class whose rows all have the same sensitive value."
+        return "Nobody is in a class whose rows all have one and the same sensitive value that must not be learned."
     return (
-        f"{100 * value:.3g}% of the people are in a class whose rows all have the same sensitive value: whoever finds the class "
-        "knows it."
+        f"{percent(value).capitalize()} of the rows are in a class whose rows all have one and the same sensitive value that must not "
+        "be learned: whoever finds the class knows it."
     )
 
 

@@ -3,14 +3,18 @@
 from ...core.metric import Score, measure
 from ...core.parameter import Name, Number
 from ...core.release import Evidence
+from ...core.words import percent
 from ..inference import inference
 from ._risk import ATTACKS, scored
 
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "For nobody do the nearest released rows tell the secret to one who knows all else."
-    return f"For {100 * value:.3g}% of the people the nearest released rows tell the secret to one who knows all else of them."
+        return "For nobody who was tried do the nearest released rows tell the secret to one who knows all else."
+    return (
+        f"For {percent(value)} of the people who were tried the nearest released rows tell the secret (a number within the tolerance "
+        "asked for) to one who knows all else of them."
+    )
 
 
 @measure(

@@ -3,16 +3,17 @@
 from ...core.metric import Score, measure
 from ...core.parameter import Number, Words
 from ...core.release import Evidence
+from ...core.words import percent
 from ..linkability import linkability
 from ._risk import ATTACKS, scored
 
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "For nobody do two sources that know different columns meet in one released row."
+        return "For nobody who was tried do two sources that know different columns meet in one released row."
     return (
-        f"For {100 * value:.3g}% of the people two sources that know different columns meet in one released row: whoever has both can "
-        "join them."
+        f"For {percent(value)} of the people who were tried, by their chance where rows are equally near, two sources that know "
+        "different columns meet in one released row: whoever has both can join them."
     )
 
 

@@ -3,6 +3,7 @@
 from ...core.metric import Score, measure
 from ...core.parameter import Words
 from ...core.release import Evidence
+from ...core.words import percent
 from ..linkage import linkage
 
 
@@ -10,10 +11,10 @@ def _sentence(value: float) -> str:
     if value <= 0:
         return "Nobody who was looked for is found, not even by a guess among those whom the released values fit."
     if value >= 1:
-        return "Everybody who was looked for is found: the known values lead to the right row, and to no other."
+        return "Everybody who was looked for is found: the known values lead to what is theirs, and to nothing else."
     return (
-        f"An adversary who looks up what is known of each person, and guesses among the rows that fit, is right for "
-        f"{100 * value:.3g}% of the people."
+        f"An adversary who looks up what is known of each person, and guesses among the rows that fit, is expected to be right for "
+        f"{percent(value)} of the people who were looked for."
     )
 
 

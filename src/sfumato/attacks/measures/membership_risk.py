@@ -5,15 +5,16 @@ import numpy as np
 from ...core.errors import Unavailable
 from ...core.metric import Score, measure
 from ...core.release import Evidence
+from ...core.words import up
 from ..membership import presence
 
 
 def _sentence(value: float) -> str:
     if value >= 1:
-        return "Nothing keeps an adversary who has the public table from being certain of everybody in the release that they are in it."
+        return "It is not ruled out that an adversary who has the public table is certain of everybody in the release that they are in it."
     return (
-        f"Of a person in the release, an adversary who has the public table believes with a probability of at most {value:.3g} that "
-        "they are in it, on average over these people."
+        f"Of a person in the release, an adversary who has the public table believes with a probability of at most "
+        f"{up(value, short_of=1)} that they are in it, on average over these people."
     )
 
 

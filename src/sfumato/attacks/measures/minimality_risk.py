@@ -3,13 +3,14 @@
 from ...core.metric import Score, measure
 from ...core.parameter import Number
 from ...core.release import Evidence
+from ...core.words import percent_up
 from ..minimality import minimality
 
 
 def _sentence(value: float) -> str:
     return (
-        "An adversary who knows everybody's quasi-identifiers, the algorithm and its goal names the right sensitive value for at most "
-        f"{100 * value:.3g}% of the people."
+        "An adversary who knows everybody's quasi-identifiers, the algorithm and its goal is expected to name the right sensitive value "
+        f"for at most {percent_up(value)} of the people."
     )
 
 

@@ -3,14 +3,15 @@
 from ...core.metric import Score, measure
 from ...core.parameter import Choice, Number
 from ...core.release import Evidence
+from ...core.words import percent
 from ..similarity import closeness
 
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "Nobody is in a class whose sensitive values are all nearly the same."
+        return "Nobody is in a class whose sensitive values are all nearly the same, as asked."
     return (
-        f"{100 * value:.3g}% of the people are in a class whose sensitive values are all nearly the same (one branch of the "
+        f"{percent(value).capitalize()} of the rows are in a class whose sensitive values are all nearly the same (one branch of the "
         "taxonomy below its top, or one narrow range, as asked), so whoever finds the class knows about what it is."
     )
 

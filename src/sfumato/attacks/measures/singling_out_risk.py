@@ -3,16 +3,19 @@
 from ...core.metric import Score, measure
 from ...core.parameter import Choice, Number
 from ...core.release import Evidence
+from ...core.words import percent
 from ..singling_out import Numbers, singling_out
 from ._risk import ATTACKS, scored
 
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "No description by a few columns of a released row that is alone fits exactly one person."
+        return (
+            "No description that was tried, by a few columns of a released row that is alone, fits exactly one person."
+        )
     return (
-        f"Whoever describes released rows that are alone on a few columns describes exactly one person in {100 * value:.3g}% of the "
-        "attempts."
+        f"Whoever describes released rows that are alone on a few columns describes exactly one person in {percent(value)} of the "
+        "attempts that were made."
     )
 
 

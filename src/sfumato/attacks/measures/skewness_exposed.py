@@ -5,15 +5,19 @@ import numpy as np
 from ...core.metric import Score, measure
 from ...core.parameter import Number, Words
 from ...core.release import Evidence
+from ...core.words import percent
 from ..skewness import likelier
 
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "For nobody does the class make their own sensitive value as many times likelier as asked for, twice unless said."
+        return (
+            "For nobody does the class make their own sensitive value, if it must not be learned, as many times likelier as asked for, "
+            "twice unless said."
+        )
     return (
-        f"For {100 * value:.3g}% of the people the class makes their own sensitive value at least as many times likelier as asked for "
-        "(twice unless said) than it is in the whole table."
+        f"For {percent(value)} of the rows the class makes their own sensitive value, one that must not be learned, at least as many "
+        "times likelier as asked for (twice unless said) than it is in the whole table."
     )
 
 

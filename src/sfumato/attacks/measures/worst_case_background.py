@@ -5,6 +5,7 @@ from typing import Literal
 from ...core.metric import Score, measure
 from ...core.parameter import Choice, Number
 from ...core.release import Evidence
+from ...core.words import up
 from .._worst import MOST, worst_posteriors
 
 
@@ -13,7 +14,7 @@ def _sentence(value: float) -> str:
         return "An adversary who knows as many facts about people as asked for, the worst there are, can be certain of somebody's value."
     return (
         "An adversary who knows as many facts about people as asked for, the worst there are, believes in no sensitive value of "
-        f"anybody with a probability above {value:.4g}."
+        f"anybody with a probability above {up(value, 4, short_of=1)}."
     )
 
 

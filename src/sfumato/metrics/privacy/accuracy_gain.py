@@ -5,6 +5,7 @@ import numpy as np
 from ...core.column import FloatArray, IntArray
 from ...core.metric import Score, measure
 from ...core.release import Evidence
+from ...core.words import percent
 
 
 def top_share(member: IntArray, n: IntArray) -> FloatArray:
@@ -19,11 +20,11 @@ def top_share(member: IntArray, n: IntArray) -> FloatArray:
 def _sentence(value: float) -> str:
     if value <= 0:
         return (
-            "Guessing the most frequent value of a person's class is right no more often than guessing the overall one."
+            "Guessing the most frequent value of each row's class is right no more often than guessing the overall one."
         )
     return (
-        f"Guessing the most frequent sensitive value of a person's class is right for {100 * value:.3g}% more of the people than "
-        "guessing the most frequent one overall."
+        "Guessing the most frequent sensitive value of each row's class is right for more rows than guessing the most "
+        f"frequent one overall: for {percent(value)} of all rows on top of those."
     )
 
 

@@ -5,6 +5,7 @@ import numpy as np
 from ...core.classes import Classes
 from ...core.column import FloatArray
 from ...core.metric import measure
+from ...core.words import percent_up
 
 
 def largest(classes: Classes, term: FloatArray) -> FloatArray:
@@ -17,7 +18,7 @@ def largest(classes: Classes, term: FloatArray) -> FloatArray:
 def _sentence(value: float) -> str:
     if value >= 1:
         return "In at least one class every row has the same sensitive value: belonging to the class reveals it."
-    return f"In no class does any sensitive value make up more than {100 * value:.4g}% of the rows."
+    return f"In no class does any sensitive value make up more than {percent_up(value, 4)} of the rows."
 
 
 @measure(

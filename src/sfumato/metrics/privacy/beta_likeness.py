@@ -8,6 +8,7 @@ from ...core.classes import Classes
 from ...core.column import FloatArray
 from ...core.metric import measure
 from ...core.parameter import Choice
+from ...core.words import percent_up
 from .alpha_anonymity import largest
 
 
@@ -17,7 +18,7 @@ def _sentence(value: float) -> str:
     if math.isinf(value):
         return "At least one class makes a sensitive value likelier than the enhanced model allows for any beta."
     return (
-        f"No class makes any sensitive value likelier, in relative terms, than by {100 * value:.4g}% of its share "
+        f"No class makes any sensitive value likelier, in relative terms, than by {percent_up(value, 4)} of its share "
         "in the whole table."
     )
 

@@ -7,6 +7,7 @@ import numpy as np
 from ...core.classes import Classes
 from ...core.column import FloatArray
 from ...core.metric import measure
+from ...core.words import up
 from .alpha_anonymity import largest
 
 
@@ -17,7 +18,7 @@ def _sentence(value: float) -> str:
         return "In at least one class a sensitive value that others have does not occur: of its members it can be ruled out."
     return (
         "Between a class and the whole table the share of no sensitive value changes by a factor whose base-2 logarithm "
-        f"is above {value:.3g}, up or down."
+        f"is above {up(value)}, up or down."
     )
 
 

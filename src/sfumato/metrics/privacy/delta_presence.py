@@ -7,17 +7,18 @@ from ...core.errors import Unavailable
 from ...core.metric import Score, measure
 from ...core.population import Cover
 from ...core.release import Evidence
+from ...core.words import up
 
 
 def _sentence(value: float) -> str:
     if value >= 1:
         return (
-            "At least one released combination holds as many people as it fits in the public table: if that lacks no one, "
-            "all of them are in the release."
+            "At least one released combination holds as many people as it fits in the public table, or more: if that lacks "
+            "no one, all of them are in the release."
         )
     return (
-        f"Of the people of the public table whom a released combination fits, a share of at most {value:.3g} is in it; where "
-        "combinations do not overlap, that is how surely one can tell that such a person is in the release."
+        f"Of the people of the public table whom a released combination fits, a share of at most {up(value, short_of=1)} is in it; "
+        "where combinations do not overlap, one can at most be so sure of such a person being in the release."
     )
 
 

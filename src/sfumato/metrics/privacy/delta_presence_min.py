@@ -2,6 +2,7 @@
 
 from ...core.metric import Score, measure
 from ...core.release import Evidence
+from ...core.words import down
 from .delta_presence import presence
 
 
@@ -9,7 +10,7 @@ def _sentence(value: float) -> str:
     if value <= 0:
         return "Of at least one person of the public table it is certain that they are not in the release."
     return (
-        f"Whoever is in the public table could be in the release with a probability of at least {value:.3g}, if that table "
+        f"Whoever is in the public table could be in the release with a probability of at least {down(value)}, if that table "
         "lacks no one who is, so no one can be ruled out for certain."
     )
 

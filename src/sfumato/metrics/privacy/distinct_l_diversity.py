@@ -9,6 +9,7 @@ from ...core.classes import Classes
 from ...core.column import FloatArray
 from ...core.metric import measure
 from ...core.parameter import Words
+from ...core.words import whole
 
 
 def cared_for(classes: Classes, dont_care: frozenset[str]) -> npt.NDArray[np.bool_]:
@@ -20,12 +21,13 @@ def cared_for(classes: Classes, dont_care: frozenset[str]) -> npt.NDArray[np.boo
 
 
 def _sentence(value: float) -> str:
-    if value < 2:
-        return "In at least one class every row has the same sensitive value: belonging to the class reveals it."
     if math.isinf(value):
         return "No class holds a sensitive value that must not be learned."
+    values = whole(value)
+    if values < 2:
+        return "In at least one class every row has the same sensitive value: belonging to the class reveals it."
     return (
-        f"Every class with a sensitive value that must not be learned holds at least {value:,.0f} different ones, "
+        f"Every class with a sensitive value that must not be learned holds at least {values:,} different sensitive values, "
         "so belonging to a class alone never reveals such a value."
     )
 

@@ -5,6 +5,7 @@ import numpy as np
 from ...core.classes import Classes
 from ...core.column import FloatArray
 from ...core.metric import measure
+from ...core.words import about
 
 
 def _sentence(value: float) -> str:
@@ -13,7 +14,7 @@ def _sentence(value: float) -> str:
             "No class changes what an adversary who knows the overall distribution believes of the sensitive attribute."
         )
     return (
-        f"In the class that changes it most, the adversary's belief about the sensitive attribute moves by {value:.3g} "
+        f"In the class that changes it most, the adversary's belief about the sensitive attribute moves by {about(value)} "
         "(0: not at all, 1.41: from certainty of one value to certainty of another)."
     )
 

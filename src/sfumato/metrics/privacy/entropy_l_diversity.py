@@ -8,6 +8,7 @@ from ...core.classes import Classes
 from ...core.column import FloatArray
 from ...core.metric import measure
 from ...core.parameter import Words
+from ...core.words import down
 from .distinct_l_diversity import cared_for
 
 
@@ -17,8 +18,8 @@ def _sentence(value: float) -> str:
     if math.isinf(value):
         return "No class holds a sensitive value that must not be learned."
     return (
-        "In every class with a sensitive value that must not be learned, the values are spread as much as, or more than, "
-        f"{value:.3g} equally frequent ones would be, measured by entropy."
+        "In every class with a sensitive value that must not be learned, the values are spread over an effective number of "
+        f"at least {down(value, beyond=1)}: as much by entropy as so many equally frequent ones, or more."
     )
 
 

@@ -5,12 +5,13 @@ import numpy as np
 from ...core.classes import Classes
 from ...core.column import FloatArray
 from ...core.metric import measure
+from ...core.words import bits
 
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "In every class the sensitive value is as uncertain as in the whole table."
-    return f"In the class that differs most, the uncertainty about the sensitive value changes by {value:.3g} bits, up or down."
+        return "In every class the sensitive value is as uncertain, in bits, as in the whole table."
+    return f"In the class that differs most, the uncertainty about the sensitive value changes by {bits(value)}, up or down."
 
 
 @measure(

@@ -4,6 +4,7 @@ import numpy as np
 
 from ...core.metric import Score, measure
 from ...core.release import Evidence
+from ...core.words import about, bits
 
 
 def _sentence(value: float) -> str:
@@ -11,11 +12,11 @@ def _sentence(value: float) -> str:
         return (
             "All rows share one class, so the quasi-identifiers tell nothing about which of them is a given person's."
         )
-    return f"The smallest class tells {value:.3g} bits about which row is a person's: it leaves one row in {_times(value)}."
+    return f"The smallest class tells {bits(value)} about which row is a person's: it leaves one in {_times(value)}."
 
 
-def _times(bits: float) -> str:
-    return f"{2**bits:,.1f}" if bits < 60 else f"2 to the power {bits:.3g}"
+def _times(value: float) -> str:
+    return about(max(2**value, 1 + 1e-15), 4, apart=1) if value < 60 else f"2 to the power {about(value)}"
 
 
 @measure(

@@ -8,6 +8,7 @@ from ...core.errors import Unavailable
 from ...core.metric import Score, measure
 from ...core.parameter import Number
 from ...core.release import Evidence
+from ...core.words import whole
 
 MOST = 100_000_000
 """Pairs of a released and a real point that are compared, at most."""
@@ -15,11 +16,12 @@ BLOCK = 4_000_000
 
 
 def _sentence(value: float) -> str:
-    if value < 2:
+    rows = whole(value)
+    if rows < 2:
         return "At least one released point isolates a real row: around it, out to a multiple of their distance, there is no other."
     return (
-        f"Around every released point, out to a multiple of its distance to the nearest real row, there are at least {value:,.0f} "
-        "real rows, so none of them stands out there."
+        f"Around every released point, out to a multiple of its distance to the nearest real row, there are at least {rows:,} "
+        "real rows, so none of them is alone there."
     )
 
 

@@ -4,14 +4,15 @@ import numpy as np
 
 from ...core.metric import Score, measure
 from ...core.release import Evidence
+from ...core.words import up
 
 
 def _sentence(value: float) -> str:
     if value >= 1:
         return "At least one released row may match a single person of the population: a list of it could name that person."
     return (
-        f"An adversary who holds a list of the population and looks for whoever stands behind a released row "
-        f"picks the right person with probability at most {value:.3g}."
+        f"An adversary who holds a list of the population, and knows no more, and looks for whoever stands behind a released row "
+        f"picks the right person with probability at most {up(value, short_of=1)}."
     )
 
 

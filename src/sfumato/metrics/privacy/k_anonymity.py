@@ -3,15 +3,20 @@
 from ...core.classes import Classes
 from ...core.column import FloatArray
 from ...core.metric import measure
+from ...core.words import whole
 
 
-def _sentence(k: float) -> str:
+def _sentence(value: float) -> str:
+    k = whole(value)
     if k < 2:
-        return "At least one row is alone in its class: whoever knows these columns of that person finds the row for certain."
+        return (
+            "At least one row is alone in its class, or only with rows of the same person: whoever knows these columns of that "
+            "person finds it for certain."
+        )
     return (
-        f"Every row shares its released quasi-identifiers with at least {k - 1:,.0f} other"
-        f"{'s' if k > 2 else ''}, so an adversary who knows them all, and that the person is in the release, "
-        f"picks the right row with probability at most 1/{k:,.0f}."
+        f"Every row shares its released quasi-identifiers with at least {k - 1:,} other"
+        f"{'s' if k > 2 else ''}, so an adversary who knows them all, and that the person is in the release, and no more, "
+        f"picks the right one with probability at most 1/{k:,}."
     )
 
 

@@ -5,14 +5,19 @@ import numpy as np
 from ...core.errors import Unavailable
 from ...core.metric import Score, measure
 from ...core.release import Evidence
+from ...core.words import whole
 
 
-def _sentence(k: float) -> str:
+def _sentence(value: float) -> str:
+    k = whole(value)
     if k < 2:
-        return "At least one released row fits a single person of the population: a list of it could name that person."
+        return (
+            "At least one released row fits a single person of the population, as far as its table tells: a list of it could "
+            "name that person."
+        )
     return (
-        f"Every released row fits at least {k:,.0f} people of the population, so one who holds a list of it, and does not know "
-        f"who is in the release, picks the right person for a row with probability at most 1/{k:,.0f}."
+        f"Every released row fits at least {k:,} people of the population, so one who holds a list of it, and does not know "
+        f"who is in the release, picks the right person for a row with probability at most 1/{k:,}."
     )
 
 

@@ -5,6 +5,7 @@ import numpy as np
 from ...core.column import FloatArray, IntArray
 from ...core.metric import Score, measure
 from ...core.release import Evidence
+from ...core.words import percent
 
 
 def variation(member: IntArray, value: IntArray, n: IntArray, overall: FloatArray) -> FloatArray:
@@ -22,9 +23,9 @@ def variation(member: IntArray, value: IntArray, n: IntArray, overall: FloatArra
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "Every class has the overall shares of the sensitive values: the release adds nothing to what an adversary knew."
+        return "Every class has the overall shares of the sensitive values: a class adds nothing to what these tell."
     return (
-        f"On average, seeing the class of a person moves {100 * value:.3g}% of an adversary's belief about the sensitive value "
+        f"On average over the rows, seeing the class moves {percent(value)} of an adversary's belief about the sensitive value "
         "away from the overall shares."
     )
 

@@ -7,6 +7,7 @@ from ...core.errors import Unavailable
 from ...core.metric import Score, measure
 from ...core.parameter import Number
 from ...core.release import Evidence
+from ...core.words import percent
 from .noise_interval import paired
 
 BLOCK = 2_000_000
@@ -72,7 +73,10 @@ def wilson(share: float, rows: int) -> tuple[float, float]:
 def _sentence(value: float) -> str:
     if value <= 0:
         return "For no row that was looked at is the nearest original row its own."
-    return f"An adversary who has the original numbers and takes the nearest row is right for {100 * value:.3g}% of the released rows."
+    return (
+        "An adversary who has the original numbers and takes the nearest row, any of those equally near, is expected to be right "
+        f"for {percent(value)} of the released rows that were looked at."
+    )
 
 
 @measure(

@@ -2,12 +2,13 @@
 
 from ...core.metric import measure
 from ...core.release import Evidence
+from ...core.words import percent
 
 
 def _sentence(value: float) -> str:
     return (
         f"An adversary who guesses every row, knowing the quasi-identifiers of everyone in the release, "
-        f"is expected to get {100 * value:.3g}% of the rows right."
+        f"is expected to get {percent(value)} of the rows right."
     )
 
 

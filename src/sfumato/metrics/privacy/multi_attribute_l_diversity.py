@@ -7,6 +7,7 @@ from ...core.errors import Unavailable
 from ...core.metric import Score, measure
 from ...core.parameter import Choice
 from ...core.release import Evidence
+from ...core.words import down
 from .distinct_l_diversity import distinct_l_diversity
 from .entropy_l_diversity import entropy_l_diversity
 
@@ -15,8 +16,8 @@ def _sentence(value: float) -> str:
     if value <= 1:
         return "Of at least one person, whoever knows the class and the other sensitive values also knows the one that is left."
     return (
-        f"Even one who knows a person's class and all sensitive values but one is left with {value:.3g} or more for that one, "
-        "counted as the chosen kind of diversity counts."
+        "Even one who knows a person's class and all sensitive values but one is left with a number of values for that one of "
+        f"{down(value, beyond=1)} or more, counted as the chosen kind of diversity counts."
     )
 
 

@@ -3,13 +3,15 @@
 from ...core.errors import Unavailable
 from ...core.metric import Score, measure
 from ...core.release import Evidence
+from ...core.words import whole
 
 
-def _sentence(k: float) -> str:
+def _sentence(value: float) -> str:
+    k = whole(value)
     if k < 2:
         return "Of at least one person the published tables together tell a combination that no other person shares."
     return (
-        f"Whatever the published tables together tell of a person's quasi-identifiers, at least {k - 1:,.0f} other "
+        f"Whatever the published tables together tell of a person's quasi-identifiers, at least {k - 1:,} other "
         f"{'people share' if k > 2 else 'person shares'} all of it."
     )
 

@@ -5,6 +5,7 @@ import numpy as np
 from ...core.classes import Classes
 from ...core.metric import measure
 from ...core.release import Evidence
+from ...core.words import bits
 
 
 def information(classes: Classes) -> float:
@@ -17,7 +18,7 @@ def information(classes: Classes) -> float:
 def _sentence(value: float) -> str:
     if value <= 0:
         return "On average a class says nothing about the sensitive value."
-    return f"On average, knowing a person's class tells {value:.3g} bits about the sensitive value."
+    return f"On average over the rows, knowing the class tells {bits(value)} about the sensitive value."
 
 
 @measure(

@@ -4,6 +4,7 @@ import numpy as np
 
 from ...core.metric import measure
 from ...core.release import Evidence
+from ...core.words import percent
 from .mutual_information import information
 
 
@@ -11,7 +12,7 @@ def _sentence(value: float) -> str:
     if value <= 0:
         return "The classes leave the sensitive value as uncertain, on average, as it is without them."
     return (
-        f"On average the classes take away {100 * value:.3g}% of the uncertainty about the sensitive value, "
+        f"On average the classes take away {percent(value)} of the uncertainty about the sensitive value, "
         "counted in equally likely values."
     )
 

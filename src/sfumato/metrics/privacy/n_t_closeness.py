@@ -16,6 +16,7 @@ from ...core.metric import Score, measure
 from ...core.parameter import Choice, Number
 from ...core.release import Evidence
 from ...core.supersets import around, compact, levels
+from ...core.words import up
 
 MOST = 512
 """Levels of supersets that are looked at, at most."""
@@ -39,14 +40,11 @@ KERNEL = 400_000_000
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "Every class has the same distribution of sensitive values as some large enough group around it."
+        return "Every class has, by the distance asked for, the distribution of sensitive values of some large enough group around it."
     return (
-        f"Around every class there is a large enough group from which the class's sensitive values are at most {value:.3g} "
-        "away (0: no difference, 1: as different as can be); what the group as a whole tells is not counted."
+        "Around every class there is a large enough group from which the class's sensitive values are at most "
+        f"{up(value, short_of=1)} away (0: no difference, 1: as different as can be); what the group as a whole tells is not counted."
     )
-
-
-# --- distances of classes to their groups, over the entries alone ----------------------------------------------------
 
 
 class Entries:

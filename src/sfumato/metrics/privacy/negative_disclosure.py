@@ -7,6 +7,7 @@ from ...core.column import FloatArray
 from ...core.metric import PerValue, Score, measure
 from ...core.parameter import Number
 from ...core.release import Evidence
+from ...core.words import down
 
 
 def least(classes: Classes) -> FloatArray:
@@ -20,7 +21,7 @@ def least(classes: Classes) -> FloatArray:
 def _sentence(value: float) -> str:
     if value <= 0:
         return "In at least one class a sensitive value that others have does not occur: of its members it can be ruled out."
-    return f"No sensitive value can be ruled out: in every class each has a probability of at least {value:.3g}."
+    return f"No sensitive value can be ruled out: in every class each has a probability of at least {down(value)}."
 
 
 @measure(

@@ -11,6 +11,7 @@ from ...core.errors import Unavailable
 from ...core.metric import Score, measure
 from ...core.parameter import Number
 from ...core.release import Evidence
+from ...core.words import percent
 
 
 def paired(evidence: Evidence, names: Sequence[str], why: str) -> Counts:
@@ -62,10 +63,13 @@ def shortest(moved: FloatArray, n: IntArray, confidence: float) -> float:
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "In at least one column the noise moves nearly all numbers by one and the same amount, if at all: whoever knows it has the original."
+        return (
+            "In at least one column the noise moves so many of the numbers as the confidence asks for by one and the same amount, "
+            "if at all: whoever knows it has their originals."
+        )
     return (
         f"In the column that is hidden least, the original number lies, at the stated confidence, within an interval "
-        f"around the released one that is {100 * value:.3g}% as long as the range of the column."
+        f"placed by the released one that is {percent(value)} as long as the range of the column."
     )
 
 

@@ -5,6 +5,7 @@ import numpy as np
 from ...core.column import FloatArray, IntArray
 from ...core.metric import Score, measure
 from ...core.release import Evidence
+from ...core.words import about
 from .noise_interval import perturbed
 
 
@@ -16,8 +17,13 @@ def variance(x: FloatArray, n: IntArray) -> float:
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "In at least one column every number was moved by the same amount, if at all: nothing is hidden by noise there."
-    return f"In the column that is hidden least, the noise has {value:.3g} times the variance of the original numbers."
+        return (
+            "In at least one column every number that was released as one was moved by the same amount, if at all: nothing is hidden "
+            "by noise there."
+        )
+    return (
+        f"In the column that is hidden least, the noise has {about(value)} times the variance of the original numbers."
+    )
 
 
 @measure(

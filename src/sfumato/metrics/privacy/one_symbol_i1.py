@@ -5,12 +5,13 @@ import numpy as np
 from ...core.classes import Classes
 from ...core.column import FloatArray
 from ...core.metric import measure
+from ...core.words import bits
 
 
 def _sentence(value: float) -> str:
     if value <= 0:
         return "No class surprises: each has the sensitive values of the whole table."
-    return f"The most telling class changes what is believed about its members' sensitive value by {value:.3g} bits."
+    return f"The most telling class changes what is believed about its members' sensitive value by {bits(value)}."
 
 
 @measure(

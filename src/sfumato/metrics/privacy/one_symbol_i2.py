@@ -3,12 +3,13 @@
 from ...core.classes import Classes
 from ...core.column import FloatArray
 from ...core.metric import measure
+from ...core.words import bits
 
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "No class makes the sensitive value easier to guess, in bits, than the whole table does."
-    return f"In the worst class {value:.3g} bits of the uncertainty about the sensitive value are gone."
+        return "No class makes the sensitive value less uncertain, in bits, than it is in the whole table."
+    return f"In the worst class the uncertainty about the sensitive value is less by {bits(value)} than in the whole table."
 
 
 @measure(

@@ -6,13 +6,14 @@ from ...core.classes import Classes
 from ...core.column import FloatArray
 from ...core.metric import Score, measure
 from ...core.release import Evidence
+from ...core.words import bits
 
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "In no class do the sensitive values, on average, make it easier to tell which class they come from."
+        return "In no class do the sensitive values, on average, make it easier to tell, in bits, which class they come from."
     return (
-        f"In the class where they tell most, a person's sensitive value takes away {value:.3g} bits, on average, "
+        f"In the class where they tell most, a person's sensitive value takes away {bits(value)}, on average, "
         "of the uncertainty about the class."
     )
 

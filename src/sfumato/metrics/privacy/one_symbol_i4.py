@@ -5,13 +5,14 @@ import numpy as np
 from ...core.classes import Classes
 from ...core.column import FloatArray
 from ...core.metric import measure
+from ...core.words import bits
 
 
 def _sentence(value: float) -> str:
     if value <= 0:
         return "For no class does it tell anything about the sensitive value whether a person belongs to it or not."
     return (
-        f"Knowing of each person whether they belong to the most telling class or not tells {value:.3g} bits about the "
+        f"Knowing of each person whether they belong to the most telling class or not tells {bits(value)} about the "
         "sensitive value on average (1 at the most)."
     )
 

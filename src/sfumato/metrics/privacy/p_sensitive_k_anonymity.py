@@ -6,15 +6,14 @@ from ...core.classes import Classes
 from ...core.column import FloatArray
 from ...core.metric import measure
 from ...core.parameter import Number
+from ...core.words import counted, whole
 
 
 def _sentence(value: float) -> str:
-    if value < 1:
+    p = whole(value)
+    if p < 1:
         return "At least one class has fewer rows than the k asked for, so nothing is promised of its sensitive values."
-    return (
-        f"Every class has at least the k rows asked for, and at least {value:,.0f} different sensitive "
-        f"value{'s' if value >= 2 else ''} among them."
-    )
+    return f"Every class has at least the k rows asked for, and at least {counted(p, 'different sensitive value')} among them."
 
 
 @measure(

@@ -8,6 +8,7 @@ from ...core.errors import Unavailable
 from ...core.hierarchy import TOP, Hierarchy
 from ...core.metric import Score, measure
 from ...core.release import Evidence
+from ...core.words import up
 
 OPEN = (None, "∅")
 """A guarding node that guards nothing: missing, or the survey's sign for it."""
@@ -18,7 +19,7 @@ def _sentence(value: float) -> str:
         return "Of no one does the release say anything under the node that the person wants to be kept from."
     return (
         f"An adversary who knows the quasi-identifiers of a person links them to something under the node that they want "
-        f"to be kept from with a probability of at most {value:.3g}."
+        f"to be kept from with a probability of at most {up(value, short_of=1)}."
     )
 
 

@@ -5,6 +5,7 @@ import numpy as np
 from ...core.metric import TOLERANCE, PerValue, Score, measure
 from ...core.parameter import Number
 from ...core.release import Evidence
+from ...core.words import up
 from .alpha_anonymity import largest
 
 
@@ -13,7 +14,7 @@ def _sentence(value: float) -> str:
         return "In at least one class the sensitive value of every member is known for certain."
     return (
         "An adversary who knows a person's class and the released rows believes in no sensitive value of theirs "
-        f"with a probability above {value:.4g}."
+        f"with a probability above {up(value, 4, short_of=1)}."
     )
 
 

@@ -3,14 +3,15 @@
 from ...core.classes import Classes
 from ...core.column import FloatArray
 from ...core.metric import measure
+from ...core.words import up
 
 
 def _sentence(value: float) -> str:
     if value >= 1:
         return "At least one person can be found for certain by an adversary who knows these columns and that the person is in the release."
     return (
-        f"An adversary who knows that a person is in the release, and all the quasi-identifiers of that person, "
-        f"picks the right row with probability at most {value:.3g}."
+        f"An adversary who knows that a person is in the release, and all the quasi-identifiers of that person, and no more, "
+        f"finds that person among those who look alike with probability at most {up(value, short_of=1)}."
     )
 
 

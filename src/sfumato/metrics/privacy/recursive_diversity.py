@@ -8,6 +8,7 @@ from ...core.classes import Classes
 from ...core.column import FloatArray
 from ...core.metric import measure
 from ...core.parameter import Number, Words
+from ...core.words import up
 from .distinct_l_diversity import cared_for
 
 
@@ -21,7 +22,7 @@ def _sentence(value: float) -> str:
         )
     return (
         "Whatever l - 2 sensitive values an adversary can rule out, l being the number asked for, any one value that must "
-        f"not be learned stays at most {value:.3g} times as frequent in its class as all others that are left."
+        f"not be learned stays at most {up(value)} times as frequent in its class as all others that are left together."
     )
 
 

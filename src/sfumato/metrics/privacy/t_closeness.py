@@ -10,13 +10,14 @@ from ...core.counts import exact
 from ...core.errors import Unavailable
 from ...core.metric import measure
 from ...core.parameter import Choice
+from ...core.words import about
 
 
 def _sentence(value: float) -> str:
     if value <= 0:
         return "Every class has the same distribution of sensitive values as the whole table: a class teaches nothing new about them."
     return (
-        f"In the class that differs most, turning its sensitive values into those of the whole table takes {value:.3g} "
+        f"In the class that differs most, turning its sensitive values into those of the whole table takes {about(value, apart=1)} "
         "of the most work possible (0: no difference, 1: everything moved as far as it can)."
     )
 

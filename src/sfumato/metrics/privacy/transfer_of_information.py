@@ -6,16 +6,17 @@ from ...core.classes import Classes
 from ...core.column import FloatArray
 from ...core.metric import TOLERANCE, measure
 from ...core.parameter import Number
+from ...core.words import about
 
 
 def _sentence(value: float) -> str:
     if value <= 0:
         return "No sensitive value is as rare in the whole table as was asked about, so none goes from rare to likely."
     if value >= 1:
-        return "In at least one class everybody has the same sensitive value, though it is rare in the whole table."
+        return "In at least one class everybody has the same sensitive value, one as rare in the whole table as was asked about."
     return (
-        f"A sensitive value that is rare in the whole table is held by a share of {value:.3g} of one class, "
-        "and no class holds such a value more often."
+        "A sensitive value as rare in the whole table as was asked about is held by a share of "
+        f"{about(value, apart=1)} of one class, and no class holds such a value more often than that one."
     )
 
 

@@ -7,6 +7,7 @@ from ...core.column import FloatArray
 from ...core.metric import TOLERANCE, PerValue, Score, measure
 from ...core.parameter import Number
 from ...core.release import Evidence
+from ...core.words import up
 from .alpha_anonymity import largest
 
 
@@ -31,7 +32,7 @@ def _sentence(value: float) -> str:
         return "No class changes the probability of any sensitive value: each has the distribution of the whole table."
     return (
         "To learn a person's class changes the probability of no sensitive value by more than "
-        f"{value:.3g}, up or down, against the whole table."
+        f"{up(value, short_of=1)}, up or down, against the whole table."
     )
 
 

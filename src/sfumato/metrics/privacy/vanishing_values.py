@@ -5,17 +5,19 @@ import numpy as np
 from ...core.classes import Classes
 from ...core.column import FloatArray
 from ...core.metric import measure
+from ...core.words import whole
 
 
 def _sentence(value: float) -> str:
-    if value <= 0:
+    gone = whole(value)
+    if gone < 1:
         return "Every class holds every sensitive value of the table, so none can be ruled out for anybody."
-    if value <= 1:
+    if gone == 1:
         return (
             "In at least one class a sensitive value of the table does not occur: belonging to that class rules it out."
         )
     return (
-        f"In at least one class {value:,.0f} of the table's sensitive values do not occur: "
+        f"In at least one class {gone:,} of the table's sensitive values do not occur: "
         "belonging to that class rules them out."
     )
 

@@ -6,14 +6,16 @@ from ...core.errors import Unavailable
 from ...core.metric import Score, measure
 from ...core.parameter import Words
 from ...core.release import Evidence
+from ...core.words import whole
 
 
-def _sentence(k: float) -> str:
+def _sentence(value: float) -> str:
+    k = whole(value)
     if k < 2:
         return (
             "At least one combination of values on X stands with a single value on Y: it leads to that one for certain."
         )
-    return f"Every combination of values on X stands with at least {k:,.0f} different values on Y (by default, people)."
+    return f"Every combination of values on X stands with at least {k:,} different values on Y (by default, people)."
 
 
 @measure(

@@ -5,13 +5,14 @@ import math
 from ...core.metric import Score, measure
 from ...core.parameter import Choice
 from ...core.release import Evidence
+from ...core.words import percent
 from .granularity import column_losses
 
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "By ARX's Loss nothing was lost: every quasi-identifier is released as precisely as it was."
-    return f"By ARX's Loss the quasi-identifiers stand at {100 * value:.3g}% of losing everything."
+        return "By ARX's Loss nothing was lost: it takes every quasi-identifier as released as precisely as it was."
+    return f"By ARX's Loss the quasi-identifiers stand at {percent(value)} of losing everything."
 
 
 @measure(

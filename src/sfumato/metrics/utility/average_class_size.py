@@ -2,10 +2,13 @@
 
 from ...core.metric import measure
 from ...core.release import Evidence
+from ...core.words import about
 
 
 def _sentence(value: float) -> str:
-    return f"On average {value:,.4g} rows share one released combination of quasi-identifiers."
+    if value <= 1:
+        return "Every row has a released combination of quasi-identifiers of its own."
+    return f"On average {about(value, 4, apart=1)} rows share one released combination of quasi-identifiers."
 
 
 @measure(

@@ -6,6 +6,7 @@ from ...core.classes import Classes
 from ...core.column import IntArray
 from ...core.metric import Score, measure
 from ...core.release import Evidence
+from ...core.words import percent
 
 
 def minority_rows(classes: Classes) -> IntArray:
@@ -19,7 +20,7 @@ def minority_rows(classes: Classes) -> IntArray:
 def _sentence(value: float) -> str:
     if value <= 0:
         return "Within every class all rows carry one label: guessing a class's most frequent label is never wrong."
-    return f"Guessing for each row the most frequent label of its class is wrong for {100 * value:.3g}% of the rows, removed rows included."
+    return f"Guessing for each row the most frequent label of its class is wrong for {percent(value)} of the rows, removed rows included."
 
 
 @measure(

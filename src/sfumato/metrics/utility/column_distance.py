@@ -11,6 +11,7 @@ from ...core.errors import Unavailable
 from ...core.joined import Joined
 from ...core.metric import Score, measure
 from ...core.release import Evidence
+from ...core.words import percent
 from .entropy_utility import expected, joint, shared_columns
 
 
@@ -102,8 +103,11 @@ def _number(text: str | None) -> float | None:
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "In every column the release gives each value the share that it had in the original."
-    return f"In the column that fares worst, {100 * value:.3g}% of the rows would have to change their value to restore the original's shares."
+        return "In every column the release, its general values spread evenly, gives each value the share that it had in the original."
+    return (
+        f"In the column that fares worst, {percent(value)} of the rows, general values spread evenly, would have to change their value "
+        "to restore the original's shares."
+    )
 
 
 @measure(

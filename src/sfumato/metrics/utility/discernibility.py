@@ -4,10 +4,15 @@ import numpy as np
 
 from ...core.metric import measure
 from ...core.release import Evidence
+from ...core.words import about
 
 
 def _sentence(value: float) -> str:
-    return f"Counting for every row how many rows look like it, itself included, gives {value:,.0f} in all; the fewer, the more the data can tell apart."
+    count = f"{value:,.0f}" if value < 1e15 else about(value)
+    return (
+        f"Counting for every row how many rows look like it, itself included, and for a removed row all rows, gives {count} "
+        "in all; the fewer, the more the data can tell apart."
+    )
 
 
 @measure(

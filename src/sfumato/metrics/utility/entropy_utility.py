@@ -11,6 +11,7 @@ from ...core.joined import Joined
 from ...core.metric import Score, measure
 from ...core.release import Evidence
 from ...core.table import Table
+from ...core.words import bits
 
 
 def shared_columns(evidence: Evidence, *tables: Table) -> tuple[str, ...]:
@@ -88,8 +89,8 @@ def weigh(utilities: Mapping[str, float], evidence: Evidence, why: str) -> float
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "No column of the release can be predicted better than by blind guessing."
-    return f"On average the release says {value:.3g} bits more about a column, given all others, than a blind guess among its values knows."
+        return "No column of the release that counts can be predicted better than by blind guessing."
+    return f"On average the release says {bits(value)} more about a column, given all others, than a blind guess among its values knows."
 
 
 @measure(

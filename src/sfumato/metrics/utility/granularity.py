@@ -5,6 +5,7 @@ import numpy as np
 from ...core.errors import Unavailable
 from ...core.metric import Score, measure
 from ...core.release import Evidence
+from ...core.words import percent
 
 
 def column_losses(evidence: Evidence, why: str) -> dict[str, float]:
@@ -33,10 +34,8 @@ def column_losses(evidence: Evidence, why: str) -> dict[str, float]:
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "Every quasi-identifier is released as precisely as it was."
-    return (
-        f"On the way from its own value to no value at all, a quasi-identifier has gone {100 * value:.3g}% on average."
-    )
+        return "Every quasi-identifier that counts is released as precisely as it was."
+    return f"On the way from its own value to no value at all, a quasi-identifier has gone {percent(value)} on average."
 
 
 @measure(

@@ -3,6 +3,7 @@
 from ...core.classes import Classes
 from ...core.metric import Score, measure
 from ...core.release import Evidence
+from ...core.words import bits
 from ..privacy.mutual_information import information
 
 
@@ -22,10 +23,10 @@ def step(before: Classes, after: Classes) -> float:
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "The classes say nothing about the label, so no privacy was given up for information."
+        return "The classes say nothing about the label, so whatever privacy they cost was given up for no information on it."
     return (
         f"What the classes say about the label, divided by the rows that the smallest class lacks of the whole table "
-        f"plus one, is {value:.3g} bits."
+        f"plus one, is {bits(value)}."
     )
 
 

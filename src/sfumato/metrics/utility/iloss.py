@@ -5,12 +5,13 @@ import numpy as np
 from ...core.errors import Unavailable
 from ...core.metric import Score, measure
 from ...core.release import Evidence
+from ...core.words import percent
 
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "Every quasi-identifier is released as precisely as it was."
-    return f"On average a released quasi-identifier leaves {100 * value:.3g}% of its possible values open besides the true one."
+        return "Every quasi-identifier that counts is released as precisely as it was."
+    return f"On average a released quasi-identifier leaves {percent(value)} of its possible values open besides one."
 
 
 @measure(

@@ -3,13 +3,14 @@
 from ...core.errors import Unavailable
 from ...core.metric import measure
 from ...core.release import Evidence
+from ...core.words import percent
 from ..privacy.mutual_information import information
 
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "All that the quasi-identifiers told about the sensitive attribute is still there."
-    return f"{100 * value:.3g}% of what the quasi-identifiers told about the sensitive attribute is gone."
+        return "The released quasi-identifiers tell as many bits about the sensitive attribute as the original ones told, or more."
+    return f"{percent(value).capitalize()} of what the quasi-identifiers told about the sensitive attribute is gone."
 
 
 @measure(

@@ -2,12 +2,13 @@
 
 from ...core.metric import measure
 from ...core.release import Evidence
+from ...core.words import percent
 
 
 def _sentence(value: float) -> str:
     if value <= 0:
         return "No quasi-identifier of any row was changed."
-    return f"{100 * value:.3g}% of the quasi-identifier cells differ from the original."
+    return f"{percent(value).capitalize()} of the quasi-identifier cells differ from the original, those of removed rows included."
 
 
 @measure(

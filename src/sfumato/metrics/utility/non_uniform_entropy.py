@@ -7,6 +7,7 @@ from ...core.counts import Counts, exact
 from ...core.errors import Unavailable
 from ...core.metric import Score, measure
 from ...core.release import Evidence
+from ...core.words import percent
 from ..privacy.noise_interval import paired
 
 
@@ -36,9 +37,9 @@ def _column(evidence: Evidence, name: str, before: Counts, why: str) -> tuple[fl
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "Every released quasi-identifier determines the original value."
+        return "Among these rows every released quasi-identifier that counts determines the original value."
     return (
-        f"Of the bits that the original quasi-identifiers held, {100 * value:.3g}% are open, given the released values."
+        f"Of the bits that the original quasi-identifiers held, {percent(value)} are open, given the released values."
     )
 
 

@@ -11,6 +11,7 @@ from ...core.errors import Unavailable
 from ...core.joined import Joined
 from ...core.metric import Score, measure
 from ...core.release import Evidence
+from ...core.words import percent
 from .column_distance import Spread, margin, spread
 from .entropy_utility import expected, joint, shared_columns
 
@@ -95,9 +96,13 @@ def distance(
 def _sentence(value: float) -> str:
     if value <= 0:
         return (
-            "For every two columns the release gives each combination of values the share that it had in the original."
+            "For every two columns the release, its general values spread evenly, gives each combination of values the share that it "
+            "had in the original."
         )
-    return f"For the two columns that fare worst, {100 * value:.3g}% of the rows would have to change to restore the original's shares."
+    return (
+        f"For the two columns that fare worst, {percent(value)} of the rows, general values spread evenly, would have to change to "
+        "restore the original's shares."
+    )
 
 
 @measure(

@@ -12,6 +12,7 @@ from ...core.joined import Joined
 from ...core.metric import Score, measure
 from ...core.parameter import Choice, Number
 from ...core.release import Evidence
+from ...core.words import percent
 from .column_distance import Spread, margin, spread
 from .entropy_utility import expected, joint, shared_columns
 
@@ -113,9 +114,10 @@ def _mix(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "Random counting queries get the same answers from the release as from the original."
+        return "The random counting queries that were asked get the same answers from the release as from the original."
     return (
-        f"Random counting queries answered from the release are off by {100 * value:.3g}% of the true count on average."
+        f"The random counting queries that were asked are off, answered from the release, by {percent(value)} of the true count "
+        "on average, a very small count taken as a larger one."
     )
 
 

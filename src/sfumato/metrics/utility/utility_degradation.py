@@ -2,6 +2,7 @@
 
 from ...core.metric import Score, measure
 from ...core.release import Evidence
+from ...core.words import bits
 from .entropy_utility import joint, shared_columns, u_max, weigh
 
 
@@ -9,8 +10,8 @@ def _sentence(value: float) -> str:
     if value == 0:
         return "The columns of the release say as much about one another as those of the original."
     if value < 0:
-        return f"The columns of the release say {-value:.3g} bits more about one another, on average, than those of the original did."
-    return f"On average the release says {value:.3g} bits less about a column, given all others, than the original did."
+        return f"The columns of the release say {bits(-value)} more about one another, on average, than those of the original did."
+    return f"On average the release says {bits(value)} less about a column, given all others, than the original did."
 
 
 @measure(

@@ -2,15 +2,16 @@
 
 from ...core.metric import Score, measure
 from ...core.release import Evidence
+from ...core.words import percent
 from ._asked import PARAMETERS, mined
 
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "For nobody is the field told exactly or predicted nearer to the truth than it was released."
+        return "For nobody who was looked at is the field told exactly or predicted nearer to the truth than it was released."
     return (
-        f"For {100 * value:.3g}% of the people the release tells the field exactly, or the best miner predicts it nearer to the "
-        "truth than it was released."
+        f"For {percent(value)} of the people who were looked at the release tells the field exactly, or the best miner that was "
+        "tried predicts it nearer to the truth than it was released."
     )
 
 

@@ -5,13 +5,14 @@ from math import isnan
 from ...core.errors import Unavailable
 from ...core.metric import Score, measure
 from ...core.release import Evidence
+from ...core.words import percent
 from ._asked import PARAMETERS, mined
 
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "No miner predicts the field worse from the release than from the original."
-    return f"The miner that suffers most loses {100 * value:.3g}% of what its predictions of the field are worth."
+        return "No miner that was tried predicts the field worse from the release than from the original."
+    return f"Of the miners that were tried, the one that suffers most loses {percent(value)} of what its predictions of the field are worth."
 
 
 @measure(
