@@ -52,6 +52,7 @@ def test_json_is_the_librarys(run: Run, house: House, canary: str) -> None:
     shown = found.json
     assert shown.pop("report") == str(house / "out" / "report.html")
     assert shown.pop("package") is None
+    assert isinstance(shown.pop("warnings"), list)
     assert shown == wanted
     assert study(run, house, "--json").json["recommended"] == wanted["recommended"]
 

@@ -205,3 +205,19 @@ def test_perturbed_columns_have_no_classes() -> None:
     found = findings(held.run(seed=1, refine=0))["release"]
     assert "perturbed" in found["after"]["unavailable"]
     assert {each["name"]: each["how"] for each in found["columns"]["each"]}["age"] == "perturbed"
+
+
+def test_small_groups_are_mined_where_there_is_a_field() -> None:
+    """The first sensitive column unless a measure of mining names another; the report shows the decline with its interval."""
+    from sfumato.report.as_markdown import written
+    from sfumato.report.internal import internal
+
+    result = study().run(refine=0)
+    groups = findings(result)["release"]["subgroups"]
+    assert groups["field"] == result.study.roles.sensitive[0]
+    mined = [group["mined"] for group in groups["groups"] if group["mined"] is not None]
+    assert mined
+    for each in mined:
+        low, high = each["interval"]
+        assert low is None or low <= each["decline"] <= high
+    assert "mined worse by" in written(internal(result))

@@ -16,7 +16,7 @@ import pytest
 from study_house import CANARY, ROLES, columns, memory, study
 
 import sfumato as sf
-from sfumato.core.errors import Infeasible, InputError, SfumatoError
+from sfumato.core.errors import InputError, SfumatoError
 from sfumato.core.hierarchy import Hierarchy
 from sfumato.core.metric import Score
 from sfumato.core.release import Release
@@ -472,7 +472,7 @@ def test_a_mistake_in_another_process_is_the_same_sentence(people: Path) -> None
     held = study(sf.read(people), "generalize_to_levels levels=1", "generalize_to_levels levels=2")
     said = []
     for workers in (1, 2):
-        with pytest.raises(Infeasible) as caught:
+        with pytest.raises(InputError) as caught:
             held.run(workers=workers, refine=0)
         said.append(str(caught.value))
     assert "quasi-identifiers" in said[0]

@@ -149,10 +149,10 @@ def test_a_perturbed_release_is_compared_by_what_both_can_be_asked() -> None:
 def scored(monkeypatch: pytest.MonkeyPatch, one: dict[str, float], other: dict[str, float]) -> Versus:
     both = iter([one, other])
 
-    def measure(release: Any, roles: Any) -> Any:
+    def measure(release: Any, roles: Any, asked: Any) -> Any:
         return {name: (metric(name), Score(value, "x")) for name, value in next(both).items()}, {}
 
-    monkeypatch.setattr(room, "measure", measure)
+    monkeypatch.setattr(room, "_asked", measure)
     return versus(made(["*"] * 6), made(["*"] * 6), ONE)
 
 

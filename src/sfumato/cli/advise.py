@@ -65,7 +65,7 @@ def run(
     from ..core.errors import InputError
     from ..core.roles import Roles
     from ..study.candidate import Candidate
-    from ..study.sensible import candidates
+    from ..study.sensible import candidates, overlooked
     from ..study.study import Study
     from ..study.usual import usual
 
@@ -97,6 +97,8 @@ def run(
             context=context,
             arguments=reading.arguments,
         )
+        for text in overlooked(table, named, study.candidates):
+            o.tell(text)
         result = study.run(
             seed=seed,
             cache=cache or out / ".kept",

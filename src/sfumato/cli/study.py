@@ -93,10 +93,34 @@ def end(result: Result, out: Path, *, formats: tuple[str, ...], package: Path | 
 
     write_all(result, out, formats=formats, reveal=reveal)
     write_json(result, out)
-    if package is not None:
+    if package is not None and result.recommended[0] is not None:
         from ..packaging import write_package
 
         write_package(result, package)
+
+
+def warnings(result: Result) -> list[str]:
+    """What the documents found of the recommended release that its owner should not overlook."""
+    from ..report.wp29 import short
+    from ..study.findings import findings
+
+    found = findings(result)["release"]
+    if found is None:
+        return []
+    said = [f"{text} See wp29.html." for text in short(found, worked=True)]
+    audit = found["audit"]
+    failed = [check for check in audit.get("checks", ()) if check["status"] == "fails"]
+    if failed:
+        said.append(f"Audit: {len(failed)} of {len(audit['checks'])} checks fail; see the report.")
+    return said
+
+
+def _kept_not(result: Result) -> bool:
+    """Whether the owner listed what the release must keep, and it does not."""
+    from ..study.findings import findings
+
+    found = findings(result)["release"]
+    return bool(result.study.checks) and found is not None and found["audit"].get("met") is False
 
 
 def told(result: Result, out: Path, package: Path | None, *, json: bool) -> None:
@@ -105,7 +129,14 @@ def told(result: Result, out: Path, package: Path | None, *, json: bool) -> None
     from .compare import show
 
     if json:
-        o.dump({**result.to_dict(), "report": str(out / "report.html"), "package": package and str(package)})
+        o.dump(
+            {
+                **result.to_dict(),
+                "report": str(out / "report.html"),
+                "package": None if package is None or result.recommended[0] is None else str(package),
+                "warnings": warnings(result),
+            }
+        )
     else:
         context = result.study.context
         if context is not None:
@@ -115,12 +146,14 @@ def told(result: Result, out: Path, package: Path | None, *, json: bool) -> None
             typer.echo("")
         show(result, most=25)
         for said in advice(result).said:
-            if said.about not in ("take", "why", "means"):
+            if said.about not in ("take", "why", "means") and said.text != result.recommended[1]:
                 typer.echo(said.text)
+        for text in warnings(result):
+            typer.echo(text)
         for command in result.commands():
             typer.echo(f"  $ {command}")
         typer.echo(f"\nDocuments: {out / 'report.html'} and those beside it.")
-        if package is not None:
+        if package is not None and result.recommended[0] is not None:
             typer.echo(f"Package: {package}, verified.")
-    if result.recommended[0] is None:
+    if result.recommended[0] is None or _kept_not(result):
         raise typer.Exit(1)

@@ -25,12 +25,15 @@ def run(
     pair: Annotated[
         str, typer.Option(help="How rows of a file belong to the original's: none, position or key:COLUMN.")
     ] = "none",
+    everything: Annotated[
+        bool, typer.Option("--everything", help="By every measure that both can be asked, not only the usual dozen.")
+    ] = False,
     seed: Annotated[int | None, typer.Option(help="Repeat the same random choices.")] = None,
     json: o.Json = False,
     *,
     reading: o.Reading,
 ) -> None:
-    """Compare two releases of one table: over classes, over columns, person by person, and by every measure both can be asked.
+    """Compare two releases of one table: over classes, over columns, person by person, and by the usual measures.
 
     Which is better as a whole? The one that is better by some measure and worse by none, if there is such a one; else it says by
     which each is better.
@@ -46,7 +49,7 @@ def run(
             bar(0.3 * i, text)
             both.append(_release(text, table, named, pair, seed, reading, quiet=json))
         bar(0.6, "measuring")
-        found = versus(both[0], both[1], named, names=(a, b))
+        found = versus(both[0], both[1], named, names=(a, b), everything=everything)
     if json:
         o.dump({"input": str(input), **found.to_dict()})
     else:

@@ -16,7 +16,8 @@ def one_row_each(table: Table, roles: Roles, who: str) -> None:
     if person is not None and person in table.columns and table.unique_rows((person,))[0] < table.rows:
         raise InputError(
             f"{table.name}: some people have several rows ({person!r} repeats), and {who} counts rows; "
-            "bring one row per person."
+            "bring one row per person, for example the latest of each (of a database with --query), or take person out of the roles to have "
+            "rows counted instead of people."
         )
 
 

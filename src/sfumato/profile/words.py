@@ -215,11 +215,11 @@ def _compound(word: str) -> Concept | None:
 
 
 def _numbers_people(words: tuple[str, ...]) -> bool:
-    """Whether a name says "number of a person": person_id, kundennummer, or id alone; not store_id."""
+    """Whether a name says "number of a person": person_id, kundennummer, person or id alone; not store_id."""
     if len(words) == 1:
         word = words[0]
         stem = next(
             (word.removesuffix(end) for end in ("id", "nummer", "number", "nr", "no") if word.endswith(end)), ""
         )
-        return word in _BARE_ID or stem in PEOPLE
+        return word in _BARE_ID or word in PEOPLE or stem in PEOPLE
     return bool(set(words) & _ID) and bool(set(words) & PEOPLE) and set(words) <= _ID | PEOPLE | _BETWEEN

@@ -41,7 +41,7 @@ def maps(result: Result) -> Iterator[Block]:
     yield Heading("Risk and utility")
     lower = study.risk.card.better == "lower" and study.utility.card.better == "lower"
     text = "Every candidate is a point" + ("; the nearer to the lower left, the better on both" if lower else "")
-    text += ". The line joins those that no other candidate beats on both axes"
+    text += ". The line joins those that no other candidate beats (no worse on both axes, better on one)"
     if result.knee is not None:
         text += (
             f"; its sharpest turn, the knee, is {result.points[result.knee].candidate.name} (the point farthest below the "

@@ -214,6 +214,14 @@ def attacks(found: Mapping[str, Any]) -> Iterator[Block]:
         yield Paragraph(["Of ", code(name), ": ", attack.get("sentence") or attack.get("unavailable", "")])
 
 
+def _mined(mined: Mapping[str, Any] | None) -> str:
+    """The decline of a group with its interval; nothing where it was too small to be mined."""
+    if mined is None:
+        return "too few"
+    low, high = mined["interval"]
+    return f"{spell(mined['decline'])} ({spell(low)} to {spell(high)})"
+
+
 def groups(found: Mapping[str, Any]) -> Iterator[Block]:
     """Small groups, and whether the release still makes sense."""
     release = found["release"]
@@ -237,6 +245,7 @@ def groups(found: Mapping[str, Any]) -> Iterator[Block]:
                     spell(each["difference"]),
                     verdict(not beyond, "beyond chance" if beyond else "within chance"),
                     spell(each["risk"]),
+                    *([_mined(each["mined"])] if groups.get("field") else []),
                 ]
             )
         head: list[Column | str] = [
@@ -248,7 +257,20 @@ def groups(found: Mapping[str, Any]) -> Iterator[Block]:
             "for so few",
             Column("mean risk", "right"),
         ]
+        if groups.get("field"):
+            head.append(Column("mined worse by", "right"))
         yield Grid(head, rows, "The groups that lose most.")
+        if groups.get("field"):
+            yield Paragraph(
+                [
+                    "Mined: by how much less of the group the deciding miner predicts ",
+                    code(groups["field"]),
+                    " right from the release than from the original, on a sample of rows, with a 95% interval.",
+                ],
+                aside=True,
+            )
+    elif groups.get("not_mined"):
+        yield Paragraph(f"Not mined: {groups['not_mined']}", aside=True)
     yield Heading("Does it still make sense?")
     audit = release["audit"]
     if "unavailable" in audit:

@@ -56,7 +56,7 @@ def _block(block: Block) -> str:
         case Terms():
             return "\n".join(f"- {_inline(_bold(term))}: {_inline(said)}" for term, said in block.items)
         case Callout():
-            inside = "\n\n".join([f"**{_inline(block.title)}**", *map(_block, block.blocks)])
+            inside = "\n\n".join([_inline(_bold(_plain(block.title))), *map(_block, block.blocks)])
             return "\n".join(f"> {line}".rstrip() for line in inside.splitlines())
         case Fold():
             return "\n\n".join([f"#### {_escaped(block.title)}", *map(_block, block.blocks)])
@@ -99,6 +99,11 @@ def _piece(piece: str | Mark) -> str:
     if piece.kind == "strong":
         return f"**{_escaped(piece.text.strip())}**"
     return _escaped(piece.text)
+
+
+def _plain(text: Text) -> str:
+    """The same without marks: a line that is all bold has nothing left to stress."""
+    return "".join(piece if isinstance(piece, str) else piece.text for piece in pieces(text))
 
 
 def _bold(term: Text) -> Text:

@@ -13,6 +13,7 @@ from typing import Any
 from .. import __version__
 from ..core.errors import Unavailable
 from ..core.metric import Verdict
+from ..core.words import up
 from ..metrics import told
 from ..study.findings import findings
 from ..study.study import Result
@@ -139,9 +140,9 @@ def _limit(each: Verdict) -> Text:
     """A limit in words; where its number is a small count of people, as the probability that it implies."""
     requirement, name = each.requirement, each.requirement.metric.card.name
     if name == "k_anonymity" and requirement.bound >= 1:
-        return f"a person's row is picked with a probability of at most {1 / requirement.bound:.2g}"
+        return f"a person's row is picked with a probability of at most {up(1 / requirement.bound, 2)}"
     if name == "prosecutor_risk":
-        return f"a person's row is picked with a probability of at most {requirement.bound:.3g}"
+        return f"a person's row is picked with a probability of at most {up(requirement.bound)}"
     if name == "marketer_risk":
         return (
             f"on average a row is attributed to the right person with a probability of at most {requirement.bound:.3g}"

@@ -42,7 +42,7 @@ def wp29(result: Result) -> Document:
     release = findings(result)["release"]
     name = parts.table_name(result)
     blocks: list[Block] = [
-        Callout("In short", [Paragraph(text) for text in _short(release)], "answer"),
+        Callout("In short", [Paragraph(text) for text in short(release)], "answer"),
         Heading("The three tests"),
         *parts.wp29_grid(release),
         *_each(release),
@@ -74,7 +74,8 @@ def wp29(result: Result) -> Document:
     )
 
 
-def _short(release: Mapping[str, Any]) -> Iterator[str]:
+def short(release: Mapping[str, Any], *, worked: bool = False) -> Iterator[str]:
+    """A sentence for each test, or only for those that work better than without the release."""
     again: Mapping[str, Any] = release["held_out"].get("each", {})
     for name, attack in release["wp29"].items():
         title = (
@@ -83,10 +84,14 @@ def _short(release: Mapping[str, Any]) -> Iterator[str]:
             else name.replace("_", " ").capitalize()
         )
         if "unavailable" in attack:
+            if worked:
+                continue
             yield f"{title}: not measured. {attack['unavailable']}"
             continue
         other = again.get(name)
         held = other if other is not None and "unavailable" not in other else attack
+        if worked and not held["worked"]:
+            continue
         against = "baseline and people outside the release" if held.get("control") is not None else "the baseline"
         word = (
             "nothing to compare with"

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..core.metric import Metric
+from ..core.words import counted
 from .robust import robust
 
 if TYPE_CHECKING:
+    from .point import Point
     from .result import Result
 
 
@@ -36,11 +38,22 @@ class Advice:
         return [{"about": s.about, "text": s.text} for s in self.said]
 
 
-def spell(x: float) -> str:
-    """A number as a reader wants it: four digits that matter, whole numbers whole."""
+def spell(x: float, *, apart: float | None = None) -> str:
+    """A number as a reader wants it: four digits that matter, whole numbers whole; more where it would read like `apart`."""
     if not math.isfinite(x):
         return "no bound"
-    return f"{x:,.0f}" if float(x).is_integer() or abs(x) >= 1e5 else f"{x:.4g}"
+    told = apart is not None and math.isfinite(apart) and x != apart
+    for digits in range(4, 18):
+        text = _digits(x, digits)
+        if not (told and text == _digits(float(apart or 0), digits)):
+            break
+    return text
+
+
+def _digits(x: float, digits: int) -> str:
+    if float(x).is_integer():
+        return f"{x:,.0f}"
+    return f"{x:,.{digits - 4}f}" if abs(x) >= 1e5 else f"{x:.{digits}g}"
 
 
 def advice(result: Result) -> Advice:
@@ -63,8 +76,9 @@ def advice(result: Result) -> Advice:
         said.append(
             Said(
                 "looked",
-                f"{result.looked} more candidate{'s' if result.looked > 1 else ''} with the same mechanisms and other parameters were "
-                f"tried around it; none of them{' that meets every requirement' if study.require else ''} beats it.",
+                f"{counted(result.looked, 'more candidate')} with the same mechanisms and other parameters "
+                f"{'was' if result.looked == 1 else 'were'} tried around it; "
+                f"none of them{' that meets every requirement' if study.require else ''} beats it.",
             )
         )
     said += _unplaced(result)
@@ -75,8 +89,8 @@ def advice(result: Result) -> Advice:
         said.append(
             Said(
                 "robust",
-                f"Under {len(rankings)} other measures of risk or utility it stays beaten by none on both axes under {kept}, and "
-                f"is the best by the measure itself under {first}.",
+                f"Of {counted(len(rankings), 'other measure')} of risk or utility, under {kept} none is at least as good on both axes and "
+                f"better on one, and under {first} none is better by the measure itself.",
             )
         )
     said += _beware(result, chosen)
@@ -84,20 +98,30 @@ def advice(result: Result) -> Advice:
 
 
 def _difference(metric: Metric, here: float, there: float) -> str:
-    return f"{metric.card.title} {spell(here)} instead of {spell(there)}"
+    return f"{metric.card.title} {spell(here, apart=there)} instead of {spell(there, apart=here)}"
 
 
 def _cost(result: Result, chosen: int) -> list[Said]:
     """What the requirements cost: the most useful candidate of the frontier misses something."""
     study, point = result.study, result.points[chosen]
-    first = result.frontier[0] if result.frontier else chosen
+    first = next((i for i in result.frontier if not _bare(result, i)), chosen)
     best, mine = result.axis(study.utility, [first, chosen])
     if best >= mine:
-        return [Said("cost", f"No candidate on the map has a better {study.utility.card.title}.")]
+        return [Said("cost", f"No candidate on the map that protects anyone has a better {study.utility.card.title}.")]
     other = result.points[first]
     missed = f", which misses {' and '.join(other.misses)}" if other.misses else ", which has more risk"
     words = _difference(study.utility, point.value(study.utility), other.value(study.utility))
     return [Said("cost", f"It costs {words}, that of {other.candidate.name}{missed}.")]
+
+
+def _bare(result: Result, i: int) -> bool:
+    """Whether nothing was lost and everything is at risk: the table itself, in other words, and no step to consider."""
+    study, point = result.study, result.points[i]
+    ends = [
+        metric.card.bounds[(metric.card.better == "higher") != worst]
+        for metric, worst in ((study.risk, True), (study.utility, False))
+    ]
+    return bool(point.misses) and [point.value(study.risk), point.value(study.utility)] == ends
 
 
 def _steps(result: Result, chosen: int) -> list[Said]:
@@ -107,7 +131,7 @@ def _steps(result: Result, chosen: int) -> list[Said]:
     at = {i: n for n, i in enumerate(result.placed)}
     here = (risk[at[chosen]], loss[at[chosen]])
     less = [i for i in result.frontier if risk[at[i]] < here[0]]
-    more = [i for i in result.frontier if risk[at[i]] > here[0] and loss[at[i]] < here[1]]
+    more = [i for i in result.frontier if risk[at[i]] > here[0] and loss[at[i]] < here[1] and not _bare(result, i)]
     found = []
     now = (point.value(study.risk), point.value(study.utility))
     if less:
@@ -136,12 +160,26 @@ def _closest(result: Result) -> list[Said]:
     made = [i for i in result.made if result.points[i].verdicts]
     if not made:
         return []
-    best = min(made, key=lambda i: (len(result.points[i].misses), i))
+    best = min(made, key=lambda i: (len(result.points[i].misses), _short(result.points[i]), i))
     point = result.points[best]
-    reached = [f"{v.requirement.metric} reaches {spell(v.score.value)}" for v in point.verdicts if not v.met]
+    reached = [
+        f"{v.requirement.metric} reaches {spell(v.score.value, apart=v.requirement.bound)}"
+        for v in point.verdicts
+        if not v.met
+    ]
     reached += [f"{text} cannot be asked of it" for text in point.unknown]
     words = "; ".join(reached)
     return [Said("unreached", f"The nearest is {point.candidate.name}, which misses {len(point.misses)}: {words}.")]
+
+
+def _short(point: Point) -> float:
+    """By how much of their bounds its misses miss them, all together."""
+    gaps = [
+        abs(v.score.value - v.requirement.bound) / max(abs(v.requirement.bound), 1e-9)
+        for v in point.verdicts
+        if not v.met
+    ]
+    return sum(gaps)
 
 
 def _unplaced(result: Result) -> list[Said]:
@@ -158,9 +196,23 @@ def _unplaced(result: Result) -> list[Said]:
     ]
 
 
+def _left_out(result: Result, chosen: int) -> list[Said]:
+    """The rows that are not in the release."""
+    rows = result.points[chosen].rows
+    every = 0 if rows is None else result.study.table.rows
+    if rows is None or rows >= every:
+        return []
+    return [
+        Said(
+            "beware",
+            f"{every - rows:,} of {every:,} rows ({100 * (every - rows) / every:.3g}%) are left out of the release; look in the report who they are.",
+        )
+    ]
+
+
 def _beware(result: Result, chosen: int) -> list[Said]:
     """What the limits do not speak of: classes that tell a sensitive value though nobody can be found in them."""
-    point, found = result.points[chosen], []
+    point, found = result.points[chosen], _left_out(result, chosen)
     asked = {requirement.metric.card.name for requirement in result.study.require}
     speaks = {
         "distinct_l_diversity",
@@ -175,7 +227,7 @@ def _beware(result: Result, chosen: int) -> list[Said]:
         for name, (metric, score) in point.scores.items():
             if metric.card.name == "distinct_l_diversity" and metric.column is None and score.value <= 1:
                 rows = score.details.get("worst_rows")
-                where = f" ({rows:,} rows)" if isinstance(rows, int) else ""
+                where = f" ({counted(rows, 'row')})" if isinstance(rows, int) else ""
                 found.append(
                     Said(
                         "beware",

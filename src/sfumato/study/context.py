@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 from .. import metrics
 from ..core.errors import InputError
 from ..core.metric import Requirement, spell_number
+from ..core.words import up
 
 To = Literal["public", "agreement", "onsite"]
 Impact = Literal["low", "medium", "high"]
@@ -155,7 +156,7 @@ class Context:
             IPC,
             f"The mean risk may be {overall:g} overall where the impact is {self.impact}; someone tries with a probability of "
             f"{self.risk:.3g} (the largest of {', '.join(f'{name} {value:.3g}' for name, value in self.parts.items())}), so the "
-            f"data may carry {_down(data):g}.",
+            f"data may carry {_down(data):g}{' (no limit at all)' if data >= 1 else ''}.",
         )
         return (mean, worst)
 
@@ -167,6 +168,8 @@ class Context:
     @property
     def axis(self) -> str:
         """The measure of risk that the limits are about."""
+        if self.preset is None and self.to != "public":
+            return "marketer_risk"
         return str(self.limits[0].requirement.metric) if self.limits else "prosecutor_risk"
 
     @property
@@ -198,7 +201,7 @@ def _k(k: int, source: str, words: str) -> Limit:
     return Limit(
         f"k_anonymity >= {k}",
         source,
-        f"{words}: at least {k} people share every combination, a risk of at most {1 / k:.3g}.",
+        f"{words}: at least {k} people share every combination, a risk of at most {up(1 / k)}.",
         k,
     )
 

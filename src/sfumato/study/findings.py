@@ -7,8 +7,9 @@ are told by their columns, classes by number, groups without name; only `reveal`
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ..core.errors import SfumatoError
 from ..core.release import Release
 from ._changed import columns, suppressed
 from ._played import halves, homogeneities, linkages, tried, wp29
@@ -20,11 +21,16 @@ from .point import _plain
 from .result import Result
 from .subgroups import Subgroups, subgroups
 
+if TYPE_CHECKING:
+    from .study import Study
+
 __all__ = ["MASK", "findings", "halves", "riskiest", "sizes"]
 
-VERSION = 1
+VERSION = 2
 _NOBODY = 2**62
 """No group has so many people: none is named."""
+_SAMPLE = 3000
+"""Rows that groups are mined on."""
 
 
 def findings(result: Result, *, reveal: bool = False) -> dict[str, Any]:
@@ -94,7 +100,7 @@ def _found(result: Result) -> dict[str, Any]:
         "held_out": outside,
         "linkage": linkages(release, roles, raw, seed),
         "homogeneity": homogeneities(release, roles),
-        "subgroups": tried(lambda: _told(subgroups(release, roles, smallest=_NOBODY))),
+        "subgroups": tried(_groups, study, release, smallest=_NOBODY),
         "audit": tried(lambda: _told(audit(release, roles, **study.checks))),
     }
     return found
@@ -104,9 +110,32 @@ def _revealed(result: Result) -> dict[str, Any]:
     study, chosen = result.study, result.recommended[0]
     found: dict[str, Any] = {"riskiest": tried(riskiest, study.table, study.roles, reveal=True)}
     if chosen is not None:
-        groups = tried(lambda: _told(subgroups(result.release(chosen), study.roles, reveal=True)))
+        groups = tried(_groups, study, result.release(chosen), reveal=True)
         found["release"] = {**findings(result)["release"], "subgroups": groups}
     return found
+
+
+def _groups(study: Study, release: Release, **how: Any) -> dict[str, Any]:
+    """Small groups against the rest; mined too, on a sample of rows, where there is a field to be mined and something to mine it."""
+    field = target(study)
+    reason = None
+    if field is not None:
+        from ..mining.scenario import Good, Scenario
+
+        try:
+            scenario = Scenario(good=Good(field=field, miners="quick", transfer=False), folds=3, rows=_SAMPLE)
+            return {**_told(subgroups(release, study.roles, scenario=scenario, workers=1, **how)), "field": field}
+        except SfumatoError as error:
+            reason = str(error)
+    return {**_told(subgroups(release, study.roles, **how)), "field": None, "not_mined": reason}
+
+
+def target(study: Study) -> str | None:
+    """The field that users will predict: that of a measure of mining, else the first sensitive column."""
+    for metric in study.asked:
+        if metric.card.name == "mining_utility_decline":
+            return str(metric.arguments["field"])
+    return study.roles.sensitive[0] if study.roles.sensitive else None
 
 
 def _told(said: Audit | Subgroups) -> dict[str, Any]:

@@ -28,6 +28,8 @@ class Point:
     release: Release | None = None
     seconds: float = 0.0
     failure: str | None = None
+    rows: int | None = None
+    """The rows that are released, where that is known."""
     found: bool = False
     """Whether it was not asked for, but found in the neighbourhood of another."""
 
@@ -59,6 +61,8 @@ class Measured:
     failure: str | None = None
     seconds: float = 0.0
     release: Release | None = None
+    rows: int | None = None
+    """The rows that are released; None where it holds no row a person."""
     lasting: bool = True
     """Whether a failure lies in the candidate, whatever is asked of it: only then it is kept."""
 
@@ -68,6 +72,7 @@ class Measured:
             "failure": self.failure,
             "seconds": round(self.seconds, 3),
             "lasting": self.lasting,
+            "rows": self.rows,
             "skipped": self.skipped,
             "scores": {
                 name: {
@@ -90,7 +95,7 @@ class Measured:
             made = Score(float(score["value"]), score["unit"], score["exactness"], ci=ci, details=score["details"])
             scores[name] = (metrics.metric(name), made)
         seconds, lasting = float(kept["seconds"]), bool(kept["lasting"])
-        return cls(scores, dict(kept["skipped"]), kept["failure"], seconds, lasting=lasting)
+        return cls(scores, dict(kept["skipped"]), kept["failure"], seconds, rows=kept["rows"], lasting=lasting)
 
     def joined(self, other: Measured) -> Measured:
         """This and what was measured later of the same release."""
@@ -104,6 +109,7 @@ class Measured:
             seconds=self.seconds + other.seconds,
             release=other.release or self.release,
             lasting=other.lasting,
+            rows=self.rows if other.rows is None else other.rows,
         )
 
     def only(self, names: Sequence[str]) -> Measured:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.column import FloatArray
-from ..core.metric import Metric, Score, spell_number
+from ..core.metric import Metric, Score
 from ..core.pareto import frontier, knee
 from ..core.release import Release
 from .point import Point
@@ -163,6 +163,8 @@ class Result:
 
     def _nearest(self) -> list[str]:
         """For each requirement, how near any candidate comes."""
+        from .advice import spell
+
         found = []
         for requirement in self.study.require:
             values = [
@@ -176,7 +178,7 @@ class Result:
                 continue
             best = max(values) if requirement.sign == ">=" else min(values)
             word = "met by some" if requirement.holds(best) else "met by none"
-            found.append(f"{requirement} is {word}, the best reaches {spell_number(round(best, 6))}.")
+            found.append(f"{requirement} is {word}, the best reaches {spell(best, apart=requirement.bound)}.")
         return found
 
     def to_dict(self) -> dict[str, Any]:

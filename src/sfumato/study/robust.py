@@ -34,9 +34,9 @@ class Ranking:
     def sentence(self) -> str:
         """In words; true whatever the numbers."""
         kind = "utility" if self.metric.card.about == "utility" else "risk"
-        place = "the best" if self.rank == 1 else f"number {self.rank}"
-        beaten = "none beats it on both axes" if self.on_frontier else "another beats it on both axes"
-        return f"By {self.metric} as the measure of {kind} the recommended candidate is {place} of {self.of}, and {beaten}."
+        place = f"worse than none of {self.of}" if self.rank == 1 else f"number {self.rank} of {self.of}"
+        beaten = f"{'none' if self.on_frontier else 'another'} is at least as good on both axes and better on one"
+        return f"By {self.metric} as the measure of {kind} the recommended candidate is {place}, and {beaten}."
 
     def to_dict(self, names: list[str]) -> dict[str, Any]:
         """For machines."""

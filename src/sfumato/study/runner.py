@@ -59,15 +59,18 @@ class Bench:
             lasting = isinstance(error, Infeasible | Unavailable)
             return Measured(failure=str(error), seconds=time.perf_counter() - started, lasting=lasting)
         try:
-            scores, skipped = _asked(made, self.roles, wanted)
+            scores, skipped = asked(made, self.roles, wanted)
         except SfumatoError as error:
             if candidate.release is None and not isinstance(error, Infeasible | Unavailable):
                 raise  # what is asked is wrong, not the candidate
             return Measured(failure=str(error), seconds=time.perf_counter() - started, lasting=False)
-        return Measured(scores, skipped, None, time.perf_counter() - started, made)
+        rows = None
+        if not made.statistics:  # known without another scan where the mechanism says what became what
+            rows = made.table.rows if made.recoding is None else made.recoding.rows
+        return Measured(scores, skipped, None, time.perf_counter() - started, made, rows)
 
 
-def _asked(
+def asked(
     release: Release, roles: Roles, wanted: Sequence[Metric] | None
 ) -> tuple[dict[str, tuple[Metric, Any]], dict[str, str]]:
     """Every metric asked for that this release can be asked; of the others the reason why not."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,7 +18,40 @@ from .context import smallest_k
 
 _CLUSTERED = 120_000
 """Distinct tuples beyond which clustering is left out by default: its cost follows their square, or their blocks."""
+_LOOKS = (
+    (
+        re.compile(r"[+-]?\d+,\d+|[+-]?\d{1,3}(\.\d{3})+(,\d+)?|[+-]?\d+"),
+        "numbers with a decimal comma",
+        "Write them with a point.",
+    ),
+    (re.compile(r"\d{1,2}[./]\d{1,2}[./]\d{2,4}"), "dates", "Write them as YYYY-MM-DD."),
+)
 _KS = (3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
+
+
+def overlooked(table: Table, roles: Roles, made: Sequence[Candidate]) -> list[str]:
+    """What an owner should know before the candidates are made: columns that are not read as what they look like."""
+    said = []
+    for name, counts in table.value_counts(roles.quasi, 2**62).items():
+        if counts is None or (name in roles.hierarchies and roles.taxonomy(name) is not None):
+            continue
+        column = counts.columns[0]
+        if column.numbers is not None or column.dates:
+            continue
+        texts = [text for text in column.texts if text is not None]
+        for pattern, what, how in _LOOKS:
+            if len(texts) > 2 and sum(bool(pattern.fullmatch(text)) for text in texts) > 0.9 * len(texts):
+                said.append(
+                    f"{table.name}: column {name!r} looks like {what}, and is read as text: values are put together in lists, not in "
+                    f"intervals, and a loss that counts values makes them look precise. {how}"
+                )
+                break
+    if len(table.count(roles.quasi)) > _CLUSTERED and not any(each.family == "k_member" for each in made):
+        said.append(
+            f"{table.name}: clustering (k_member) is left out, since there are more than {_CLUSTERED:,} distinct combinations; add it with "
+            "--candidate 'k_member k=10' if you have the time."
+        )
+    return said
 
 
 def _minimised(utility: Metric) -> str:

@@ -112,6 +112,10 @@ class Study:
         found = run(bench, self.candidates, wanted, self.asked, kept=kept, workers=workers, told=progress)
         points = [self.point(c, m) for c, m in zip(self.candidates, found, strict=True)]
         if all(point.failure for point in points):
+            if not any(
+                each.lasting for each in found
+            ):  # nothing fits, so it is the table or what is asked that does not
+                raise InputError(str(points[0].failure))
             raise Infeasible(f"No candidate could be made. The first says: {points[0].failure}")
         result = Result(self, tuple(points), seed, cache=cache)
         if refine:
@@ -140,6 +144,7 @@ class Study:
             found.release,
             found.seconds,
             failure,
+            found.rows,
             looked_for,
         )
 

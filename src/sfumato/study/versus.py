@@ -14,7 +14,9 @@ from ..core.counts import Counts
 from ..core.errors import SfumatoError, Unavailable
 from ..core.release import Release
 from ..core.roles import Roles
-from ..metrics import measure
+from ..core.words import counted
+from .runner import asked as _asked
+from .usual import usual
 
 _SAME = 1e-12
 
@@ -53,8 +55,8 @@ class Versus:
         """In words; true whatever the numbers."""
         count, names = self.better, {"a": self.a, "b": self.b}
         said = [
-            f"Of {len(self.measures)} measures {self.a} is better by {count['a']}, {self.b} by {count['b']}, and "
-            f"{count['neither']} do not tell them apart."
+            f"Of {counted(len(self.measures), 'measure')} {self.a} is better by {count['a']}, {self.b} by {count['b']}, and "
+            f"{count['neither']} {'does' if count['neither'] == 1 else 'do'} not tell them apart."
         ]
         if self.dominates is not None:
             said.append(f"{names[self.dominates]} is worse by none of them.")
@@ -62,7 +64,8 @@ class Versus:
             if what in self.people:
                 each = self.people[what]
                 said.append(
-                    f"{each['a']:,} people are {words} in {self.a}, {each['b']:,} in {self.b}, {each['alike']:,} in both alike."
+                    f"{counted(each['a'], 'person is', 'people are')} {words} in {self.a}, {each['b']:,} in {self.b}, "
+                    f"{each['alike']:,} in both alike."
                 )
         return said
 
@@ -82,10 +85,13 @@ class Versus:
         }
 
 
-def versus(a: Release, b: Release, roles: Roles, *, names: tuple[str, str] = ("A", "B")) -> Versus:
-    """Compare two releases of the same original."""
+def versus(
+    a: Release, b: Release, roles: Roles, *, names: tuple[str, str] = ("A", "B"), everything: bool = False
+) -> Versus:
+    """Compare two releases of the same original by the usual measures, or by everything that can be asked."""
     both = (a, b)
-    scores = [measure(release, roles) for release in both]
+    asked = None if everything else [m for m in usual(roles) if len(roles.sensitive) or "sensitive" not in m.card.needs]
+    scores = [_asked(release, roles, asked) for release in both]
     measures: dict[str, tuple[float, float, str]] = {}
     for name, (metric, score) in scores[0][0].items():
         if name in scores[1][0]:
