@@ -131,8 +131,22 @@ def test_presets(name: str, text: str, k: int, source: str) -> None:
 def test_every_preset_is_tested_here() -> None:
     assert set(PRESETS) == {
         "clinical-public", "public-use", "scientific-use", "gbt-public", "gbt-agreement", "gbt-enclave", "output-check",
+        "cbs-research", "cbs-public",
     }  # fmt: skip
-    assert set(RULES) == {"cbs-research", "cbs-public", "hipaa", "wp29"}
+    assert set(RULES) == {"hipaa", "wp29"}
+
+
+def test_cbs_counts_combinations() -> None:
+    assert [limit.text for limit in Context(preset="cbs-research").limits] == ["rarest_combination[size=3] >= 100"]
+    values, pairs = Context(preset="cbs-public").limits
+    assert (values.requirement.bound, pairs.requirement.bound) == (200_000, 1_000)
+    assert "2024" in values.source
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_rules_that_no_limit_says_are_told(name: str) -> None:
+    with pytest.raises(InputError, match="rules about the columns"):
+        Context(preset=name)
 
 
 def test_clinical_says_why_eleven_is_not_enough() -> None:

@@ -227,20 +227,34 @@ PRESETS: dict[str, tuple[Limit, ...]] = {
     "gbt-public": (_k(20, GBT, "Released to everybody"),),
     "gbt-agreement": (_k(5, GBT, "Released under agreement"),),
     "gbt-enclave": (_k(3, GBT, "Used in an enclave"),),
-    "output-check": (_k(10, "ONS output checking, cells of at least 10", "Tables that leave a research centre"),),
-}
-"""Presets that are one number. Those of CBS and HIPAA are rules about the columns themselves: `RULES` lists what to check."""
-
-RULES: dict[str, tuple[str, str]] = {
     "cbs-research": (
-        "region x very identifying x identifying at least 100 in the population; regions of at least 10,000",
-        "SDC Handbook 2024, 3.7",
+        Limit(
+            "rarest_combination[size=3] >= 100",
+            "SDC Handbook 2024, 3.7 (CBS)",
+            "Research file of CBS: at least 100 people share region, a very identifying and an identifying variable. The office counts the "
+            "population; here every three quasi-identifiers are counted among the released rows, which is stricter. Regions of at "
+            "least 10,000 people are yours to see to.",
+        ),
     ),
     "cbs-public": (
-        "at most 15 identifying variables; each value at least 200,000 people, each pair 1,000, household combinations 5; areas of "
-        "200,000; one year old; no sensitive variables; random order",
-        "SDC Handbook 2024, 3.7",
+        Limit(
+            "rarest_combination[size=1] >= 200000",
+            "SDC Handbook 2024, 3.7 (CBS)",
+            "Public use file of CBS: at least 200,000 people share each value, here counted among the released rows, which is stricter. "
+            "At most 15 identifying variables, areas of 200,000, data a year old, no sensitive variables and a random order are "
+            "yours to see to.",
+        ),
+        Limit(
+            "rarest_combination[size=2] >= 1000",
+            "SDC Handbook 2024, 3.7 (CBS)",
+            "Public use file of CBS: at least 1,000 people share each pair of values (household combinations: 5).",
+        ),
     ),
+    "output-check": (_k(10, "ONS output checking, cells of at least 10", "Tables that leave a research centre"),),
+}
+"""Presets that are numbers. Those of HIPAA and WP29 are rules: `RULES` lists what to check."""
+
+RULES: dict[str, tuple[str, str]] = {
     "hipaa": (
         "no ZIP code beyond three digits, and those only with over 20,000 people; years only; 90 and over together; none of 18 "
         "kinds of identifiers",
