@@ -32,6 +32,11 @@ CANARY = "Quixotic7741"
 Rows = list[tuple[tuple[str | None, ...], int]]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest first, so that no core waits for them at the end."""
+    items.sort(key=lambda item: item.path.name != "test_docs.py")
+
+
 # --- data beside the checkout ----------------------------------------------------------------------------------------
 
 
