@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -98,3 +99,13 @@ def test_more_columns_than_all_sets_of_them() -> None:
 def test_one_sentence_for_what_is_wrong(roles: sf.Roles, more: dict[str, object], words: str) -> None:
     with pytest.raises(InputError, match=words):
         sf.raw_risk(table(**PEOPLE), roles, **more)
+
+
+def test_people_with_several_rows_have_a_curve_without_a_loss(tmp_path: Path) -> None:
+    """The search counts rows; the risk is told all the same, per person."""
+    path = tmp_path / "visits.csv"
+    path.write_text("pid,age,zip\n" + "".join(f"p{i // 2},{30 + i // 2 % 9},{i // 2 % 3}\n" for i in range(80)))
+    roles = sf.Roles(quasi=("age", "zip"), person="pid")
+    found = sf.raw_risk(sf.read(path), roles)
+    assert found.people == 40
+    assert [step.loss for step in found.curve] == [None, None]

@@ -80,7 +80,7 @@ class Step:
     risk: float
     """Mean risk of a row: classes by rows."""
     loss: float | None
-    """Least loss of a full-domain generalization of these columns to k; None if none was found."""
+    """Least loss of a full-domain generalization of these columns to k; None if none was found, or people have several rows, which the search does not count."""
     exactness: str
 
 
@@ -277,6 +277,8 @@ def _curve(table: Table, roles: Roles, sets: Sequence[SetRisk], together: SetRis
     chosen: tuple[str, ...] = ()
     steps: list[Step] = []
     rest = list(roles.quasi)
+    person = roles.person
+    several = person in table.columns and table.unique_rows((str(person),))[0] < table.rows
     while rest:
         tried = [(c, known[frozenset((*chosen, c))]) for c in rest if frozenset((*chosen, c)) in known]
         if not tried:
@@ -285,6 +287,9 @@ def _curve(table: Table, roles: Roles, sets: Sequence[SetRisk], together: SetRis
         chosen = (*chosen, added)
         rest.remove(added)
         loss, exactness = None, "exact"
+        if several:  # a search counts rows, and people have several: no loss is told
+            steps.append(_step(chosen, added, risk, None, "exact"))
+            continue
         try:
             found = optimal_generalization(
                 table, replace(roles, quasi=chosen), require=[k_anonymity.at_least(k)], suppression=0.05, time_limit=10
@@ -292,9 +297,13 @@ def _curve(table: Table, roles: Roles, sets: Sequence[SetRisk], together: SetRis
             loss, exactness = found.loss, "exact" if found.status == "optimal" else "bound"
         except Infeasible:
             pass
-        steps.append(Step(chosen, added, risk.alone / max(together_rows(risk), 1), risk.distinction, loss, exactness))
+        steps.append(_step(chosen, added, risk, loss, exactness))
         say(0.6 + 0.4 * len(steps) / len(roles.quasi), f"{len(chosen)} columns")
     return steps
+
+
+def _step(chosen: tuple[str, ...], added: str, risk: SetRisk, loss: float | None, exactness: str) -> Step:
+    return Step(chosen, added, risk.alone / max(together_rows(risk), 1), risk.distinction, loss, exactness)
 
 
 def together_rows(risk: SetRisk) -> int:
