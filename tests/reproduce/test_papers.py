@@ -144,3 +144,10 @@ def test_no_page_without_adult(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"No adult_48842.csv .*--data"):
         papers.write(tmp_path / "docs", tmp_path)
     assert not (tmp_path / "docs").exists()
+
+
+def test_releases_stand_in_the_order_that_the_paper_prints() -> None:
+    """A digest on disk is sorted by name; the printed numbers beside ours are not."""
+    digest = json.loads(json.dumps(papers.record(_run()), sort_keys=True))
+    told = "\n".join(papers._sramka(digest))
+    assert "| k = 2 | k = 10 | k = 50 | k = 100 | eps = 0.5 | eps = 0.1 | eps = 0.05 | eps = 0.01 |" in told

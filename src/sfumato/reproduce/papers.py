@@ -223,7 +223,7 @@ def record(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _sramka(found: dict[str, Any] | None) -> list[str]:
-    from .sramka import PRINTED
+    from .sramka import EPSILON, PRINTED, K
 
     text = _heading("sramka")
     if found is None:
@@ -236,8 +236,8 @@ def _sramka(found: dict[str, Any] | None) -> list[str]:
             "```",
             "",
         ]
-    names = list(found["releases"])
-    releases = list(found["releases"].values())
+    names = [*(f"k = {k}" for k in K), *(f"eps = {e:g}" for e in EPSILON)]  # as the paper prints them
+    releases = [found["releases"][name] for name in names]
     people = "all 45,222 people" if found["rows"] == 45_222 else f"a sample of {found['rows']:,} of 45,222 people"
     text += [f"From a recorded run over {people}, {found['folds']} folds; in brackets what the paper prints.", ""]
     text += ["### Table 1: right predictions of the salary", ""]
