@@ -219,3 +219,32 @@ def test_seed_and_refine_of_the_file_count(run: Run, house: House, documents: li
     assert documents[0]["result"].looked > 0
     study(run, house, "--refine", "0", text="refine = 1\n" + STUDY).fine()
     assert documents[1]["result"].looked == 0
+
+
+def test_an_audit_that_fails_is_said_and_no_package_is_written(run: Run, tmp_path: Path) -> None:
+    """What the file says the release must keep is held like a limit: one sentence, exit 1, nothing published."""
+    (tmp_path / "people.csv").write_text(
+        "age,sex,ill\n" + "".join(f"{30 + i % 4},f,{'ab'[i % 2]}\n" for i in range(12))
+    )
+    (tmp_path / "roles.toml").write_text('[roles]\nquasi = ["age", "sex"]\nsensitive = ["ill"]\n')
+    text = (
+        'table = "people.csv"\nroles = "roles.toml"\naudit = "audit.toml"\nmeasures = []\nrefine = 0\n'
+        'require = ["k_anonymity >= 3"]\n[[candidate]]\nmechanism = "mondrian"\nk = 3\n'
+    )
+    (tmp_path / "study.toml").write_text(text)
+    for value, code in ((99, 1), (6, 0)):
+        (tmp_path / "audit.toml").write_text(f"[[aggregate]]\nquery = \"count where ill = 'a'\"\nvalue = {value}\n")
+        package = tmp_path / f"package{value}"
+        found = run(
+            "study",
+            str(tmp_path / "study.toml"),
+            "--out",
+            str(tmp_path / "out"),
+            "--workers",
+            "1",
+            "--package",
+            str(package),
+        )
+        assert found.code == code, found
+        assert package.exists() == (code == 0)
+        assert ("Audit: 1 of" in found.out) == (code == 1)

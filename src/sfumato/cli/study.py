@@ -45,7 +45,7 @@ def run(
 
     Scores are kept by content: after an interruption it goes on where it stopped, and what is added later costs itself alone.
     Writes report.html and report.json (everything, for you), note (to publish with the data), wp29, ema and intruder. Exits 1 if
-    something is required that no candidate meets.
+    something is required that no candidate meets, or the audit that the file names fails; then no package is written.
     """
     from ..study.file import read_study
 
@@ -93,7 +93,7 @@ def end(result: Result, out: Path, *, formats: tuple[str, ...], package: Path | 
 
     write_all(result, out, formats=formats, reveal=reveal)
     write_json(result, out)
-    if package is not None and result.recommended[0] is not None:
+    if package is not None and fit(result):
         from ..packaging import write_package
 
         write_package(result, package)
@@ -115,12 +115,12 @@ def warnings(result: Result) -> list[str]:
     return said
 
 
-def _kept_not(result: Result) -> bool:
-    """Whether the owner listed what the release must keep, and it does not."""
+def fit(result: Result) -> bool:
+    """Whether there is a release to recommend, and it keeps what the owner listed that it must."""
     from ..study.findings import findings
 
     found = findings(result)["release"]
-    return bool(result.study.checks) and found is not None and found["audit"].get("met") is False
+    return found is not None and (not result.study.checks or found["audit"].get("met") is True)
 
 
 def told(result: Result, out: Path, package: Path | None, *, json: bool) -> None:
@@ -133,7 +133,7 @@ def told(result: Result, out: Path, package: Path | None, *, json: bool) -> None
             {
                 **result.to_dict(),
                 "report": str(out / "report.html"),
-                "package": None if package is None or result.recommended[0] is None else str(package),
+                "package": str(package) if package is not None and fit(result) else None,
                 "warnings": warnings(result),
             }
         )
@@ -153,7 +153,9 @@ def told(result: Result, out: Path, package: Path | None, *, json: bool) -> None
         for command in result.commands():
             typer.echo(f"  $ {command}")
         typer.echo(f"\nDocuments: {out / 'report.html'} and those beside it.")
-        if package is not None and result.recommended[0] is not None:
+        if package is not None and fit(result):
             typer.echo(f"Package: {package}, verified.")
-    if result.recommended[0] is None or _kept_not(result):
+        elif package is not None:
+            typer.echo(f"Package: {package} was not written.")
+    if not fit(result):
         raise typer.Exit(1)

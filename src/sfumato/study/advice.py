@@ -107,7 +107,12 @@ def _cost(result: Result, chosen: int) -> list[Said]:
     first = next((i for i in result.frontier if not _bare(result, i)), chosen)
     best, mine = result.axis(study.utility, [first, chosen])
     if best >= mine:
-        return [Said("cost", f"No candidate on the map that protects anyone has a better {study.utility.card.title}.")]
+        but = (
+            ", but for those of the largest risk and no loss at all"
+            if any(_bare(result, i) for i in result.frontier)
+            else ""
+        )
+        return [Said("cost", f"No candidate on the map has a better {study.utility.card.title}{but}.")]
     other = result.points[first]
     missed = f", which misses {' and '.join(other.misses)}" if other.misses else ", which has more risk"
     words = _difference(study.utility, point.value(study.utility), other.value(study.utility))

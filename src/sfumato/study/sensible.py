@@ -20,11 +20,12 @@ _CLUSTERED = 120_000
 """Distinct tuples beyond which clustering is left out by default: its cost follows their square, or their blocks."""
 _LOOKS = (
     (
-        re.compile(r"[+-]?\d+,\d+|[+-]?\d{1,3}(\.\d{3})+(,\d+)?|[+-]?\d+"),
+        re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?"),
+        ",",
         "numbers with a decimal comma",
         "Write them with a point.",
     ),
-    (re.compile(r"\d{1,2}[./]\d{1,2}[./]\d{2,4}"), "dates", "Write them as YYYY-MM-DD."),
+    (re.compile(r"\d{1,2}[./]\d{1,2}[./]\d{2,4}"), "", "dates", "Write them as YYYY-MM-DD."),
 )
 _KS = (3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
 
@@ -39,8 +40,9 @@ def overlooked(table: Table, roles: Roles, made: Sequence[Candidate]) -> list[st
         if column.numbers is not None or column.dates:
             continue
         texts = [text for text in column.texts if text is not None]
-        for pattern, what, how in _LOOKS:
-            if len(texts) > 2 and sum(bool(pattern.fullmatch(text)) for text in texts) > 0.9 * len(texts):
+        for pattern, sign, what, how in _LOOKS:  # digits alone may be codes, such as postal codes with leading zeros
+            like = [text for text in texts if pattern.fullmatch(text)]
+            if len(texts) > 2 and len(like) > 0.9 * len(texts) and any(sign in text for text in like):
                 said.append(
                     f"{table.name}: column {name!r} looks like {what}, and is read as text: values are put together in lists, not in "
                     f"intervals, and a loss that counts values makes them look precise. {how}"

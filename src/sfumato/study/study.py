@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -151,7 +151,3 @@ class Study:
     def release(self, candidate: Candidate, seed: int | None = None) -> Release:
         """A candidate's release, made (again)."""
         return self.bench(seed).release(candidate)
-
-    def with_candidates(self, *more: Candidate) -> Study:
-        """The same study with more candidates."""
-        return replace(self, candidates=(*self.candidates, *more))

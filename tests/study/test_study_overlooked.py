@@ -1,0 +1,90 @@
+"""What an owner is told before and after a study that no limit speaks of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from sfumato.metrics import require
+from sfumato.study.advice import advice
+from sfumato.study.candidate import Candidate, grid
+from sfumato.study.sensible import overlooked
+from sfumato.study.study import Study
+
+
+def said(values: list[Any], **rules: Any) -> list[str]:
+    table = sf.read(pa.table({"q": values}))
+    return overlooked(table, sf.Roles(quasi=("q",), hierarchies=rules), ())
+
+
+@pytest.mark.parametrize(
+    ("values", "word"),
+    [
+        (["1,5", "2,25", "17,0", "4"], "decimal comma"),
+        (["1.234,5", "12.000,25", "7,0"], "decimal comma"),
+        (["03.12.2024", "5.3.2024", "31.01.1999"], "dates"),
+        (["12/31/2024", "01/02/2024", "3/4/99"], "dates"),
+    ],
+)
+def test_what_is_not_read_as_it_looks_is_told_without_a_value(values: list[str], word: str) -> None:
+    (text,) = said(values)
+    assert word in text
+    assert "'q'" in text
+    assert not any(value in text for value in values)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["00501", "00544", "10001", "94110"],  # codes: leading zeros, and no comma anywhere
+        [1, 2, 3, 4],
+        ["1.5", "2.5", "3.5"],
+        ["2024-01-01", "2024-02-01", "2024-03-01"],
+        ["a", "b", "c"],
+        ["1,5", "2,5"],  # too few to say
+        ["1,5", "x", "y", "z"],
+    ],
+)
+def test_nothing_is_said_of_what_is_read_as_it_looks(values: list[Any]) -> None:
+    assert said(values) == []
+
+
+def study(*texts: str, asked: tuple[str, ...] = ("k_anonymity >= 3",)) -> Study:
+    table = sf.read(pa.table({"q": ["a"] * 6 + ["b"] * 4 + ["c"]}))
+    return Study(
+        table=table,
+        roles=sf.Roles(quasi=("q",)),
+        candidates=grid(texts),
+        require=tuple(require(text) for text in asked),
+        measures=(),
+    )
+
+
+def test_rows_that_are_left_out_are_told() -> None:
+    """c is alone: it is suppressed, one of eleven rows; where nobody is left out nothing is said."""
+    gone = advice(study("generalize_full_domain k=3 minimise=iloss suppression=0.2").run(refine=0))
+    assert any("1 of 11 rows (9.09%) are left out" in text for text in gone.of("beware"))
+    assert not advice(study("k_member k=3").run(refine=0)).of("beware")
+
+
+def test_the_nearest_is_the_one_that_misses_by_least() -> None:
+    """Both miss one limit; classes of 6 and 5 come nearer to 9 than a row that is alone."""
+    found = study("generalize_to_levels levels=0", "k_member k=4", asked=("k_anonymity >= 9", "iloss <= 0.9")).run(
+        refine=0
+    )
+    (_, nearest) = advice(found).of("unreached")
+    assert nearest.startswith("The nearest is k_member k=4, which misses 1: k_anonymity reaches 5")
+
+
+def test_the_table_itself_is_no_step() -> None:
+    found = study("generalize_to_levels levels=0", "k_member k=3").run(refine=0)
+    told = advice(found)
+    assert found.points[0].value(found.study.risk) == 1
+    assert not told.of("down")
+    assert told.of("cost") == [
+        "No candidate on the map has a better ILoss, but for those of the largest risk and no loss at all."
+    ]
+    assert isinstance(found.points[1].candidate, Candidate)
