@@ -1,12 +1,12 @@
 """Utility and anti-utility by mining, the paper's whole experiment: how long it takes, how it resumes, what it finds.
 
-    .venv/bin/python benchmarks/mining.py [--rows N] [--data FOLDER]
+    .venv/bin/python benchmarks/mining.py [--rows N] [--data FOLDER] [--cache FOLDER]
 
 Eight releases of Adult's 45,222 complete rows (greedy clustering with k = 2, 10, 50, 100; local noise with epsilon = 0.5, 0.1, 0.05,
 0.01); on each the three miners of the good utility and a whole reference set of the bad one (33 classifiers and their fusion, or 10
 regressors and theirs), ten folds. Timed once from nothing and once more from what was kept. Times are also given as a multiple of
 training the slowest kind of miner once on all rows (a random forest of 60 trees), since machines differ; CPU time is that of all
-processes. How far it is goes to the error output.
+processes. How far it is goes to the error output. With --cache the predictions stay, for `sfumato reproduce sramka --cache FOLDER --json`.
 """
 
 from __future__ import annotations
@@ -66,11 +66,15 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--rows", type=int, default=None, help="a sample of so many people")
     options.add_argument("--data", type=Path, default=None, help="the folder with adult_48842.csv")
+    options.add_argument("--cache", type=Path, default=None, help="an empty folder to keep the predictions in")
     given = options.parse_args()
     data = folder(given.data)
+    if given.cache is not None and given.cache.exists() and any(given.cache.iterdir()):
+        options.error(f"{given.cache} is not empty, so nothing would be timed from nothing")
     unit = forest_seconds(data)
     print(f"yardstick: a random forest of 60 trees on 45,222 rows, one core: {unit:.1f} s", flush=True)
-    with tempfile.TemporaryDirectory() as kept:
+    with tempfile.TemporaryDirectory() as scratch:
+        kept = given.cache or scratch
         for title in ("from nothing", "from what was kept"):
             before, _ = used()
             started = time.perf_counter()

@@ -88,9 +88,7 @@ def test_a_check_that_fails_is_the_exit_code(
 
 @pytest.mark.usefixtures("adult_folder")
 def test_the_page_is_what_the_papers_say(paper: Callable[[str], Paper]) -> None:
-    from sfumato.reproduce.askari import reproduce as askari
-
-    made = papers.page([paper(name) for name in ("manta", "bezzi", "afifi")], askari(), papers.kept(DOCS))
+    made = papers.page([paper(name) for name in ("manta", "bezzi", "afifi", "askari")], papers.kept(DOCS))
     assert (DOCS / "papers.md").read_text("utf-8") == made, "run: sfumato reproduce papers --out docs"
 
 

@@ -55,9 +55,7 @@ def run(
     if paper == PAGE:
         _page(out, data, sramka, json)
         return
-    if paper == "askari":
-        holds = _askari(json)
-    elif paper in ("manta", "bezzi", "afifi"):
+    if paper != "sramka":
         holds = _examples(paper, data, json)
     else:
         folder = None if no_cache else cache
@@ -74,35 +72,6 @@ def run(
         )
     if not holds:
         raise typer.Exit(1)
-
-
-def _askari(json: bool) -> bool:
-    from ..reproduce.askari import reproduce
-
-    with o.progress("askari") as bar:
-        found = reproduce(progress=bar)
-    if json:
-        o.dump(
-            {
-                "paper": "Askari et al. 2012",
-                "lines": [vars(line) for line in found.lines],
-                "checks": [vars(check) for check in found.checks],
-                "errata": list(found.errata),
-            }
-        )
-    else:
-        from rich.table import Table as Grid
-
-        out = o.console()
-        grid = Grid(box=None, padding=(0, 2, 0, 0))
-        for heading in ("Askari et al. 2012", "printed", "ours", "", ""):
-            grid.add_column(heading, justify="right" if heading in ("printed", "ours") else "left")
-        for line in found.lines:
-            grid.add_row(line.what, line.printed, line.ours, line.exactness, line.note)
-        out.print(grid)
-        out.print()
-        _told(out, found.checks, "Errata:", found.errata)
-    return all(check.holds for check in found.checks)
 
 
 def _examples(paper: str, data: Path | None, json: bool) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
+from pathlib import Path
 
 import numpy as np
 
@@ -15,12 +16,16 @@ from ..channel.exact import ExactChannel
 from ..channel.k_anonymity import parse, solve
 from ..channel.leakage import conditional_entropy
 from ..channel.worst_prior import worst_prior
-from .check import Check, Line
+from ..core.column import IntArray
+from .check import Check, Erratum, Line, Paper, Part, beside, only
 
 APPENDIX = (("5/17", "2/17", "0", "10/17"), ("0", "20/35", "5/35", "10/35"), ("15/28", "5/28", "3/28", "5/28"), ("5/20", "8/20", "0", "7/20"))  # fmt: skip
+ROWS, K = 5, 2
+SIZES = (4, 2, 3)
+"""Ages, genders and diseases; the disease is kept as it is."""
 EXAMPLE = {
-    "rows": 5,
-    "k": 2,
+    "rows": ROWS,
+    "k": K,
     "attribute": [
         {"name": "age", "role": "quasi", "levels": [["a", "b", "c", "d"], ["ab", "ab", "cd", "cd"], ["*"] * 4]},
         {"name": "gender", "role": "quasi", "levels": [["f", "m"], ["*", "*"]]},
@@ -28,76 +33,163 @@ EXAMPLE = {
     ],
 }
 """Section 5: four ages in two groups, two genders, three diseases, five rows."""
-
-ERRATA = (
-    "Eq. 3 prints P(T|T') inside the maximum; the appendix uses P(T'|T), which is right.",
-    "Eq. 7 lacks the minus sign of the entropy: the bound is 1 - 2^(-H(T|T')).",
-    "Eq. 25 forgets the sensitive column and the rest of r by k: at k = 2, r = 5, 8 cells and 3 diseases it gives 36, the truth is 3,528 "
-    "(the coefficient of x^5 in (1 + sum over j >= 2 of C(j+2, j) x^j)^8).",
-    "That deterministic publishing leaks more is true of its example and no theorem: always publishing the most general release leaks least.",
-    "Section 5.5 prints a sum for the inputs behind a release; it is a product over its generalized values, up to the order of rows.",
-)
+RULES = ("uniform", "minimal", "deterministic", "most general")
 
 
-@dataclass(frozen=True)
-class Reproduction:
-    """Lines, shapes and errata."""
-
-    lines: tuple[Line, ...]
-    checks: tuple[Check, ...]
-    errata: tuple[str, ...] = ERRATA
-
-
-def reproduce(progress: Callable[[float, str], None] | None = None) -> Reproduction:
-    """Everything the paper prints, computed again; seconds."""
+def reproduce(data: Path | None = None, progress: Callable[[float, str], None] | None = None) -> Paper:
+    """Everything the paper prints, computed again in seconds; it uses no data."""
     say = progress or (lambda share, text: None)
+    channel, appendix, wrong = _appendix()
+    say(0.2, "publishing rules")
+    example, checks, more = _example()
+    worst = worst_prior(channel)
+    at_most = Check(
+        "no error exceeds that of the worst prior", error(channel) <= worst.error + 1e-12, f"{worst.error:.6f}"
+    )
+    return Paper(
+        key="askari",
+        cite="Askari et al. 2012",
+        parts=(appendix, example),
+        checks=(*checks, at_most),
+        errata=(*wrong, *more),
+        differences=("Figures 1 to 5 are drawings without numbers.",),
+    )
+
+
+def _appendix() -> tuple[Channel, Part, list[Erratum]]:
+    """The four tables of the appendix, and eq. 3, 6 and 7 on them."""
     exact = ExactChannel(rows=tuple(tuple(Fraction(cell) for cell in row) for row in APPENDIX))
     channel = exact.floats()
-    point = np.array([1.0, 0.0, 0.0, 0.0])
+    n = len(APPENDIX)
+    flat = Channel(matrix=np.full((n, n), 1 / n))
     worst = worst_prior(channel)
-    flat = Channel(matrix=np.full((4, 4), 0.25))
-    lines = [
-        Line("appendix: error, uniform prior", "0.54", f"{error(channel):.6f}", "exact", str(exact.error())),
-        Line("appendix: error, prior on one table", "0", f"{error(channel, point):g}", "exact", ""),
-        Line("a channel that tells nothing, 4 tables", "0.75", f"{error(flat):g}", "exact", ""),
-        Line("appendix: H(T|T') in bits", "-", f"{conditional_entropy(channel):.6f}", "exact", ""),
-        Line("appendix: Santhi-Vardy bound", "-", f"{santhi_vardy(channel):.6f}", "bound", "eq. 7 with its sign"),
-        Line(
-            "appendix: largest error over all priors", "open", f"{worst.error:.6f}", worst.exactness,
-            "at " + ", ".join(f"{p:.4f}" for p in worst.prior),
+    spelled = ", ".join(f"{p:.4f}" for p in worst.prior)
+    entropy = conditional_entropy(channel)
+    lines = (
+        beside("error, uniform prior (eq. 26)", "0.54", error(channel), note=f"{exact.error()} in full"),
+        beside("error, prior on one table", "0", error(channel, np.eye(n)[0])),
+        beside("error, all tables published alike (eq. 27)", "0.75", error(flat)),
+        only("H(T|T') in bits", entropy),
+        only("the Santhi-Vardy bound (eq. 6)", santhi_vardy(channel), exactness="bound"),
+        only("the largest error over all priors, a challenge that sec. 3 names", worst.error, note=f"at {spelled}", exactness=worst.exactness),
+    )  # fmt: skip
+    as_printed = 1 - sum(max(exact.posterior(y)) for y in range(n)) / Fraction(n)
+    nothing = 1 - Fraction(1, n) * Fraction(1, n)  # one output: every posterior is the prior
+    errata = [
+        Erratum(
+            "eq. 3",
+            "1 - 1/n sum over T' of max P(T|T')",
+            "1 - 1/n sum over T' of max P(T'|T), as in the bounds below it and in eq. 26",
+            f"On the appendix' channel the printed form gives {as_printed} = {float(as_printed):.4f} and the right one {exact.error()} = 0.5404, "
+            f"which eq. 26 prints as 0.54. For a mechanism that publishes one and the same table it gives {nothing}, above the largest "
+            f"error there is, 1 - 1/n = {1 - Fraction(1, n)}.",
+            as_printed != exact.error() and round(float(exact.error()), 2) == 0.54 and nothing > 1 - Fraction(1, n),
         ),
-    ]  # fmt: skip
-    say(0.2, "publishing rules")
-    found = {
-        rule: solve(parse({**EXAMPLE, "publish": rule}))
-        for rule in ("uniform", "minimal", "deterministic", "most general")
-    }
-    uniform = found["uniform"]
-    truth = _coefficient(8, 3, 2, 5)
-    lines += [
-        Line("tables of 5 rows over 4 x 2 x 3 values (eq. 21)", "98,280", f"{uniform.inputs:,}", "exact", ""),
-        Line("2-anonymous releases, ungeneralized node (eq. 25)", "36", f"{truth:,}", "exact", "see errata"),
-        Line("2-anonymous releases, all nodes", "-", f"{uniform.outputs or 0:,}", "exact", ""),
-        *(
-            Line(f"error, publishing {rule}", "-", f"{one.error:.10f}", one.exactness, str(one.exact or ""))
-            for rule, one in found.items()
+        Erratum(
+            "eq. 7",
+            "H(T|T') without a minus sign",
+            "minus the sum",
+            f"Logarithms of probabilities are not positive, so the printed sum is {-entropy:.4f} on the appendix' channel, and eq. 6 would bound the "
+            f"error {error(channel):.4f} by {1 - 2**entropy:.4f}; with the sign by {santhi_vardy(channel):.4f}.",
+            1 - 2**entropy < error(channel) <= santhi_vardy(channel),
         ),
     ]
+    return channel, Part("Appendix: a channel of four tables", lines), errata
+
+
+def _example() -> tuple[Part, list[Check], list[Erratum]]:
+    """Section 5: tables of five rows, their 2-anonymous releases, and what publishing rules leak."""
+    found = {rule: solve(parse({**EXAMPLE, "publish": rule})) for rule in RULES}
     by = {rule: one.error for rule, one in found.items()}
-    checks = (
+    uniform = found["uniform"]
+    tables = _tables()
+    ages, genders, diseases = SIZES
+    cells = ages * genders
+    counted = int(_every_cell_holds(tables // diseases, K).sum())
+    any_release = sum(comb(a * g * diseases + ROWS - 1, ROWS) for a, g in itertools.product((4, 2, 1), (2, 1)))
+    lines: tuple[Line, ...] = (
+        beside("tables of 5 rows over 4 x 2 x 3 values (eq. 21)", "98280", uniform.inputs, note=f"{len(tables):,} listed one by one"),
+        only("generalizations of age and gender (eq. 22)", 3 * 2),
+        only("releases of 5 rows, 2-anonymous or not (eq. 24)", any_release),
+        beside("2-anonymous releases, nothing generalized (eq. 25)", "36", _coefficient(cells, diseases, K, ROWS), wrong=[0]),
+        only("2-anonymous releases, all generalizations", uniform.outputs or 0),
+        *(only(f"error, publishing {rule}", one.error, note=str(one.exact or ""), exactness=one.exactness) for rule, one in found.items()),
+    )  # fmt: skip
+    checks = [
         Check(
             "deterministic publishing leaks more than uniform publishing (the headline)",
             by["deterministic"] < by["uniform"],
             f"{by['deterministic']:.4f} against {by['uniform']:.4f}",
         ),
         Check(
-            "always the most general release leaks less than both (so it is no theorem)",
-            by["most general"] > max(by["uniform"], by["deterministic"]),
-            f"{by['most general']:.6f}",
+            "eq. 25, corrected, counts what a list of all tables counts",
+            counted == _coefficient(cells, diseases, K, ROWS),
+            f"{counted:,}",
         ),
-        Check("no error exceeds that of the worst prior", error(channel) <= worst.error + 1e-12, f"{worst.error:.6f}"),
-    )
-    return Reproduction(tuple(lines), checks)
+    ]
+    alone = _coefficient(cells, 1, K, ROWS)
+    listed = int(_every_cell_holds(np.unique(tables // diseases, axis=0), K).sum())
+    # One released table, age and gender suppressed, with the diseases x, x, x, y, z: how many inputs lie behind it?
+    behind = int((np.sort(tables % diseases, axis=1) == [0, 0, 0, 1, 2]).all(axis=1).sum())
+    product = comb(cells + 2, 3) * cells * cells
+    printed_sum = ROWS * (ages + genders + 1)
+    outputs = uniform.outputs or 1
+    errata = [
+        Erratum(
+            "eq. 25",
+            f"{_eq_25(cells, K, ROWS)} releases with nothing generalized, for k = {K} and r = {ROWS}",
+            f"{counted:,}, the coefficient of x^r in (1 + sum over j >= k of C(j + s - 1, j) x^j)^M with M = {cells} cells and s = {diseases} diseases",
+            f"Of the {len(tables):,} tables, listed one by one, {counted:,} have no age and gender that only one row has. The formula forgets the disease, "
+            f"and what is left of r by k: even without the disease there are {listed}, as {cells} cells can hold all five rows, and "
+            f"{cells * (cells - 1)} ordered pairs three and two.",
+            _eq_25(cells, K, ROWS) == 36
+            and counted == _coefficient(cells, diseases, K, ROWS)
+            and listed == alone == cells + cells * (cells - 1),
+        ),
+        Erratum(
+            "sec. 5.5, the inputs behind a release",
+            f"a sum over its generalized values: {printed_sum} for five rows with age and gender suppressed and the diseases x, x, x, y, z",
+            f"{product:,}, a product over its distinct rows, up to the order of equal ones: C(8 + 2, 3) x 8 x 8",
+            f"Of the {len(tables):,} tables {behind:,} have these diseases, and each can be released so.",
+            behind == product != printed_sum,
+        ),
+        Erratum(
+            "sec. 5.3 and 5.4, the letters",
+            "m inputs and n outputs",
+            "n inputs and m outputs, as in sec. 4.1",
+            f"With {uniform.inputs:,} inputs and {outputs:,} outputs the bound 1 - m/n of sec. 4.1 would be {1 - uniform.inputs / outputs:.2f}, which says nothing; "
+            f"with the letters of sec. 4.1 it is {1 - outputs / uniform.inputs:.4f}, and no rule falls below it.",
+            1 - uniform.inputs / outputs < 0 and all(1 - outputs / uniform.inputs <= e + 1e-12 for e in by.values()),
+        ),
+        Erratum(
+            "abstract and sec. 1, that deterministic publishing reduces privacy",
+            "said of the property as such",
+            "true of publishing the least generalized release; no theorem",
+            f"A deterministic rule that always publishes the most general release has the error {by['most general']:.6f}, publishing "
+            f"all releases alike {by['uniform']:.6f}, and the least generalized {by['deterministic']:.6f}.",
+            by["most general"] > by["uniform"] > by["deterministic"],
+        ),
+    ]  # fmt: skip
+    return Part("Section 5: 2-anonymity of five rows as a channel", lines), checks, errata
+
+
+def _tables() -> IntArray:
+    """Every table of five rows, up to their order, one a line: the input set of the example, listed and not counted."""
+    values = SIZES[0] * SIZES[1] * SIZES[2]
+    return np.array(list(itertools.combinations_with_replacement(range(values), ROWS)), dtype=np.int64)
+
+
+def _every_cell_holds(cells: IntArray, k: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Of which tables every row shares its cell with at least k - 1 others."""
+    alike = (cells[:, :, None] == cells[:, None, :]).sum(axis=2)
+    found: np.ndarray[tuple[int], np.dtype[np.bool_]] = (alike >= k).all(axis=1)
+    return found
+
+
+def _eq_25(cells: int, k: int, rows: int) -> int:
+    """Eq. 25 as it is printed."""
+    groups = rows // k
+    return sum(comb(cells, groups - i) * comb(groups - i + i * k - 1, i * k) for i in range(groups))
 
 
 def _coefficient(cells: int, values: int, k: int, rows: int) -> int:

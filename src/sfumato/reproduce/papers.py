@@ -16,7 +16,6 @@ from typing import Any
 from ..core.errors import InputError
 from ..core.files import write_whole
 from .adult import folder
-from .askari import Reproduction as Askari
 from .check import WORST, Check, Figure, Paper
 
 Progress = Callable[[float, str], None]
@@ -45,11 +44,11 @@ without a word. Adult is read from `../shared/data/adult`, or from the folder gi
 
 
 def reproduced(data: Path | None, progress: Progress | None = None) -> list[Paper]:
-    """The three papers that take seconds."""
-    from . import afifi, bezzi, manta
+    """The four papers that take seconds."""
+    from . import afifi, askari, bezzi, manta
 
     found = []
-    for i, module in enumerate((manta, bezzi, afifi)):
+    for i, module in enumerate((manta, bezzi, afifi, askari)):
 
         def part(share: float, text: str, i: int = i) -> None:
             if progress is not None:
@@ -64,11 +63,10 @@ def write(
 ) -> list[Path]:
     """Write the page, its figures and the digest of a mining run under `out`; what was there of these is replaced."""
     from ..report.paper_figures import svg
-    from .askari import reproduce as askari
 
     folder(data)  # a page without the data would lack most of it
     digest = None if sramka is None else record(_read(sramka))
-    papers, channel = reproduced(data, progress), askari()
+    papers = reproduced(data, progress)
     images = out / "papers"
     try:
         images.mkdir(parents=True, exist_ok=True)
@@ -84,7 +82,7 @@ def write(
     for old in images.glob("*.svg"):
         if old not in made:
             old.unlink()
-    write_whole(made[0], page(papers, channel, kept(out)))
+    write_whole(made[0], page(papers, kept(out)))
     return made
 
 
@@ -94,7 +92,7 @@ def kept(out: Path) -> dict[str, Any] | None:
     return dict(json.loads(file.read_text(encoding="utf-8"))) if file.is_file() else None
 
 
-def page(papers: Sequence[Paper], channel: Askari, mining: dict[str, Any] | None) -> str:
+def page(papers: Sequence[Paper], mining: dict[str, Any] | None) -> str:
     """The page in Markdown."""
     text = [HEAD, "| paper | " + " | ".join(WORST[:-1]) + " | checks | errata proved |", "|---" * 7 + "|"]
     for paper in papers:
@@ -104,13 +102,11 @@ def page(papers: Sequence[Paper], channel: Askari, mining: dict[str, Any] | None
         text.append(
             f"| [{paper.cite}](#{paper.key}) | {counts} | {_of(c.holds for c in checks)} | {_of(e.shown for e in paper.errata)} |"
         )
-    text.append(f"| [Askari et al. 2012](#askari) | | | | | {_of(c.holds for c in channel.checks)} | |")
     if mining is not None:
         text.append(f"| [Sramka et al. 2010](#sramka) | | | | | {_of(c['holds'] for c in mining['checks'])} | |")
     text.append("")
     for paper in papers:
         text += _paper(paper)
-    text += _askari(channel)
     text += _sramka(mining)
     return "\n".join(text).rstrip("\n") + "\n"
 
@@ -155,14 +151,6 @@ def _figure(figure: Figure) -> list[str]:
 
 def _checks(checks: Sequence[Check]) -> list[str]:
     return ["### Checks", "", *(f"- {_mark(c.holds)} {_plain(c.text)}: {_plain(c.seen)}" for c in checks), ""]
-
-
-def _askari(found: Askari) -> list[str]:
-    text = _heading("askari")
-    text += _grid(
-        ("", "printed", "ours", "", ""), [(x.what, x.printed, x.ours, x.exactness, x.note) for x in found.lines]
-    )
-    return [*text, *_checks(found.checks), "### Errata", "", *(f"- {_plain(each)}" for each in found.errata), ""]
 
 
 def _mark(holds: bool) -> str:
