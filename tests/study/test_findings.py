@@ -15,8 +15,9 @@ import sfumato as sf
 from sfumato.core.release import Release
 from sfumato.metrics import metric, require
 from sfumato.study import findings as module
-from sfumato.study.findings import MASK, findings, halves, riskiest, sizes
+from sfumato.study.findings import MASK, findings, riskiest, sizes
 from sfumato.study.study import Candidate, Study, grid
+from sfumato.study.usual import halves
 
 ROLES = sf.Roles(quasi=("age", "town", "job"), sensitive=("ill",), identifiers=("name",), source="roles.toml")
 SECRETS = ("Quixotic", "Zanzibar77", "Smith88", "Kuru5561")
@@ -142,7 +143,7 @@ def test_three_tests_with_baseline_and_control() -> None:
 
 def test_two_sources_share_the_columns() -> None:
     table = sf.read(pa.table(columns()))
-    one, two = halves(Release(table=table, original=table).evidence(ROLES), ROLES)
+    one, two = halves(ROLES, table, table.columns)
     assert sorted(one + two) == sorted(ROLES.quasi)
     assert one
     assert two

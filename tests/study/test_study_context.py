@@ -11,8 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.core.errors import InputError
+from sfumato.core.roles import Roles
+from sfumato.engines import read
 from sfumato.metrics import metric, require
-from sfumato.study.context import PRESETS, QUESTIONS, RULES, Context, smallest_k
+from sfumato.study.context import OVERALL, PRESETS, QUESTIONS, RULES, WP29, Context, smallest_k
+from sfumato.study.usual import wp29
 
 GRADES = ("low", "medium", "high")
 INSIDER = {("high", "low"): 0.05, ("high", "medium"): 0.1, ("high", "high"): 0.2,
@@ -110,8 +113,6 @@ def test_nearer_recipients_are_never_held_to_a_stricter_mean() -> None:
         ("public-use", "k_anonymity >= 5", 5, "sdcMicro"),
         ("scientific-use", "k_anonymity >= 3", 3, "IHSN"),
         ("gbt-public", "k_anonymity >= 20", 20, "42460"),
-        ("gbt-agreement", "k_anonymity >= 5", 5, "42460"),
-        ("gbt-enclave", "k_anonymity >= 3", 3, "42460"),
         ("output-check", "k_anonymity >= 10", 10, "ONS"),
     ],
 )
@@ -130,10 +131,63 @@ def test_presets(name: str, text: str, k: int, source: str) -> None:
 
 def test_every_preset_is_tested_here() -> None:
     assert set(PRESETS) == {
-        "clinical-public", "public-use", "scientific-use", "gbt-public", "gbt-agreement", "gbt-enclave", "output-check",
-        "cbs-research", "cbs-public",
+        "clinical-public", "public-use", "scientific-use", "output-check", "cbs-research", "cbs-public",
     }  # fmt: skip
-    assert set(RULES) == {"hipaa", "wp29"}
+    assert set(OVERALL) == {"gbt-public", "gbt-agreement", "gbt-enclave"}
+    assert set(RULES) == {"hipaa"}
+
+
+def test_the_help_of_advise_names_every_preset() -> None:
+    from sfumato.cli.advise import PRESETS as TOLD
+
+    named = re.findall(r"[a-z0-9]+(?:-[a-z]+)?(?=, )", TOLD)
+    assert sorted(named) == sorted([*PRESETS, *RULES, *map(str, OVERALL), WP29])
+
+
+@pytest.mark.parametrize(
+    ("name", "answers", "risk", "k"),
+    [
+        ("gbt-public", {"controls": "high"}, 1, 20),  # everybody: the answers about recipients do not count
+        ("gbt-agreement", {"controls": "high", "motives": "low"}, 0.05, 5),
+        ("gbt-agreement", {"controls": "high", "motives": "high"}, 0.2, 5),
+        ("gbt-agreement", {}, 0.3, 6),
+        ("gbt-agreement", {"controls": "low", "motives": "high"}, 0.6, 12),
+        ("gbt-agreement", {"breach": 1.0}, 1, 20),
+        ("gbt-enclave", {"controls": "low"}, 0.1, 3),
+        ("gbt-enclave", {"breach": 0.16}, 0.16, 4),
+    ],
+)
+def test_gbt_also_holds_the_overall_risk(name: str, answers: dict[str, Any], risk: float, k: int) -> None:
+    """Data risk x context risk at most 0.05, and never fewer than the class size for the kind of release."""
+    context = Context(preset=name, **answers)
+    (limit,) = context.limits
+    assert context.risk == pytest.approx(risk)
+    assert (limit.k, limit.text) == (k, f"k_anonymity >= {k}")
+    assert context.risk / k <= 0.05 + 1e-12
+    floor = {"gbt-public": 20, "gbt-agreement": 5, "gbt-enclave": 3}[name]
+    assert k == floor or context.risk / (k - 1) > 0.05, "no larger than it must be"
+    assert f"at least {floor} people" in limit.sentence
+    for share in map(float, re.findall(r"overall risk of at most (\d[\d.]*\d)", limit.sentence)):
+        assert context.risk / k <= share + 1e-12 <= 0.05 + 1e-9
+
+
+def test_wp29_asks_the_questions_and_measures_three_things() -> None:
+    plain, asked = Context(to="agreement", impact="low"), Context(to="agreement", impact="low", preset="wp29")
+    assert [limit.text for limit in asked.limits] == [limit.text for limit in plain.limits]
+    assert asked.axis == plain.axis
+
+
+def test_wp29_measures_three_things() -> None:
+    table = read({"age": [1, 2, 3], "sex": ["f", "m", "m"], "illness": ["a", "b", "a"], "wage": [1, 2, 3]})
+    roles = Roles(quasi=("age", "sex"), sensitive=("illness", "wage"))
+    assert [str(each) for each in wp29(roles, table)] == [
+        "singling_out_risk[size=2]",
+        "linkability_risk[first=age,second=sex]",
+        "inference_risk[secret=illness]",
+        "inference_risk[secret=wage]",
+    ]
+    one = wp29(Roles(quasi=("age",)), read({"age": [1, 2]}))
+    assert [each.card.name for each in one] == ["singling_out_risk"]  # there are no two sources
 
 
 def test_cbs_counts_combinations() -> None:
@@ -159,12 +213,13 @@ def test_clinical_says_why_eleven_is_not_enough() -> None:
 def test_a_preset_for_named_recipients_does_not_call_itself_public() -> None:
     context = Context(preset="gbt-agreement")
     assert "public" not in context.parts
-    assert context.to_dict()["to"] is None  # nobody was asked
-    assert context.risk == 1
+    assert context.to_dict()["to"] == "agreement"
+    assert "named recipients" in context.sentence
+    assert Context(preset="public-use").to_dict()["to"] is None  # nobody was asked
 
 
 def every_context() -> list[Context]:
-    found = [Context(preset=name) for name in PRESETS]
+    found = [Context(preset=name) for name in (*PRESETS, *OVERALL, WP29)]
     for to, impact, controls in itertools.product(QUESTIONS["to"], QUESTIONS["impact"], GRADES):
         found.append(Context(to=to, impact=impact, controls=controls, known=0.001))  # type: ignore[arg-type]
     return found

@@ -12,6 +12,11 @@ import typer
 from . import _options as o
 from .study import Cache, Formats, Package, Reveal, Workers, check, end, told
 
+PRESETS = (
+    "clinical-public, public-use, scientific-use, cbs-research, cbs-public, output-check, hipaa, gbt-public, "
+    "gbt-agreement, gbt-enclave, or wp29, which also asks the questions"
+)
+
 
 @o.reads
 def run(
@@ -32,7 +37,7 @@ def run(
     ] = 0.0,
     breach: Annotated[float, typer.Option(min=0, max=1, help="The chance of a breach at the recipient's.")] = 0.0,
     preset: Annotated[
-        str | None, typer.Option(help="The limits of a guidance instead of the two questions, such as public-use.")
+        str | None, typer.Option(help=f"The limits of a guidance instead of the two questions: {PRESETS}.")
     ] = None,
     require: o.Require = None,
     risk: Annotated[str | None, typer.Option(help="The privacy metric of the map's risk axis.")] = None,
@@ -65,13 +70,15 @@ def run(
     from ..core.errors import InputError
     from ..core.roles import Roles
     from ..study.candidate import Candidate
+    from ..study.context import WP29, Context
     from ..study.sensible import candidates, overlooked
     from ..study.study import Study
     from ..study.usual import usual
 
-    if preset is None:
+    if preset in (None, WP29):  # the Opinion sets no limits, so that the answers must
         to, impact = _asked("to", to), _asked("impact", impact)
-    context = _context(to, impact, preset, controls=controls, motives=motives, known=known, breach=breach)
+    answers: dict[str, Any] = {name: given for name, given in (("to", to), ("impact", impact)) if given is not None}
+    context = Context(**answers, controls=controls, motives=motives, known=known, breach=breach, preset=preset)  # type: ignore[arg-type]
     wanted = check(formats, package, out)
     table = reading.open(input, quiet=json)
     if roles is None:
@@ -133,14 +140,6 @@ def _asked(name: str, given: str | None) -> str:
         if len(near) == 1:
             return near[0]
         typer.echo(f"  one of {', '.join(choices)}", err=True)
-
-
-def _context(to: str | None, impact: str | None, preset: str | None, **more: Any) -> Any:
-    from ..study.context import Context
-
-    if preset is not None:
-        return Context(preset=preset)
-    return Context(to=to, impact=impact, **more)  # type: ignore[arg-type]
 
 
 def _suggested(table: Any, out: Path) -> Path:

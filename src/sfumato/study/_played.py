@@ -13,11 +13,12 @@ import pyarrow as pa
 from ..attacks.attack import Attack, Rate
 from ..core.arrow import integers, take
 from ..core.errors import SfumatoError, Unavailable
-from ..core.release import Evidence, Release
+from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from .raw_risk import RawRisk
 from .result import Result
+from .usual import halves
 
 ATTACKS = 2000
 """People (or descriptions) that each of WP29's tests attacks."""
@@ -63,21 +64,6 @@ def _rate(rate: Rate | None) -> dict[str, Any] | None:
     return None if rate is None else asdict(rate)
 
 
-def halves(evidence: Evidence, roles: Roles) -> tuple[list[str], list[str]]:
-    """Two sources that know about as much: the quasi-identifiers by number of values, dealt out in turns."""
-    released = evidence.release.table.columns
-    names = [name for name in roles.quasi if name in released]
-    if len(names) < 2:
-        names += [name for name in (*roles.sensitive, *roles.insensitive) if name in released]
-    if len(names) < 2:
-        raise Unavailable("Linkability asks of two sources with different columns, and the release has one column.")
-    original = evidence.original("linkability")
-    many = {name: len(original.count((name,))) for name in names}
-    order = sorted(names, key=lambda name: (-many[name], names.index(name)))
-    one = {name for i, name in enumerate(order) if i % 4 in (0, 3)}
-    return [name for name in names if name in one], [name for name in names if name not in one]
-
-
 def _tests(release: Release, roles: Roles, seed: int, control: Table | None = None) -> dict[str, Callable[[], Attack]]:
     """WP29's three tests: who can be described, who can be joined, what can be learned of whom."""
     from ..attacks.inference import inference
@@ -87,7 +73,7 @@ def _tests(release: Release, roles: Roles, seed: int, control: Table | None = No
     how: dict[str, Any] = {"attacks": ATTACKS, "control": control, "seed": seed}
 
     def join() -> Attack:
-        first, second = halves(release.evidence(roles), roles)
+        first, second = halves(roles, release.evidence(roles).original("linkability"), release.table.columns)
         return linkability(release, roles, first=first, second=second, **how)
 
     tests: dict[str, Callable[[], Attack]] = {

@@ -105,17 +105,22 @@ class Context:
                 f"Preset {self.preset!r} is rules about the columns, which no single limit says: {rules} ({source}); check them with "
                 "`sfumato profile --risk --threshold` and `sfumato attack`, and give limits with --require."
             )
-        if self.preset is not None and self.preset not in PRESETS:
-            raise InputError(f"No preset {self.preset!r}; there are {', '.join(PRESETS)}.")
+        if self.preset is not None and self.preset not in (*PRESETS, *OVERALL, WP29):
+            raise InputError(f"No preset {self.preset!r}; there are {', '.join((*PRESETS, *OVERALL, WP29))}.")
+
+    @property
+    def recipients(self) -> To:
+        """To whom it is released: the answer, or what the preset is for."""
+        return OVERALL[self.preset][0] if self.preset is not None and self.preset in OVERALL else self.to
 
     @property
     def parts(self) -> dict[str, float]:
         """What the context risk is the largest of."""
-        if self.preset is not None:
+        if self.preset in PRESETS:
             return {"preset": 1.0}  # its numbers are limits on the data as they stand
-        if self.to == "public":
+        if self.recipients == "public":
             return {"public": 1.0}
-        controls: Grade = "high" if self.to == "onsite" else self.controls
+        controls: Grade = "high" if self.recipients == "onsite" else self.controls
         insider = INSIDER[controls][("low", "medium", "high").index(self.motives)]
         acquaintance = 1 - (1 - self.known) ** ACQUAINTANCES
         return {"insider": insider, "acquaintance": acquaintance, "breach": self.breach}
@@ -128,8 +133,10 @@ class Context:
     @property
     def limits(self) -> tuple[Limit, ...]:
         """The limits on the data, each with its source."""
-        if self.preset is not None:
+        if self.preset in PRESETS:
             return PRESETS[self.preset]
+        if self.preset is not None and self.preset in OVERALL:
+            return (self._overall(*OVERALL[self.preset][1:]),)
         overall = LIMIT[self.impact]
         if self.to == "public":
             k = math.ceil(1 / overall - 1e-9)
@@ -160,6 +167,20 @@ class Context:
         )
         return (mean, worst)
 
+    def _overall(self, k: int, words: str) -> Limit:
+        """GB/T 42460: a class size for the kind of release, and data risk x context risk of at most 0.05 (its largest data risk)."""
+        need = max(k, math.ceil(self.risk / GBT_OVERALL - 1e-9))
+        more = ""
+        if self.risk < 1:
+            named = ", ".join(f"{name} {value:.3g}" for name, value in self.parts.items())
+            more = (
+                f" Someone tries with a probability of {self.risk:.3g} (the largest of {named}), so that {need} people make an overall "
+                f"risk of at most {up(self.risk / need)}, where {GBT_OVERALL:g} is allowed."
+            )
+        least = f"at least {k} people share every combination" + (f", here {need}" if need > k else "")
+        sentence = f"{words}: {least}, a risk of at most {up(1 / need)}.{more}"
+        return Limit(f"k_anonymity >= {need}", GBT, sentence, need)
+
     @property
     def require(self) -> tuple[Requirement, ...]:
         """The limits as requirements."""
@@ -168,23 +189,27 @@ class Context:
     @property
     def axis(self) -> str:
         """The measure of risk that the limits are about."""
-        if self.preset is None and self.to != "public":
+        if self.preset in (None, WP29) and self.to != "public":
             return "marketer_risk"
         return str(self.limits[0].requirement.metric) if self.limits else "prosecutor_risk"
 
     @property
     def sentence(self) -> str:
         """The context in words."""
-        if self.preset is not None:
+        if self.preset in PRESETS:
             return f"Released by the preset {self.preset}."
-        who = QUESTIONS["to"][self.to]
-        return f"Released to: {who}. Impact {self.impact}: {QUESTIONS['impact'][self.impact]}. Context risk {self.risk:.3g}."
+        who = f"Released to: {QUESTIONS['to'][self.recipients]}."
+        if self.preset in OVERALL:
+            return f"Released by the preset {self.preset}. {who} Context risk {self.risk:.3g}."
+        more = " WP29's tests are made of every candidate; the Opinion sets no numbers, so the limits are those of the two answers."
+        said = f"{who} Impact {self.impact}: {QUESTIONS['impact'][self.impact]}. Context risk {self.risk:.3g}."
+        return said + (more if self.preset == WP29 else "")
 
     def to_dict(self) -> dict[str, Any]:
         """For machines."""
         return {
-            "to": self.to if self.preset is None else None,
-            "impact": self.impact if self.preset is None else None,
+            "to": None if self.preset in PRESETS else self.recipients,
+            "impact": self.impact if self.preset in (None, WP29) else None,
             "preset": self.preset,
             "context_risk": self.risk,
             "parts": self.parts,
@@ -224,9 +249,6 @@ PRESETS: dict[str, tuple[Limit, ...]] = {
     "scientific-use": (
         _k(3, "sdcMicro vignette; IHSN, Statistical Disclosure Control Practice Guide", "Scientific use file"),
     ),
-    "gbt-public": (_k(20, GBT, "Released to everybody"),),
-    "gbt-agreement": (_k(5, GBT, "Released under agreement"),),
-    "gbt-enclave": (_k(3, GBT, "Used in an enclave"),),
     "cbs-research": (
         Limit(
             "rarest_combination[size=3] >= 100",
@@ -252,7 +274,17 @@ PRESETS: dict[str, tuple[Limit, ...]] = {
     ),
     "output-check": (_k(10, "ONS output checking, cells of at least 10", "Tables that leave a research centre"),),
 }
-"""Presets that are numbers. Those of HIPAA and WP29 are rules: `RULES` lists what to check."""
+"""Presets that are numbers on the data as they stand."""
+
+OVERALL: dict[str, tuple[To, int, str]] = {
+    "gbt-public": ("public", 20, "Released to everybody"),
+    "gbt-agreement": ("agreement", 5, "Released under agreement"),
+    "gbt-enclave": ("onsite", 3, "Used in an enclave"),
+}
+"""Presets of GB/T 42460-2023: to whom, the class size, and in words; the context counts, too."""
+GBT_OVERALL = 0.05
+WP29 = "wp29"
+"""Opinion 05/2014: singling out, linkability and inference, each measured (`usual.wp29`); it names no limits."""
 
 RULES: dict[str, tuple[str, str]] = {
     "hipaa": (
@@ -260,7 +292,6 @@ RULES: dict[str, tuple[str, str]] = {
         "kinds of identifiers",
         "45 CFR 164.514(b)",
     ),
-    "wp29": ("singling out, linkability and inference, each measured (sfumato attack)", "Opinion 05/2014"),
 }
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import SfumatoError
 from ..core.release import Release
 from ._changed import columns, suppressed
-from ._played import halves, homogeneities, linkages, tried, wp29
+from ._played import homogeneities, linkages, tried, wp29
 from ._standing_out import MASK, after, risk, riskiest, sizes, worst_sets
 from .audit import Audit, audit
 from .exposure import exposure
@@ -24,7 +24,7 @@ from .subgroups import Subgroups, subgroups
 if TYPE_CHECKING:
     from .study import Study
 
-__all__ = ["MASK", "findings", "halves", "riskiest", "sizes"]
+__all__ = ["MASK", "findings", "riskiest", "sizes"]
 
 VERSION = 2
 _NOBODY = 2**62

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,12 @@ from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from .candidate import Candidate, grid
-from .context import Context
+from .context import WP29, Context
 from .kept import Kept
 from .point import Measured, Point
 from .result import Result, number, scores_dict
 from .runner import Bench, run
+from .usual import wp29
 
 __all__ = ["Candidate", "Point", "Result", "Study", "grid", "number", "scores_dict"]
 
@@ -84,7 +86,14 @@ class Study:
     def asked(self) -> tuple[Metric, ...]:
         """Everything that was asked for by name."""
         more = [axis for pair in self.maps for axis in pair]
-        return tuple(dict.fromkeys([*self.decisive, *more, *(self.measures or ())]))
+        return tuple(dict.fromkeys([*self.decisive, *more, *(self.measures or ()), *self._guided]))
+
+    @cached_property
+    def _guided(self) -> tuple[Metric, ...]:
+        """What the guidance of the context wants measured besides its limits."""
+        if self.context is None or self.context.preset != WP29:
+            return ()
+        return wp29(self.roles, self.table)
 
     def bench(self, seed: int | None) -> Bench:
         """What makes and measures its candidates."""
