@@ -100,6 +100,13 @@ def test_the_version_is_the_package_s(run: Run) -> None:
     assert run("--version").fine().out == f"sfumato {sfumato.__version__}\n"
 
 
+def test_the_package_runs_as_a_module() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "sfumato", "--version"], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout == f"sfumato {sfumato.__version__}\n"
+
+
 def test_no_argument_shows_the_help_and_no_half_sentence(spawn: Run) -> None:
     found = spawn()
     assert found.code in (0, 2)
