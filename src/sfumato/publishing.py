@@ -91,8 +91,8 @@ def publish(release: Release, roles: Roles, require: Sequence[Requirement], path
         release.table.write(hidden[""])
         for name, table in release.companions.items():
             table.write(hidden[name])
-        written = read(hidden[""], **_dialect(path))
-        companions = {name: read(hidden[name], **_dialect(path)) for name in release.companions}
+        written = read(hidden[""], **dialect(path))
+        companions = {name: read(hidden[name], **dialect(path)) for name in release.companions}
         pairs = _pairs(release, written, roles, require)
         again = replace(release, table=written, companions=companions, recoding=pairs, pairing="none")
         found = verify_release(again, roles, require)
@@ -146,11 +146,11 @@ def _same_rows(one: Counts, other: Counts) -> bool:
     return not balance.any()
 
 
-def _dialect(path: Path) -> dict[str, Any]:
+def dialect(path: Path) -> dict[str, Any]:
     """Our own dialect is not guessed: whatever names and values the release holds, it is read as it was written."""
     if path.suffix.lower() != ".csv":
-        return {}
-    return {"delimiter": ",", "quote": '"', "encoding": "utf-8", "header": True}
+        return {"dates": "text", "decimal": "text"}
+    return {"delimiter": ",", "quote": '"', "encoding": "utf-8", "header": True, "dates": "text", "decimal": "text"}
 
 
 def _same(path: Path, name: str) -> bool:

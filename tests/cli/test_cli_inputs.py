@@ -65,6 +65,23 @@ def test_other_forms_of_a_csv_file_give_the_same_release(
     assert quiet.err == ""
 
 
+def test_dates_and_numbers_are_read_as_what_they_are(run: Run, house: House) -> None:
+    """A column a note, said once; an option settles what the values do not."""
+    lines = [f"{i % 9 + 1:02}/0{i % 3 + 1}/1980;{1 + i % 2}.200,{i % 4}0;{'ab'[i % 2]}" for i in range(24)]
+    path = house.text("de.csv", "\n".join(["born;pay;ill", *lines]))
+    roles = house.text("de.toml", '[roles]\nquasi = ["born", "pay"]\nsensitive = ["ill"]\n')
+    told = sanitize(run, house, path, roles=roles).fine().err
+    assert "column 'born' looks like dates" in told
+    assert "column 'pay' holds numbers with a decimal comma" in told
+    (house / "out.csv").unlink()
+    settled = sanitize(run, house, path, "--dates", "month-first", "--decimal", "text", roles=roles).fine()
+    assert "column 'born' holds dates as MM/DD/YYYY" in settled.err
+    assert "'pay'" not in settled.err
+    text = (house / "out.csv").read_text(encoding="utf-8")
+    assert "1980-0" in text
+    assert "/1980" not in text
+
+
 def test_latin_1_is_read_and_written_as_utf_8(run: Run, house: House) -> None:
     content = people().replace("Rome", "Zürich").replace("town", "città").replace(CANARY, "Malmö")
     roles = house.text("città.toml", house.roles.read_text().replace("town", "città"))
@@ -241,6 +258,8 @@ def test_a_folder_is_no_table(run: Run, house: House) -> None:
         (["--sheet", "x"], ["sheet does not apply"]),
         (["--query", "SELECT 1"], ["query does not apply"]),
         (["--memory", "lots"], ["'lots'", "memory limit"]),
+        (["--dates", "ymd"], ["dates must be day-first, month-first or text"]),
+        (["--decimal", "dot"], ["decimal must be comma, point or text"]),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )

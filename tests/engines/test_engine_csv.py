@@ -50,7 +50,7 @@ def test_a_delimiter_can_be_given(write: Write, rows_of: Any) -> None:
 
 
 def test_a_decimal_comma_is_no_delimiter(write: Write, rows_of: Any) -> None:
-    assert rows_of(sf.read(write("a;b\n1,5;x\n2,5;y\n"))) == [(("1,5", "x"), 1), (("2,5", "y"), 1)]
+    assert rows_of(sf.read(write("a;b\n1,5;x\n2,5;y\n"))) == [(("1.5", "x"), 1), (("2.5", "y"), 1)]
 
 
 def test_a_delimiter_inside_quotes_is_none(write: Write, rows_of: Any) -> None:

@@ -126,7 +126,7 @@ def test_columns_too_wide_to_count_are_estimated_and_say_so(monkeypatch: pytest.
 def test_tables_with_next_to_nothing_in_them() -> None:
     one = profile(sf.read(pa.table({"age": [31], "city": ["x"]})))
     assert {column.kind for column in one.columns} == {"constant"}
-    assert one.roles.quasi == ()
+    assert one.roles.quasi == ("age", "city")  # of a single row everything tells
     assert any("sensitive" in note for note in one.notes)
     nothing = profile(sf.read(pa.table({"a": pa.array([], pa.string()), "b": pa.array([], pa.int64())})))
     assert nothing.rows == 0
@@ -136,8 +136,29 @@ def test_tables_with_next_to_nothing_in_them() -> None:
     tomllib.loads(nothing.toml())
 
 
+def test_names_come_before_a_constant_value() -> None:
+    """Everybody has HIV: nobody is told apart by it, and all are told on."""
+    said = {"name": ["A"], "member_no": ["M1"], "contact": ["a@example.org"], "diagnosis": ["HIV"], "wave": ["1"]}
+    one = profile(sf.read(pa.table(said)))
+    assert (one.roles.identifiers, one.roles.sensitive) == (("name", "member_no", "contact"), ("diagnosis",))
+    many = profile(sf.read(pa.table({name: values * 30 for name, values in said.items()} | {"illness": [""] * 30})))
+    assert many.roles.identifiers == ("name", "member_no", "contact")
+    assert many.roles.sensitive == ("diagnosis",)
+    assert many.roles.insensitive == ("wave", "illness")  # without a value there is nothing to learn
+    reason = next(column.reason for column in many.columns if column.name == "diagnosis")
+    assert reason.endswith("everybody has the same value, so who is known to be in the table is known to have it")
+    assert not any("sensitive" in note for note in many.notes)
+
+
+def test_a_few_far_values_do_not_widen_the_intervals_of_all_others() -> None:
+    bulk = [50 + 0.1 * i for i in range(2000)]  # 50 to 250
+    for far in ([], [9_000.0, 40_000.0]):
+        rules = profile(sf.read(pa.table({"cost": bulk + far, "x": ["a", "b"] * ((2000 + len(far)) // 2)}))).roles.hierarchies
+        assert rules.get("cost", {"widths": [10]})["widths"][0] in (10, 20)
+
+
 def test_dates_that_no_calendar_rule_reads_are_not_given_one() -> None:
-    days = [f"{i % 28 + 1:02d}.{i % 12 + 1:02d}.19{i % 60 + 40}" for i in range(200)]
+    days = ["30.02.1950", *(f"{i % 28 + 1:02d}.{i % 12 + 1:02d}.19{i % 60 + 40}" for i in range(199))]
     found = profile(sf.read(pa.table({"birth": days, "visit": [f"2020-01-{i % 28 + 1:02d}" for i in range(200)]})))
     assert found.roles.hierarchies["birth"] == {"suppress": True}
     assert found.roles.hierarchies["visit"] == {"dates": ["month", "quarter", "year", "decade"]}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import InputError
+from ..core.toml import opened
 from .publish import Publish, Rule, rule
 from .tables import Attribute, Demand, Domain
 
@@ -74,16 +74,7 @@ def read(path: Path | str) -> Description:
     `levels`, one list per level in the order of the values. `weights`, in node order, go with `publish = "weights"`; `probabilities` of
     attributes say that rows are drawn independently."""
     path = Path(path)
-    try:
-        with path.open("rb") as file:
-            content = tomllib.load(file)
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not a TOML file ({error}).") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({type(error).__name__}).") from None
-    return parse(content, source=str(path))
+    return parse(opened(path, "file that describes a table"), source=str(path))
 
 
 def parse(content: Mapping[str, Any], *, source: str = "description") -> Description:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Input = Annotated[
     Path, typer.Argument(metavar="INPUT", help="CSV, Parquet, Excel or Arrow file, or a DuckDB or SQLite database.")
 ]
+OriginalFile = Annotated[Path, typer.Argument(metavar="ORIGINAL", help="The table that was sanitized.")]
 ReleaseFile = Annotated[Path, typer.Argument(metavar="RELEASE", help="The published file.")]
 RolesFile = Annotated[
     Path, typer.Option("--roles", metavar="ROLES", help="The roles file (TOML); `sfumato profile` writes one.")
@@ -41,6 +42,7 @@ Companions = Annotated[
         help="A file published beside the release, such as sensitive=release.sensitive.csv (Anatomy). Repeatable.",
     ),
 ]
+Pair = Annotated[str, typer.Option(help="How rows belong together: position, key:COLUMN or none.")]
 JoinedBy = Annotated[
     str | None,
     typer.Option(
@@ -68,6 +70,8 @@ class Reading:
     encoding: str | None
     header: bool | None
     missing: list[str] | None
+    dates: str | None
+    decimal: str | None
     sheet: str | None
     query: str | None
     memory: str | None
@@ -76,7 +80,7 @@ class Reading:
     def arguments(self) -> tuple[str, ...]:
         """What was given, as the command line writes it: so that a report can say how to read the table again."""
         words: list[str] = []
-        for name in ("delimiter", "quote", "encoding", "sheet", "query"):
+        for name in ("delimiter", "quote", "encoding", "dates", "decimal", "sheet", "query"):
             if getattr(self, name) is not None:
                 words += [f"--{name}", getattr(self, name)]
         if self.header is not None:
@@ -97,9 +101,8 @@ class Reading:
             "delimiter": self.delimiter and self.delimiter.replace("\\t", "\t"),
             "quote": self.quote,
         }
-        options.update(
-            encoding=self.encoding, header=self.header, missing=self.missing, sheet=self.sheet, query=self.query
-        )
+        for name in ("encoding", "header", "missing", "dates", "decimal", "sheet", "query"):
+            options[name] = getattr(self, name)
         table = read(path, **{key: value for key, value in options.items() if value is not None and value != []})
         if not quiet:
             for note in table.notes:
@@ -137,6 +140,18 @@ _READING: dict[str, Any] = {
     "encoding": Annotated[str | None, _reading("Encoding of a CSV file.")],
     "header": Annotated[bool | None, _reading("Whether the first line names the columns.", "--header/--no-header")],
     "missing": Annotated[list[str] | None, _reading("A text that means missing, such as '?'. May be repeated.")],
+    "dates": Annotated[
+        str | None,
+        _reading(
+            "Which part of dates such as 03/04/1980 is first, if the values do not tell: day-first, month-first; or text."
+        ),
+    ],
+    "decimal": Annotated[
+        str | None,
+        _reading(
+            "What a comma in numbers such as 1,234 means, if they do not tell: comma (decimal), point (thousands); or text."
+        ),
+    ],
     "sheet": Annotated[str | None, _reading("Sheet of an Excel file.")],
     "query": Annotated[str | None, _reading("SELECT over the tables of a database.")],
     "memory": Annotated[str | None, _reading("Memory limit of the engine, such as 4GB; it spills beyond.")],
@@ -248,6 +263,21 @@ def console() -> Console:
 
     out = Console(highlight=False, markup=False)  # metric texts have brackets, which are not markup
     return out if out.is_terminal else Console(highlight=False, markup=False, width=160)
+
+
+after_interruption: list[str] = []
+"""What a user should know whose interruption ends the run; the command line says it."""
+
+
+@contextmanager
+def keeping(folder: Path | None) -> Iterator[None]:
+    """A part of a run whose results are kept in a folder: who interrupts it is told that nothing is lost."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if folder is not None and folder.is_dir() and any(folder.glob("*.json")):
+            after_interruption.append(f"what was computed is kept in {folder}, and the same command goes on from there")
+        raise
 
 
 @contextmanager

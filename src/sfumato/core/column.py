@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 
 from .arrow import numpy, take
 from .errors import Unavailable
+from .spelling import plain
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -122,8 +123,10 @@ class Column:
         that would be a guess. Two values need no order, since either gives the same distances.
         """
         if stated is not None:
+            known = [text for text in self.texts if text is not None]
+            stated = stated if set(known) <= set(stated) else plain(stated)  # or spelled as the file that was read
             place = {value: i for i, value in enumerate(stated)}
-            absent = sum(text is not None and text not in place for text in self.texts)
+            absent = sum(text not in place for text in known)
             if absent:
                 raise Unavailable(
                     f"The order stated for {self.name!r} lacks {absent} of its values; add them under [orders]."

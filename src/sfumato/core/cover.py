@@ -10,9 +10,11 @@ Notations read, ours and those of ARX, sdcMicro and the papers:
     476**  3*                codes that agree where there is no asterisk
     2024-05  2024-Q2  2024  2020s  05/2024  Q2 2024   dates of a month, quarter, year, decade
     [2024-05-01,2024-06-30]  [2024-05-01, 2024-07-01[  dates between two days
-    [2020, 2030[             dates between two years
+    [2020, 2030[  [2020.0, 2030.0)               dates between two years (with a point: from 1800 to 2200)
     <2024-05-01  >=2024-05-01                    dates on one side of a day
     {a, b}                   any of these
+
+A day may also be spelled 31.12.2024 in any of these.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ import numpy.typing as npt
 
 from .column import Column, IntArray
 from .hierarchy import TOP, Hierarchy
+from .spelling import DAY, DAY_FIRST
 
 BoolArray = npt.NDArray[np.bool_]
 _N = r"([+-]?(?:\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|[iI]nf))"
@@ -37,8 +40,11 @@ _DASH = re.compile(rf"^\[?\s*{_N}\s*(?:-|–|\.\.)\s*{_N}\s*\]?$")
 _SIDE = re.compile(rf"^(<=|>=|<|>|≤|≥)\s*{_N}$")
 _UP = re.compile(rf"^{_N}\s*\+$")
 _DAY = r"(\d{4}-\d{2}-\d{2}[T\d:.+-]*)"
-_DAYS = re.compile(rf"^([\[\](])\s*{_DAY}\s*,\s*{_DAY}\s*([\[\])])$")
-_YEARS = re.compile(r"^([\[\](])\s*(\d{4})\s*,\s*(\d{4})\s*([\[\])])$")
+_MIDNIGHT = r"(?: 00:00:00)?"  # as pandas.cut spells a day
+_DAYS = re.compile(rf"^([\[\](])\s*{_DAY}{_MIDNIGHT}\s*,\s*{_DAY}{_MIDNIGHT}\s*([\[\])])$")
+_YEAR = r"(\d{4}(?!\.)|(?:1[89]\d\d|2[01]\d\d|2200)(?=\.0))(?:\.0+)?"
+_YEARS = re.compile(rf"^([\[\](])\s*{_YEAR}\s*,\s*{_YEAR}\s*([\[\])])$")
+_DOTTED = re.compile(rf"(?<![\d.]){DAY['.']}(?![\d.])")
 _DAY_SIDE = re.compile(rf"^(<=|>=|<|>|≤|≥)\s*{_DAY}$")
 _CALENDAR = re.compile(r"^\d{4}(-\d{2}|-Q[1-4]|s)?$")
 _CALENDAR_ARX = re.compile(r"^(?:(\d{2})/|(Q[1-4]) )(\d{4})$")
@@ -147,6 +153,8 @@ class Domain:
         elif m := _DAY_SIDE.match(text):
             holds = _SIDES[m[1]]
             found = [i for v, i in self._index.items() if holds(v[: len(m[2])], m[2])]
+        elif text in self._index:
+            found = [self._index[text]]
         else:
             if m := _CALENDAR_ARX.match(text):
                 text = f"{m[3]}-{m[1] or m[2]}"
@@ -180,7 +188,10 @@ class Domain:
                 [i for v, i in self._index.items() if mask.fullmatch(v.ljust(len(text), "_"))],
                 dtype=np.int64,
             )
-        return self._days(text) if self.column.dates else None
+        if not self.column.dates:
+            return None
+        # 31.12.2024 has one meaning, whatever stands around it
+        return self._days(_DOTTED.sub(lambda day: DAY_FIRST.plain(day[0]), text))
 
     def _under(self, text: str) -> frozenset[str]:
         assert self.hierarchy is not None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -19,8 +19,10 @@ import numpy as np
 
 from .column import IntArray
 from .errors import InputError
+from .spelling import Found, decide, look, plain
 
 TOP = "*"
+_OTHER = " It spells them otherwise: write dates as YYYY-MM-DD and numbers with a point."
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +34,8 @@ class Hierarchy:
     source: str = "rule"
     lines: tuple[int, ...] = ()
     """The line of each value in its file, for errors."""
+    hint: str = ""
+    """What may be behind values that have no line: how those of the file were read."""
 
     def __post_init__(self) -> None:
         values = self.levels[0]
@@ -77,8 +81,11 @@ class Hierarchy:
         return cls(column, tuple(levels), source, tuple(i for i, _ in numbered))
 
     @classmethod
-    def read(cls, column: str, path: Path) -> Hierarchy:
-        """Read ARX's format: `value;level1;...;*`, no header, semicolons (or tabs or commas, if there is none)."""
+    def read(cls, column: str, path: Path, *, as_text: bool = False) -> Hierarchy:
+        """Read ARX's format: `value;level1;...;*`, no header, semicolons (or tabs or commas, if there is none).
+
+        Values that are dates or numbers in another spelling are read as those of a table are, unless they are to stand `as_text`.
+        """
         try:
             with path.open(encoding="utf-8-sig", newline="") as file:
                 text = file.read()
@@ -98,7 +105,11 @@ class Hierarchy:
                 line = reader.line_num + 1
         except csv.Error:
             raise InputError(f"{path}, line {line}: cannot be read; are the quotes closed?") from None
-        return cls.of(column, rows, str(path), lines)
+        found = Found() if as_text else decide(look(row[0] for row in rows if row))
+        if found.way is not None:
+            rows = [[found.way.plain(row[0]), *row[1:]] if row else row for row in rows]
+        made = cls.of(column, rows, str(path), lines)
+        return replace(made, hint=_hint(column, found))
 
     def write(self, path: Path) -> None:
         """Write ARX's format, which `read` and ARX itself take back."""
@@ -160,11 +171,20 @@ class Hierarchy:
         rows = list(zip(*self.levels, strict=True))
         absent = [text for text in texts if text is not None and text not in self.index]
         if absent and unknown != TOP:
+            other = "" if self.hint or not set(absent) <= set(plain(self.levels[0])) else _OTHER
             raise InputError(
                 f"{self.source}: {len(absent)} of the values in column {self.column!r} have no line in its hierarchy. "
-                f'Add them, or send them to * with {self.column} = {{ file = "...", unknown = "*" }}.'
+                f'Add them, or send them to * with {self.column} = {{ file = "...", unknown = "*" }}.{self.hint or other}'
             )
         for text in texts:
             if text is not None:
                 lines.append(rows[self.index[text]] if text in self.index else (text, *[TOP] * self.height))
         return Hierarchy(self.column, tuple(zip(*lines, strict=True)) or ((),) * len(self.levels), self.source)
+
+
+def _hint(column: str, found: Found) -> str:
+    """What to say of the spelling of a file where values are not found in it."""
+    if found.way is not None:
+        return f' It holds {found.way.name}, read as in a table; to match them as they stand: {column} = {{ file = "...", text = true }}.'
+    better = "numbers with a point" if any(way.comma for way in found.open) else "dates as YYYY-MM-DD"
+    return f" Its values do not settle how they are spelled: write {better}." if found.open else ""

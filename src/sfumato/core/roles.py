@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import json
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,11 +13,12 @@ from . import ladders
 from .column import Column
 from .errors import InputError
 from .hierarchy import Hierarchy
+from .toml import opened
 
 KINDS = ("identifiers", "quasi", "sensitive", "insensitive")
 _SINGLE = ("person", "guarding")
 _SECTIONS = ("roles", "hierarchies", "orders", "weights")
-_RULE_KEYS = (*ladders.RULES, "origin", "suppress", "file", "unknown")
+_RULE_KEYS = (*ladders.RULES, "origin", "suppress", "file", "unknown", "text")
 
 
 @dataclass(frozen=True)
@@ -67,17 +67,7 @@ class Roles:
     def read(cls, path: Path | str) -> Roles:
         """Read a roles file; hierarchies in it are found relative to it."""
         path = Path(path)
-        try:
-            with path.open("rb") as file:
-                content = tomllib.load(file)
-        except FileNotFoundError:
-            raise InputError(
-                f"{path}: no such roles file; `sfumato profile INPUT --write-roles {path}` writes one."
-            ) from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InputError(f"{path}: not a TOML file ({error}).") from None
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read ({type(error).__name__}).") from None
+        content = opened(path, "roles file", hint=f"`sfumato profile INPUT --write-roles {path}` writes one")
         return cls.of(content, source=str(path), folder=path.parent)
 
     @classmethod
@@ -188,8 +178,8 @@ class Roles:
         rule = self.hierarchies.get(name)
         if isinstance(rule, Hierarchy):
             return rule
-        file = rule.get("file") if isinstance(rule, dict) else rule
-        return Hierarchy.read(name, self.folder / file) if isinstance(file, str) else None
+        file, text = (rule.get("file"), bool(rule.get("text"))) if isinstance(rule, dict) else (rule, False)
+        return Hierarchy.read(name, self.folder / file, as_text=text) if isinstance(file, str) else None
 
 
 def _known(content: Mapping[str, Any], names: Sequence[str], where: str, what: str) -> None:

@@ -26,6 +26,7 @@ from ..core.arrow import numpy
 from ..core.column import IntArray, encode, text_of
 from ..core.counts import Counts
 from ..core.errors import InputError, NotMet, SfumatoError
+from ..core.spelling import Found
 from ..core.table import Recoding, Table
 
 T = TypeVar("T")
@@ -181,6 +182,8 @@ class DuckTable(Table):
     """What finds that out where it is less work than reading every row, or says that it is not."""
     opened: tuple[str, tuple[tuple[str, Any], ...]] | None = None
     """The file that it is, whole, and the options it was read with; None for anything else."""
+    spelled: tuple[DuckTable, Mapping[str, Found]] | None = None
+    """The table as it stood before dates and numbers were read, and what was found of its columns; None for anything else."""
 
     @classmethod
     def of(cls, name: str, sql: str, notes: tuple[str, ...] = ()) -> DuckTable:
@@ -286,6 +289,8 @@ class DuckTable(Table):
     def digest(self) -> str:
         """Of a file its bytes and how they are read; of anything else its rows, in their order."""
         found = hashlib.sha256(repr((self.columns, self.opened and self.opened[1])).encode())
+        if self.spelled is not None:
+            found.update(repr([(name, each.way) for name, each in self.spelled[1].items()]).encode())
         if self.opened is not None:
             with open(self.opened[0], "rb") as file:
                 for part in iter(lambda: file.read(1 << 20), b""):
@@ -306,12 +311,27 @@ class DuckTable(Table):
         rows = arrow(self.sql, self.name)
         with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, rows.schema) as writer:
             writer.write_table(rows)
-        return str(path), (), self.name
+        return str(path), (("dates", "text"), ("decimal", "text")), self.name  # what was to be read is read
 
     def keep(self, columns: Sequence[str]) -> DuckTable:
         """A projection."""
         chosen = ", ".join(f"{self._value(column)} AS {name_of(column)}" for column in columns)
         return DuckTable.of(self.name, f"SELECT {chosen} FROM ({self.sql})", self.notes)
+
+    def each(self, cells: Mapping[str, str], notes: Sequence[str] = ()) -> DuckTable:
+        """The same rows with some columns rewritten cell by cell, and more notes; counted by lines where it was before."""
+        chosen = ", ".join(f"{cells[c]} AS {name_of(c)}" if c in cells else name_of(c) for c in self.columns)
+        made = DuckTable.of(self.name, f"SELECT {chosen} FROM ({self.sql})", (*self.notes, *notes))
+        lines = self.lines
+        if lines is None:
+            return made
+
+        def weighted() -> tuple[str, str] | None:
+            if (given := lines()) is None:
+                return None
+            return f"SELECT {chosen}, {name_of(given[1])} FROM ({given[0]})", given[1]
+
+        return replace(made, lines=weighted)
 
     def copied(self, columns: Mapping[str, str]) -> DuckTable:
         """Copies stand last, so that the order of the rows by all their values is as before."""

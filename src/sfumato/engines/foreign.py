@@ -14,17 +14,19 @@ from typing import cast
 from ..core.hierarchy import TOP
 from ..core.table import Table
 from .duckdb import DuckTable, literal, name_of, run
+from .spelled import alike
 
 MARKS = ("NA", "NULL")
 Found = dict[str, dict[str, int]]
 
 
 def recognise(table: Table, original: Table | None, *, quasi: Sequence[str], others: Sequence[str] = ()) -> Table:
-    """A release from elsewhere with NA and NULL read as what they mean; its notes say so, column by column.
+    """A release from elsewhere with NA and NULL read as what they mean, and its dates and numbers as the original's; its notes say so.
 
     `quasi` are columns where a cell may have been suppressed, `others` those where it can only be missing. Costs one scan of the
     release; another one of it and one of the original if something was found.
     """
+    table = alike(table, original)
     if not isinstance(table, DuckTable):
         return table
     there = _count(table, _marked(table, [name for name in (*quasi, *others) if name in table.columns]))

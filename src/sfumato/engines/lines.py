@@ -54,6 +54,20 @@ class Lines:
             self._made.append(made)
         return self._made[0]
 
+    def commas(self) -> bool:
+        """Whether a field may hold a comma: there is one that separates nothing, or a quote for it to stand in.
+
+        Bytes are searched ten times as fast as records are taken apart.
+        """
+        sign = self.found.quote if self.found.delimiter == "," else ","
+        if not sign or self.file.suffix == ".gz":
+            return bool(sign)
+        try:
+            with self.file.open("rb") as file:
+                return any(sign.encode() in block for block in iter(lambda: file.read(1 << 20), b""))
+        except OSError:
+            return True
+
     def _repeat(self) -> bool:
         """Whether blocks from all over the file hold the same lines again and again."""
         found = self.found

@@ -12,7 +12,7 @@ import pyarrow as pa
 from ..core.arrow import strings
 from ..core.column import text_of
 from ..core.errors import InputError
-from . import dialect
+from . import dialect, spelled
 from .duckdb import DuckTable, folder, literal, name_of, register, run, serial, spell_path, turn
 from .lines import Lines, reading
 
@@ -24,33 +24,21 @@ def read(source: Any, **options: Any) -> DuckTable:
     options = {key: value for key, value in options.items() if value is not None}
     given = tuple(sorted((key, tuple(value) if isinstance(value, list) else value) for key, value in options.items()))
     missing = tuple(options.pop("missing", ()))
+    dates, decimal = spelled.checked(options.pop("dates", None), options.pop("decimal", None))
     table = _from_path(source, options) if isinstance(source, Path) else _from_memory(source)
     if options:
         raise InputError(f"{table.name}: {', '.join(sorted(options))} does not apply to this kind of table.")
+    could = {"commas": table.lines.commas} if isinstance(table.lines, Lines) else {}
     table = _with_missing(table, missing) if missing else table
+    table = spelled.understood(table, dates=dates, decimal=decimal, **could)
     return replace(table, opened=(str(source.absolute()), given)) if isinstance(source, Path) else table
 
 
 def _with_missing(table: DuckTable, spelled: tuple[str, ...]) -> DuckTable:
     """The same table with some texts read as missing."""
     texts = ", ".join(literal(text) for text in spelled)
-    lines = table.lines
-    chosen = ", ".join(
-        f"CASE WHEN {name_of(c)} IN ({texts}) THEN NULL ELSE {name_of(c)} END AS {name_of(c)}"
-        if table.types[c] == "VARCHAR"
-        else name_of(c)
-        for c in table.columns
-    )
-    made = DuckTable.of(table.name, f"SELECT {chosen} FROM ({table.sql})", table.notes)
-    if lines is None:
-        return made
-
-    def weighted() -> tuple[str, str] | None:
-        if (given := lines()) is None:
-            return None
-        return f"SELECT {chosen}, {name_of(given[1])} FROM ({given[0]})", given[1]
-
-    return replace(made, lines=weighted)
+    named = {c: name_of(c) for c in table.columns if table.types[c] == "VARCHAR"}
+    return table.each({c: f"CASE WHEN {name} IN ({texts}) THEN NULL ELSE {name} END" for c, name in named.items()})
 
 
 def _from_path(path: Path, options: dict[str, Any]) -> DuckTable:

@@ -51,11 +51,12 @@ def carry_out(
 def release_of(candidate: Candidate, table: Table, roles: Roles, plan: Plan) -> Release:
     """A candidate as a release."""
     from ..engines import read as open_table
+    from ..engines.spelled import alike
     from ..mechanisms import mechanism
     from ..metrics import require
 
     if candidate.file is not None:
-        released = open_table(candidate.file, **plan.reading)
+        released = alike(open_table(candidate.file, **plan.reading), table)
         return Release(table=released, original=table, pairing=candidate.pair, perturbed=candidate.perturbed)
     if candidate.mechanism is None:
         raise InputError(f"Candidate {candidate.name!r} names neither a mechanism nor a file.")

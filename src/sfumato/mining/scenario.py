@@ -33,7 +33,6 @@ In a file (TOML):
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -41,6 +40,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import InputError
+from ..core.toml import opened
 from .weights import Implication, Weights
 
 
@@ -145,20 +145,12 @@ class Plan:
     reading: Mapping[str, Any] = field(default_factory=dict)
 
 
-_READING = ("delimiter", "quote", "encoding", "header", "missing", "sheet", "query")
+_READING = ("delimiter", "quote", "encoding", "header", "missing", "dates", "decimal", "sheet", "query")
 
 
 def read(path: Path) -> Plan:
     """A scenario file; what is wrong in it is said with its place."""
-    try:
-        with path.open("rb") as file:
-            content = tomllib.load(file)
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such scenario file.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read ({type(error).__name__}).") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not valid TOML: {str(error).splitlines()[0]}.") from None
+    content = opened(path, "scenario file")
     known = {"table", "roles", "candidate", "good", "bad", "folds", "seed", "rows", *_READING}
     _only(content, known, str(path))
     for name in ("table", "roles"):

@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import difflib
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -38,6 +37,7 @@ from ..core.errors import InputError, SfumatoError, Unavailable
 from ..core.metric import Exactness
 from ..core.release import Release
 from ..core.roles import Roles
+from ..core.toml import opened
 
 Status = Literal["holds", "fails", "told"]
 _QUERY = re.compile(
@@ -227,11 +227,7 @@ def _asked(kind: str, what: object, ask: Callable[[], Check]) -> Check:
 def read(path: Path | str) -> dict[str, Any]:
     """The checks of a file, as `audit` takes them."""
     path = Path(path)
-    try:
-        with path.open("rb") as file:
-            content = tomllib.load(file)
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read as TOML ({type(error).__name__}).") from None
+    content = opened(path, "file of checks", hint="`sfumato audit --help` says what to write into one")
     _known(content, ("sum", "never", "aggregate", "tolerance", "share", "discover"), str(path))
     made: dict[str, Any] = {name: content[name] for name in ("tolerance", "share", "discover") if name in content}
     if not isinstance(made.get("discover", True), bool):

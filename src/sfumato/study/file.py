@@ -29,7 +29,6 @@ frontier = 10                           # so many nodes of the lattice's policy 
 from __future__ import annotations
 
 import difflib
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,13 +42,14 @@ from ..core.metric import Requirement
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
+from ..core.toml import opened
 from ..engines import read as open_table
 from .audit import read as read_checks
 from .candidate import Candidate, grid, product, spelled, steered
-from .context import Context
+from .context import WP29, Context
 from .study import RISK, UTILITY, Study
 
-_READING = ("delimiter", "quote", "encoding", "header", "missing", "sheet", "query")
+_READING = ("delimiter", "quote", "encoding", "header", "missing", "dates", "decimal", "sheet", "query")
 _KEYS = (
     "table",
     "roles",
@@ -86,16 +86,7 @@ class Asked:
 def read_study(path: Path | str) -> Asked:
     """Read a study file; files named in it are found relative to it, and what is wrong in it is said with its place."""
     path = Path(path)
-    try:
-        with path.open("rb") as file:
-            content = tomllib.load(file)
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such study file.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read ({type(error).__name__}).") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not valid TOML: {str(error).splitlines()[0]}.") from None
-    return of(content, where=str(path), folder=path.parent)
+    return of(opened(path, "study file"), where=str(path), folder=path.parent)
 
 
 def of(content: Mapping[str, Any], *, where: str, folder: Path) -> Asked:
@@ -149,7 +140,7 @@ def _context(given: Any, where: str) -> Context | None:
     if not isinstance(given, dict):
         raise InputError(f"{where}: context must be a section, [context], with `to` and `impact`.")
     _known(given, ("to", "impact", "controls", "motives", "known", "breach", "preset"), f"{where}, [context]")
-    if "preset" not in given and not {"to", "impact"} <= given.keys():
+    if given.get("preset") in (None, WP29) and not {"to", "impact"} <= given.keys():
         raise InputError(f"{where}, [context]: answer both questions, `to` and `impact`, or name a preset.")
     try:
         return Context(**given)

@@ -12,6 +12,7 @@ from ..core.column import Column, FloatArray, text_of
 from ..core.errors import InputError
 from ..core.release import Release
 from ..core.roles import Roles
+from ..core.spelling import plain
 from ..metrics.utility.column_distance import spread
 from ..metrics.utility.entropy_utility import expected, joint, shared_columns
 from ..metrics.utility.query_error import Flags, answers, estimated, relative_errors
@@ -72,7 +73,7 @@ def _asked(column: Column, wanted: Any, where: str) -> tuple[Flags, tuple[float,
     if isinstance(wanted, tuple):
         if len(wanted) != 2:
             raise InputError(f"{where}: a range of column {column.name!r} has two ends; name values in a list.")
-        low, high = wanted
+        low, high = (plain((end,))[0] if isinstance(end, str) else end for end in wanted)
         if column.numbers is not None:
             try:
                 ends = float(low), float(high)
@@ -88,6 +89,8 @@ def _asked(column: Column, wanted: Any, where: str) -> tuple[Flags, tuple[float,
     if isinstance(wanted, str) or not isinstance(wanted, Collection):
         raise InputError(f"{where}: give the values of column {column.name!r} as a list, or a range as a tuple.")
     texts = {text_of(value) for value in wanted}
+    if not texts <= set(column.texts):  # or spelled as in the file that was read
+        texts = {*plain([text for text in texts if text is not None]), *texts & {None}}
     unknown = len(texts - set(column.texts))
     if unknown:
         raise InputError(

@@ -1,0 +1,179 @@
+"""How dates and numbers are spelled elsewhere, and what they are here: 1980-12-31 and 1234.56.
+
+    31.12.1980               the day first, always
+    31/12/1980  12/31/1980   the day or the month first, as all values together settle it (also with hyphens)
+    1.234,56  1 234,56       a decimal comma, with or without a point or a space between thousands
+    1,234.56                 a comma between thousands
+
+A column is read so only where every value fits one of these, and only one; missing values, `*`, NA and NULL aside. What fits two is
+left as it stands, and so is a date with a year of two digits, and a code with leading zeros. `1.234` alone is a plain number.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+MARKS = r"\*+|NA|NULL|"
+"""What may stand among the values of any column; the last is nothing at all."""
+DAY = {sign: rf"[0-9]{{1,2}}{re.escape(sign)}[0-9]{{1,2}}{re.escape(sign)}[1-9][0-9]{{3}}" for sign in "./-"}
+"""Two numbers and a year, and the sign between them."""
+_PART = "(?:0?[1-9]|[12][0-9]|3[01])"
+SHORT = "|".join(rf"{_PART}{re.escape(sign)}{_PART}{re.escape(sign)}[0-9]{{2}}" for sign in "./-")
+GROUPS = ". \u00a0\u202f"
+"""What stands between thousands where the comma is decimal: a point or a space, as wide as it may be."""
+_NUMBER = "[+-]?(?:0|[1-9][0-9]*|[1-9][0-9]{{0,2}}(?:[{groups}][0-9]{{3}})+)(?:[{point}][0-9]+)?"
+COMMA, POINT = _NUMBER.format(groups=GROUPS, point=","), _NUMBER.format(groups=",", point=".")
+DATES = ("day-first", "month-first", "text")
+DECIMALS = ("comma", "point", "text")
+
+
+@dataclass(frozen=True)
+class Way:
+    """A spelling: what it is called; of dates the sign between the parts and which is first; of numbers whether the comma is decimal."""
+
+    name: str
+    sign: str = ""
+    first: str = ""
+    comma: bool = False
+
+    def plain(self, text: str) -> str:
+        """A value as it is spelled here; what is no value of this spelling stays."""
+        if self.sign:
+            day = _day(text, self.sign, self.first) if re.fullmatch(DAY[self.sign], text) else None
+            return text if day is None else day.isoformat()
+        if self.comma:
+            return text.translate(_NO_GROUPS).replace(",", ".") if re.fullmatch(COMMA, text) else text
+        return text.replace(",", "") if re.fullmatch(POINT, text) else text
+
+
+_NO_GROUPS = str.maketrans("", "", GROUPS)
+DECIMAL = Way("numbers with a decimal comma", comma=True)
+THOUSANDS = Way("numbers with a comma between thousands")
+_ORDERED = {
+    (sign, first): Way(f"dates as {sign.join(('DD', 'MM') if first == 'day' else ('MM', 'DD'))}{sign}YYYY", sign, first)
+    for sign in "./-"
+    for first in ("day", "month")
+    if sign != "." or first == "day"
+}
+DAY_FIRST = _ORDERED[".", "day"]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a column was read as, if it was; what it might have been, if that is open; and what there is to say of it."""
+
+    way: Way | None = None
+    open: tuple[Way, ...] = ()
+    said: str = ""
+
+
+Evidence = dict[str, bool]
+"""What holds of every value of a column that is looked at, and `some`: there is a value; `signs`: one has a comma.
+
+    shape. day.  shape/ day/ month/ same/  shape- ...   three numbers; a day in that order; the same day in either order
+    short  comma  point                                 a year of two digits; a number with a decimal comma, or point
+"""
+_OF_A_DATE = ("shape", "day", "month", "same")
+KINDS = ("shape.", "shape/", "shape-", "short", "comma", "point")
+
+
+def telling(decimal: str | None) -> str:
+    """The signs without which a number is spelled the same either way; a point alone is decimal unless the owner says otherwise."""
+    return "," + GROUPS if decimal == "comma" else ","
+
+
+def look(texts: Iterable[str | None], *, decimal: str | None = None) -> Evidence:
+    """The evidence of these values; of none, everything holds of all and nothing of some."""
+    found = {f"{what}{sign}": True for sign in "./-" for what in _OF_A_DATE} | dict.fromkeys(KINDS[3:], True)
+    found |= {"some": False, "signs": False}
+    for text in dict.fromkeys(texts):
+        if text is None or re.fullmatch(MARKS, text):
+            continue
+        found["some"] = True
+        found["signs"] |= any(sign in text for sign in telling(decimal))
+        for sign in "./-":
+            if found[f"shape{sign}"]:
+                fits = re.fullmatch(DAY[sign], text) is not None
+                day, month = (_day(text, sign, first) if fits else None for first in ("day", "month"))
+                held = (fits, day is not None, month is not None, day == month)
+                found |= {
+                    f"{what}{sign}": found[f"{what}{sign}"] and h for what, h in zip(_OF_A_DATE, held, strict=True)
+                }
+        for name, pattern in (("short", SHORT), ("comma", COMMA), ("point", POINT)):
+            found[name] = found[name] and re.fullmatch(pattern, text) is not None
+        if not hopeful(found):
+            break
+    return found
+
+
+def hopeful(found: Evidence) -> bool:
+    """Whether a column may still be something else than text as it stands."""
+    return any(found[name] for name in KINDS)
+
+
+def decide(found: Evidence, *, dates: str | None = None, decimal: str | None = None) -> Found:
+    """What the column is, from all of its values: the one spelling that fits, or none and why.
+
+    What the values settle stands; `dates` and `decimal` settle what they leave open, and "text" leaves all as it is.
+    """
+    if not found["some"]:
+        return Found()
+    sign = next((sign for sign in "./-" if found[f"shape{sign}"]), None)
+    if sign is not None and dates != "text":
+        fit = tuple(way for (s, first), way in _ORDERED.items() if s == sign and found[f"{first}{sign}"])
+        if not fit:
+            return Found(
+                said="looks like dates, but not every value is a day of the calendar: read as text; mend those that are none"
+            )
+        if len(fit) > 1 and not found[f"same{sign}"]:
+            chosen = [way for way in fit if dates == f"{way.first}-first"]
+            if not chosen:
+                return Found(
+                    open=fit,
+                    said="looks like dates, and its values do not settle whether the day or the month comes first: read as text; "
+                    "say it with --dates day-first or --dates month-first",
+                )
+            fit = tuple(chosen)
+        return Found(fit[0], said=f"holds {fit[0].name}, read as YYYY-MM-DD; to leave them as they are: --dates text")
+    if found["short"] and dates != "text":
+        return Found(
+            said="looks like dates with years of two digits, which do not tell the century: read as text; write the years in full"
+        )
+    if decimal == "text" or not found["signs"]:
+        return Found()
+    ways = {"comma": DECIMAL, "point": THOUSANDS}
+    both = tuple(way for name, way in ways.items() if found[name])
+    if not both:
+        return Found()
+    if len(both) > 1:
+        if decimal is None:
+            return Found(
+                open=both,
+                said="looks like numbers, and its values do not settle whether the comma is decimal or stands between thousands: left as "
+                "they are; say it with --decimal comma or --decimal point",
+            )
+        both = (ways[decimal],)
+    way = both[0]
+    if decimal is not None and way is not ways[decimal]:
+        return Found()  # a decimal comma is none, the owner says
+    return Found(
+        way,
+        said=f"holds {way.name}, read with a point and without signs between thousands; to leave them as they are: --decimal text",
+    )
+
+
+def plain(texts: Sequence[str]) -> tuple[str, ...]:
+    """A list of values by the same rule as a column; as it stands where they do not settle it."""
+    way = decide(look(texts)).way
+    return tuple(texts) if way is None else tuple(map(way.plain, texts))
+
+
+def _day(text: str, sign: str, first: str) -> datetime.date | None:
+    a, b, year = map(int, text.split(sign))
+    try:
+        return datetime.date(year, b, a) if first == "day" else datetime.date(year, a, b)
+    except ValueError:
+        return None

@@ -1,0 +1,188 @@
+"""Dates and numbers as other countries spell them, read as what they are: looked at over all values, said aloud, overridable.
+
+The first rows rule out most columns. What is left is looked at in one scan of the whole table, all columns in one query; only where
+the first comma of a column of numbers stands beyond the first rows are such columns looked at once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..core.errors import InputError
+from ..core.spelling import (
+    COMMA,
+    DATES,
+    DAY,
+    DECIMALS,
+    GROUPS,
+    MARKS,
+    POINT,
+    SHORT,
+    Evidence,
+    Found,
+    Way,
+    decide,
+    hopeful,
+    look,
+    telling,
+)
+from ..core.table import Table
+from .duckdb import DuckTable, arrow, literal, name_of, run
+
+_FIRST = 1000
+"""Rows that are looked at one by one before the engine looks at all."""
+
+
+def checked(dates: Any, decimal: Any) -> tuple[str | None, str | None]:
+    """The two options, refused where they are none of their words."""
+    for name, given, known in (("dates", dates, DATES), ("decimal", decimal, DECIMALS)):
+        if given is not None and given not in known:
+            raise InputError(f"{name} must be {', '.join(known[:-1])} or {known[-1]}.")
+    return dates, decimal
+
+
+def understood(
+    table: DuckTable,
+    *,
+    dates: str | None = None,
+    decimal: str | None = None,
+    commas: Callable[[], bool] = lambda: True,
+) -> DuckTable:
+    """The table with its columns of dates as YYYY-MM-DD and of numbers with a point; the notes say which, column by column.
+
+    `commas` tells whether a field can hold a comma at all: most files have none, and their numbers are as they stand.
+    Extremes: a column without a value, or with one text among its dates, is left as it stands.
+    """
+    names = [name for name in table.columns if table.types[name] == "VARCHAR"]
+    if not names or dates == decimal == "text":
+        return table
+    chosen = ", ".join(name_of(name) for name in names)
+    try:
+        first = arrow(f"SELECT {chosen} FROM ({table.sql}) LIMIT {_FIRST}", table.name)
+    except InputError:  # the file cannot be read: said, with the line, by whoever first needs its rows
+        return table
+    seen = {name: look(first.column(i).to_pylist(), decimal=decimal) for i, name in enumerate(names)}
+    seen = {name: evidence for name, evidence in seen.items() if hopeful(evidence)}
+    if (
+        len(first) == _FIRST
+        and decimal != "comma"
+        and any(e["comma"] or e["point"] for e in seen.values())
+        and not commas()
+    ):
+        seen = {name: {**evidence, "comma": False, "point": False} for name, evidence in seen.items()}
+        seen = {name: evidence for name, evidence in seen.items() if hopeful(evidence)}
+    if len(first) == _FIRST and seen:
+        source = table._source()[0]
+        # numbers without a comma so far: most are to the end, so that is all that is asked of them
+        bare = {name for name, evidence in seen.items() if evidence["some"] and not evidence["signs"]}
+        _look_at_all(table, source, seen, decimal, bare)
+        _look_at_all(table, source, {name: seen[name] for name in bare if seen[name]["signs"]}, decimal)
+    found = {name: decide(evidence, dates=dates, decimal=decimal) for name, evidence in seen.items()}
+    return _read(table, {name: each for name, each in found.items() if each.said})
+
+
+def alike(table: Table, original: Table | None) -> Table:
+    """A release spelled as its original is: what its own values leave open is read as there, and what is text there is text here.
+
+    One scan of the original, and only where a column of the release was read that was not read there.
+    """
+    if not isinstance(table, DuckTable) or table.spelled is None or not isinstance(original, DuckTable):
+        return table
+    there = original.spelled[1] if original.spelled else {}
+    before, found = table.spelled[0], dict(table.spelled[1])
+    said = {}
+    for name, here in found.items():
+        way = there.get(name, Found()).way
+        if here.way is None and way in here.open:
+            said[name] = Found(way, said=f"is read as the original is: {way.name}" if way else "")
+    read = [n for n, f in found.items() if f.way and n in original.columns and not there.get(n, Found()).way]
+    for name in _still_spelled(original, {name: w for name in read if (w := found[name].way)}):
+        said[name] = Found(said="is left as text, as the original is")
+    if not said:
+        return table
+    made = _read(before, {**found, **said})
+    return replace(made, notes=(*table.notes, *(f"column {name!r} {each.said}" for name, each in said.items())))
+
+
+def _read(table: DuckTable, found: Mapping[str, Found]) -> DuckTable:
+    """The columns of a table read as what was found."""
+    if not found:
+        return table
+    cells = {name: _cell(name_of(name), each.way) for name, each in found.items() if each.way}
+    notes = [f"column {name!r} {each.said}" for name, each in found.items()]
+    made = table.each(cells, notes) if cells else replace(table, notes=(*table.notes, *notes))
+    return replace(made, spelled=(table, found))
+
+
+def _cell(cell: str, way: Way) -> str:
+    """A value in plain spelling; what may stand beside values (`*`, NA) stays."""
+    if way.sign:
+        return f"COALESCE(strftime(try_strptime({cell}, {_form(way.sign, way.first)}), '%Y-%m-%d'), {cell})"
+    for sign in GROUPS if way.comma else ",":
+        cell = f"replace({cell}, {literal(sign)}, '')"
+    return f"replace({cell}, ',', '.')" if way.comma else cell
+
+
+def _form(sign: str, first: str) -> str:
+    return literal(sign.join(("%d", "%m", "%Y") if first == "day" else ("%m", "%d", "%Y")))
+
+
+def _fits(cell: str, pattern: str) -> str:
+    return f"regexp_full_match({cell}, {literal(pattern)})"
+
+
+def _look_at_all(
+    table: DuckTable, source: str, seen: Mapping[str, Evidence], decimal: str | None, bare: Collection[str] = ()
+) -> None:
+    """Hold what the first rows say against all rows, in one query; of what they have ruled out nothing is asked."""
+    asked = [
+        (evidence, what, sql)
+        for name, evidence in seen.items()
+        for what, sql in _questions(name_of(name), evidence, decimal, name in bare)
+    ]
+    if not asked:
+        return
+    (row,) = run(f"SELECT {', '.join(sql for _, _, sql in asked)} FROM ({source})", table.name)
+    for (evidence, what, _), answer in zip(asked, row, strict=True):
+        evidence[what] = bool(answer) if what in ("some", "signs") else answer is not False
+
+
+def _questions(cell: str, evidence: Evidence, decimal: str | None, bare: bool) -> list[tuple[str, str]]:
+    found = []
+    for sign, shape in DAY.items():
+        if not evidence[f"shape{sign}"]:
+            continue
+        found.append((f"shape{sign}", f"bool_and({_fits(cell, f'{shape}|{MARKS}')})"))
+        day, month = (f"try_strptime({cell}, {_form(sign, first)})" for first in ("day", "month"))
+        for what, holds in (
+            ("day", f"{day} IS NOT NULL"),
+            ("month", f"{month} IS NOT NULL"),
+            ("same", f"{day} = {month}"),
+        ):
+            if evidence[f"{what}{sign}"] and not (sign == "." and what != "day"):
+                # CASE, not OR: the pattern is tried on the few that are left
+                found.append(
+                    (f"{what}{sign}", f"bool_and(CASE WHEN {holds} THEN true ELSE NOT {_fits(cell, shape)} END)")
+                )
+    if evidence["short"]:
+        found.append(("short", f"bool_and({_fits(cell, f'{SHORT}|{MARKS}')})"))
+    numbers = [(n, p) for n, p in (("comma", COMMA), ("point", POINT)) if evidence[n]]
+    if not bare:
+        found += [(n, f"bool_and({_fits(cell, f'{p}|{MARKS}')})") for n, p in numbers]
+    if numbers and not evidence["signs"]:
+        found.append(("signs", " OR ".join(f"bool_or(contains({cell}, {literal(s)}))" for s in telling(decimal))))
+    if not evidence["some"]:
+        found.append(("some", f"bool_or(NOT {_fits(cell, MARKS)})"))
+    return found
+
+
+def _still_spelled(table: DuckTable, ways: Mapping[str, Way]) -> list[str]:
+    """The columns of a table where something is spelled that way still: it was left as text."""
+    texts = {name: way for name, way in ways.items() if table.types[name] == "VARCHAR"}
+    if not texts:
+        return []
+    asked = [_fits(name_of(name), DAY[way.sign] if way.sign else ".*,.*") for name, way in texts.items()]
+    (row,) = run(f"SELECT {', '.join(f'bool_or({one})' for one in asked)} FROM ({table._source()[0]})", table.name)
+    return [name for name, still in zip(texts, row, strict=True) if still]
