@@ -38,7 +38,7 @@ from .core.metric import Requirement
 from .core.release import Release
 from .core.roles import Roles
 from .engines import read
-from .publishing import Verification, publish, verify_release
+from .publishing import Verification, dialect, publish, verify_release
 from .study.result import Result, number, scores_dict
 from .study.study import Study
 
@@ -94,16 +94,16 @@ def write_package(result: Result, folder: Path | str, *, candidate: int | None =
         _write(hidden / "requirements.json", _json(_requirements(found, alone)))
         _write(hidden / "dictionary.csv", _dictionary(release, study.roles))
         _maps(release, study.roles, hidden / "value-maps", inside / "value-maps")
-        command = _command(release, alone)
+        command = _command(release, _strictest(alone))
         _write(hidden / "README.md", _readme(release, study, found, alone, command))
         _note(result, chosen, hidden)
         _write(inside / "study.json", _json(_house(result, chosen, release, redrawn)))
         again = Release(
-            table=read(hidden / "release.csv", delimiter=",", quote='"', encoding="utf-8", header=True),
+            table=read(hidden / "release.csv", **dialect(hidden / "release.csv")),
             perturbed=release.perturbed,
             joined_by=release.joined_by,
             companions={
-                name: read(hidden / f"release.{name}.csv", delimiter=",", quote='"', encoding="utf-8", header=True)
+                name: read(hidden / f"release.{name}.csv", **dialect(hidden / "release.csv"))
                 for name in release.companions
             },
         )
@@ -160,7 +160,25 @@ def _command(release: Release, alone: Sequence[Requirement]) -> str:
         words += ["--perturbed", name]
     for requirement in alone:
         words += ["--require", str(requirement)]
-    return shlex.join([*words, "--header", "--delimiter", ",", "--quote", '"', "--encoding", "utf-8"])
+    ours = [
+        "--header",
+        "--delimiter",
+        ",",
+        "--quote",
+        '"',
+        "--encoding",
+        "utf-8",
+        "--dates",
+        "text",
+        "--decimal",
+        "text",
+    ]
+    return shlex.join([*words, *ours])
+
+
+def _strictest(require: Sequence[Requirement]) -> list[Requirement]:
+    """Those that no stricter one of the same metric implies."""
+    return [r for r in require if not any(other != r and other.implies(r) for other in require)]
 
 
 def _requirements(found: Verification, alone: Sequence[Requirement]) -> list[dict[str, Any]]:
@@ -183,8 +201,8 @@ def _requirements(found: Verification, alone: Sequence[Requirement]) -> list[dic
 def _dictionary(release: Release, roles: Roles) -> str:
     """Every released column: its role, what was done to it, its values."""
     rows: list[Sequence[Any]] = [("column", "role", "treatment", "distinct values", "missing rule")]
+    told = treatments(release, roles)
     for table in (release.table, *release.companions.values()):
-        distinct = table.distinct()
         for name in table.columns:
             role = next(
                 (kind for kind in ("quasi", "sensitive", "insensitive") if name in getattr(roles, kind)), "group"
@@ -193,31 +211,24 @@ def _dictionary(release: Release, roles: Roles) -> str:
                 (
                     name,
                     role,
-                    treatment(release, roles, name),
-                    distinct[name][0],
+                    told.get(name, "not known"),
+                    len(table.count((name,))),
                     "an empty cell is a missing value, and a value of its own",
                 )
             )
     return _csv(rows)
 
 
-def treatment(release: Release, roles: Roles, name: str) -> str:
-    """What was done to a column, in a word."""
-    if name in release.perturbed:
-        return "perturbed: values were changed"
-    if name == release.joined_by:
-        return "added: says which rows belong together"
-    if release.recoding is None or name not in release.recoding.to or name not in release.recoding.by:
-        return "as it was" if release.original is not None and release.recoding is not None else "not known"
-    before, after, n = release.evidence(roles).pairs(name, "the dictionary")
-    changed = sum(int(m) for a, b, m in zip(before, after, n, strict=True) if a != b)
-    if not changed:
-        return "as it was"
-    where = dict(zip(before, after, strict=True))
-    same = len(set(zip(before, after, strict=True))) == len(where)
-    if set(after) == {"*"}:
-        return "suppressed: every value is *"
-    return "generalized, the same way everywhere" if same else "generalized, differently from class to class"
+def treatments(release: Release, roles: Roles) -> dict[str, str]:
+    """What was done to each column, in the words of the note: both are told what was counted in the release."""
+    from .report._parts import technique
+    from .study._changed import columns
+
+    told = {} if release.joined_by is None else {release.joined_by: "added: says which rows belong together"}
+    try:
+        return told | {each["name"]: technique(each, shares=False) for each in columns(release, roles)}
+    except Unavailable:  # no original to hold it against
+        return told
 
 
 def _maps(release: Release, roles: Roles, public: Path, house: Path) -> None:
@@ -265,12 +276,22 @@ def _readme(release: Release, study: Study, found: Verification, alone: Sequence
         "## Limits that were measured on release.csv",
         "",
     ]
+    asked = [verdict.requirement for verdict in found.verdicts]
     for verdict in found.verdicts:
-        lines.append(f"- `{verdict.requirement}`: {verdict.requirement.metric.sentence(verdict.score.value)}")
+        if verdict.requirement in _strictest(asked):
+            also = [f"`{r}`" for r in asked if r != verdict.requirement and verdict.requirement.implies(r)]
+            implied = f" This implies {' and '.join(also)}, also required." if also else ""
+            lines.append(
+                f"- `{verdict.requirement}`: {verdict.requirement.metric.sentence(verdict.score.value)}{implied}"
+            )
     lines += ["", "## Verify it", "", "    sha256sum --check SHA256SUMS"]
     if alone:
         lines += [f"    {command}"]
     lines += [
+        "",
+        f"The package was written by sfumato {__version__}. To have it: in a copy of sfumato's source of that version, on a machine with "
+        "Python 3.11 or newer, `./run setup` makes `.venv/bin/sfumato`; the README there says more. Ask whoever gave you this package "
+        "for the source if you have none.",
         "",
         "A missing value is an empty cell and counts as a value of its own. Rows are sorted, so that their order says nothing.",
     ]
@@ -320,8 +341,42 @@ def _sums(folder: Path) -> None:
     for path in sorted(folder.rglob("*")):
         if path.is_file():
             name = path.relative_to(folder).as_posix()
-            lines.append(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {name}\n")
+            lines.append(f"{_sum(path)}  {name}\n")
     _write(folder / "SHA256SUMS", "".join(lines))
+
+
+def changed_files(release: Path) -> list[str]:
+    """Of a release in a package: a sentence for each file that is not the one that SHA256SUMS beside it knows.
+
+    Nothing for one without SHA256SUMS beside it, or with one that does not know it, which is then not its package's.
+    """
+    sums = release.parent / "SHA256SUMS"
+    if not sums.is_file():
+        return []
+    try:
+        lines = [line.partition("  ") for line in sums.read_text(encoding="utf-8").splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        return [f"{sums}: the checksums cannot be read ({type(error).__name__})."]
+    known = {name: digest for digest, _, name in lines}
+    if release.name not in known:
+        return []
+    found = []
+    for name, digest in known.items():
+        path = release.parent / name
+        if not path.resolve().is_relative_to(release.parent.resolve()):
+            found.append(f"{sums}: names a file outside of the package.")
+        elif not path.is_file():
+            found.append(f"{path}: is in SHA256SUMS and not there.")
+        elif _sum(path) != digest:
+            found.append(
+                f"{path}: changed since the package was written, since its checksum is not that in SHA256SUMS."
+            )
+    return found
+
+
+def _sum(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _csv(rows: Sequence[Sequence[Any]], delimiter: str = ",") -> str:

@@ -107,3 +107,48 @@ def test_while_it_is_verified(run: Run, house: House, monkeypatch: pytest.Monkey
     found.refused(130, "interrupted")
     if more:
         assert found.json["exit_code"] == 130
+
+
+@pytest.mark.parametrize("verb", ["study", "advise"])
+def test_what_a_study_computed_is_kept_and_said_to_be(
+    run: Run, house: House, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    """Interrupted after the first candidate: it is kept, and the same command goes on from there."""
+    from sfumato.study.runner import Bench
+
+    text = (
+        'table = "people.csv"\nroles = "roles.toml"\nmeasures = []\n[[candidate]]\nmechanism = "mondrian"\nk = [2, 3]\n'
+    )
+    calls = {
+        "study": ("study", house.text("study.toml", text)),
+        "advise": ("advise", house.people, "--roles", house.roles, "--to", "public", "--impact", "low"),
+    }
+    call = (*calls[verb], "--out", house / "out", "--workers", 1)
+    real, made = Bench.measure, []
+
+    def interrupted(self: Bench, candidate: Any, *args: Any, **more: Any) -> Any:
+        if made:
+            raise KeyboardInterrupt
+        made.append(candidate.text)
+        return real(self, candidate, *args, **more)
+
+    monkeypatch.setattr(Bench, "measure", interrupted)
+    sentence = run(*call).refused(130, "interrupted; nothing unfinished was left behind; ")
+    assert sentence.endswith(
+        f"what was computed is kept in {house / 'out' / '.kept'}, and the same command goes on from there."
+    )
+    assert len(list((house / "out" / ".kept").glob("*.json"))) == 1
+    run(*call).refused(130, "kept in")  # the first is not made again: another one is
+    assert len(made) == 1
+
+
+def test_where_nothing_was_kept_nothing_is_promised(run: Run, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sfumato.study.runner import Bench
+
+    def interrupted(*args: Any, **more: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Bench, "measure", interrupted)
+    call = ("compare", house.people, "--roles", house.roles, "--out", house / "out", "--candidate", "mondrian k=2")
+    for more in ((), ("--cache", house / "kept")):
+        assert run(*call, *more).refused(130).endswith("interrupted; nothing unfinished was left behind.")

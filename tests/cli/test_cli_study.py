@@ -120,7 +120,7 @@ def test_no_candidate_can_be_made(run: Run, house: House) -> None:
         (STUDY.replace("measures", "mesures"), "did you mean 'measures'"),
         (STUDY.replace('"people.csv"', '"nowhere.csv"'), "nowhere.csv"),
         (STUDY.replace('["k_anonymity"]', "5"), "list of texts"),
-        ("table = \n", "not valid TOML"),
+        ("table = \n", "not a TOML file"),
     ],
 )
 def test_mistakes_in_the_file(run: Run, house: House, text: str, words: str) -> None:

@@ -49,6 +49,8 @@ def test_requirements_read_and_print(text: str, printed: str) -> None:
         ("k_anonymity >= five", ["not a number"]),
         ("k_anonymity >= nan", ["not a number"]),
         ("k_anonymity >= 5 6", ["not a number"]),
+        ("prosecutor_risk <= 1/0", ["not a number", "1/3"]),
+        ("prosecutor_risk <= 1/2/3", ["not a number"]),
         ("t_closeness <= 0.2", ["t_closeness[ordered]", "t_closeness[equal]"]),
         ("t_closeness[taxi] <= 0.2", ["t_closeness[ordered]", "t_closeness[equal]"]),
         ("t_closeness[ordered,equal] <= 0.2", ["t_closeness[ordered]"]),
@@ -115,3 +117,30 @@ def test_measuring_a_named_metric_never_skips_it(release: Callable[..., Release]
 
 def test_an_unknown_pairing_is_refused(refusal: Callable[..., str], table: Callable[..., object]) -> None:
     refusal(InputError, lambda: Release(table=table({"a": ["x"]}), pairing="luck"), "'luck'", "position")
+
+
+def test_a_bound_implies_every_looser_one_of_the_same_metric_and_no_other() -> None:
+    k4, k3, risk = (sf.require(text) for text in ("k_anonymity >= 4", "k_anonymity >= 3", "prosecutor_risk <= 0.2"))
+    assert k4.implies(k3)
+    assert k4.implies(k4)
+    assert not k3.implies(k4)
+    assert not k4.implies(risk)
+    assert risk.implies(sf.require("prosecutor_risk <= 0.3"))
+    here, there = (sf.require(f"distinct_l_diversity({name}) >= 3") for name in ("ill", "pay"))
+    assert not here.implies(there), "of another column"
+
+
+@pytest.mark.parametrize("n", range(1, 400))
+def test_a_fraction_reads_back_as_itself_and_is_met_by_itself(n: int) -> None:
+    asked = sf.require(f"prosecutor_risk <= 1/{n}")
+    assert asked.bound == 1 / n
+    assert sf.require(str(asked)) == asked
+    assert asked.holds(7 / (7 * n))
+    assert len(str(asked)) < 30
+
+
+def test_a_third_is_spelled_as_one() -> None:
+    assert str(sf.require("prosecutor_risk <= 1/3")) == "prosecutor_risk <= 1/3"
+    assert str(sf.require("prosecutor_risk <= 0.3333333333333333")) == "prosecutor_risk <= 1/3"
+    assert str(sf.require("prosecutor_risk <= 2/8")) == "prosecutor_risk <= 0.25"
+    assert str(sf.require("prosecutor_risk <= 0.33")) == "prosecutor_risk <= 0.33"

@@ -150,7 +150,7 @@ def test_all_that_belongs_to_it_is_there(house: Path) -> None:
         rows = list(csv.DictReader(file))
     assert [row["column"] for row in rows] == ["age", "town", "ill"]
     assert [row["role"] for row in rows] == ["quasi", "quasi", "sensitive"]
-    assert rows[2]["treatment"] == "as it was"
+    assert rows[2]["treatment"] == "kept as it is"
     assert [int(row["distinct values"]) for row in rows] == [len(released.count((c,))) for c in released.columns]
 
 
@@ -177,6 +177,73 @@ def test_the_command_in_the_readme_verifies_it_and_finds_a_change(house: Path) -
     lines[1] = "1,town1,ill-a"
     (folder / "release.csv").write_text("\n".join(lines) + "\n")
     assert [code for code, _ in verify_as_the_readme_says(folder)] == [1, 1]
+
+
+def test_verify_notices_any_file_that_changed(house: Path) -> None:
+    """One sensitive cell becomes another of the same values, or a document is touched: no requirement can see that."""
+    folder = write_package(run(house, "mondrian k=4", need=("k_anonymity >= 4",)), house / "out").folder
+    for name, old, new in (("release.csv", "ill-a", "ill-b"), ("dictionary.csv", "sensitive", "insensitive")):
+        before = (folder / name).read_text()
+        (folder / name).write_text(before.replace(old, new, 1))
+        code, said = verify_as_the_readme_says(folder)[1]
+        assert code == 1
+        assert f"✗ {name}: changed since the package was written" in said
+        assert said.count("changed since") == 1
+        assert said.rstrip().endswith("every requirement is met, but see above.")
+        (folder / name).write_text(before)
+    check_as_the_readme_says(folder)
+
+
+def test_checksums_that_are_not_the_packages_are_left_alone(house: Path) -> None:
+    (house / "release.csv").write_text("age\n1\n")
+    assert room.changed_files(house / "release.csv") == []
+    (house / "SHA256SUMS").write_text(f"{'0' * 64}  another.iso\n")
+    assert room.changed_files(house / "release.csv") == []
+    (house / "SHA256SUMS").write_text(f"{'0' * 64}  release.csv\n{'0' * 64}  gone.md\n{'0' * 64}  ../x\n")
+    changed, gone, outside = room.changed_files(house / "release.csv")
+    assert changed.startswith(f"{house / 'release.csv'}: changed")
+    assert gone.startswith(f"{house / 'gone.md'}: is in SHA256SUMS and not there")
+    assert "outside of the package" in outside
+
+
+@pytest.mark.parametrize(
+    ("text", "k", "treatment"),
+    [
+        ("local_suppression k=8", 8, "suppressed where needed: values are replaced by *; the same way everywhere"),
+        ("mondrian k=4", 4, "generalized: values are replaced by coarser ones that contain them; differently from class to class"),
+        ("generalize_to_levels levels=2,1 k=1", 1, "generalized: values are replaced by coarser ones that contain them; the same way everywhere"),
+        ("generalize_to_levels levels=2,0 k=1", 1, "kept as it is"),
+        ("generalize_to_levels levels=0,2 k=1", 1, "suppressed: every value is *"),
+    ],
+)  # fmt: skip
+def test_dictionary_and_note_say_the_same_of_every_column(house: Path, text: str, k: int, treatment: str) -> None:
+    folder = write_package(run(house, text, need=(f"k_anonymity >= {k}",)), house / "out").folder
+    rows = {row[0]: row[2] for row in table_of(folder / "dictionary.csv")[1:]}
+    assert rows["town"] == treatment
+    note = (folder / "note.md").read_text().replace("\\", "")
+    for column, treatment in rows.items():
+        (line,) = [line for line in note.splitlines() if line.startswith(f"| `{column}` |") and "open" not in line][:1]
+        assert line.rstrip(" |").endswith(treatment), (column, line)
+
+
+def test_what_another_limit_implies_is_said_to_be_implied(house: Path) -> None:
+    result = run(house, "mondrian k=4", need=("k_anonymity >= 3", "distinct_l_diversity >= 1"))
+    folder = write_package(result, house / "out", candidate=0).folder
+    readme = (folder / "README.md").read_text()
+    limits = [line for line in readme.splitlines() if line.startswith("- `")]
+    assert [line.split("`")[1] for line in limits] == ["k_anonymity >= 4", "distinct_l_diversity >= 1"]
+    assert limits[0].endswith("This implies `k_anonymity >= 3`, also required.")
+    assert "--require 'k_anonymity >= 3'" not in readme
+    told = [each["requirement"] for each in json.loads((folder / "requirements.json").read_text())]
+    assert told == ["k_anonymity >= 4", "k_anonymity >= 3", "distinct_l_diversity >= 1"]
+    check_as_the_readme_says(folder)
+
+
+def test_the_readme_says_what_wrote_it_and_how_to_have_that(house: Path) -> None:
+    readme = (write_package(run(house, "mondrian k=4"), house / "out").folder / "README.md").read_text()
+    assert f"written by sfumato {sf.__version__}" in readme
+    assert "./run setup" in readme
+    assert "./run setup" in (Path(__file__).parents[2] / "README.md").read_text(), "as our own README says"
 
 
 @pytest.mark.parametrize(
@@ -455,3 +522,9 @@ def test_a_release_made_elsewhere_is_packaged(house: Path) -> None:
     check_as_the_readme_says(found.folder)
     lines = (found.folder / "release.csv").read_text().splitlines()[1:]
     assert lines == sorted(lines), "rows are said to be sorted"
+
+
+def test_the_dictionary_counts_distinct_values_and_does_not_estimate_them() -> None:
+    table = sf.read({"income": list(range(5000)), "half": [i // 2 for i in range(5000)]})
+    rows = list(csv.DictReader(room._dictionary(Release(table=table), sf.Roles(quasi=("income", "half"))).splitlines()))
+    assert [int(row["distinct values"]) for row in rows] == [5000, 2500]

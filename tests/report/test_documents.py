@@ -238,7 +238,7 @@ def test_the_note_keeps_to_itself(result: Result) -> None:
     assert not any(name in said for name in others)
     assert not re.search(r"\b[1-9]\s+(?:rows?|people|persons?|classes|class|records?|others?|values?)\b", said)
     assert not re.search(r"\bclass \d", said)
-    assert "probability of at most 0.34" in said  # the limit is told, though it is a class of three
+    assert "probability of at most 1/3" in said  # the limit is told, though it is a class of three
     assert "k_anonymity >= 3" not in said
     assert "IHSN" in said
 

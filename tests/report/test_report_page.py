@@ -165,7 +165,7 @@ def test_every_candidate_stands_in_the_table_with_its_numbers(seen: Page, conten
         if cells:
             shown.setdefault(cells[0], cells)
     for candidate in content["candidates"]:
-        row = shown[candidate["name"]]
+        row = shown[candidate["short"]]
         if not candidate["made"]:
             assert any(candidate["failure"] in cell for cell in row)
             continue

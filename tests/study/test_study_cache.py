@@ -6,6 +6,8 @@ import contextlib
 import json
 import math
 import stat
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -537,3 +539,23 @@ def test_an_engine_of_a_few_lines_has_a_digest(weighted: Any) -> None:
     other = weighted({"a": ["x", "y"], "b": ["2", "1"]}, [1, 2])
     assert isinstance(one, Table)
     assert one.digest() == shuffled.digest() != other.digest()
+
+
+def test_the_original_is_counted_once_for_all_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What every candidate asks of the original alike costs one scan."""
+    table = memory()
+    asked: list[object] = []
+    for name in ("count", "value_counts"):
+        real = getattr(type(table), name)
+
+        def scan(self: Table, columns: Sequence[str], *more: int, real: Any = real, name: str = name) -> Any:
+            if self is table:
+                asked.append((name, tuple(columns)))
+            return real(self, columns, *more)
+
+        monkeypatch.setattr(type(table), name, scan)
+    names = ("iloss", "query_error[ranges]", "column_distance", "mutual_information", "entropy_utility")
+    made = study(table, *(f"mondrian k={k}" for k in (2, 3, 4, 5)), measures=names).run(refine=0)
+    assert len(made.made) == 4
+    assert asked
+    assert max(Counter(asked).values()) == 1, Counter(asked)

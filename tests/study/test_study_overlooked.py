@@ -23,10 +23,11 @@ def said(values: list[Any], **rules: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("values", "word"),
     [
-        (["1,5", "2,25", "17,0", "4"], "decimal comma"),
-        (["1.234,5", "12.000,25", "7,0"], "decimal comma"),
-        (["03.12.2024", "5.3.2024", "31.01.1999"], "dates"),
+        ([*(f"{i},5" for i in range(19)), "???"], "numbers"),
+        (["1,234", "12,000", "7"], "numbers"),
+        ([*(f"{i}.12.2024" for i in range(1, 20)), "31.02.1999"], "dates"),
         (["12/31/2024", "01/02/2024", "3/4/99"], "dates"),
+        (["1/2/2024", "1/3/2024", "2/3/2024"], "dates"),
     ],
 )
 def test_what_is_not_read_as_it_looks_is_told_without_a_value(values: list[str], word: str) -> None:
@@ -44,7 +45,10 @@ def test_what_is_not_read_as_it_looks_is_told_without_a_value(values: list[str],
         ["1.5", "2.5", "3.5"],
         ["2024-01-01", "2024-02-01", "2024-03-01"],
         ["a", "b", "c"],
-        ["1,5", "2,5"],  # too few to say
+        ["1,5", "2,25", "17,0", "4"],
+        ["1.234,5", "12.000,25", "7,0"],
+        ["03.12.2024", "5.3.2024", "31.01.1999"],
+        ["1,234", "2,500"],  # too few to say
         ["1,5", "x", "y", "z"],
     ],
 )

@@ -193,11 +193,41 @@ def test_the_sentences_are_true_where_all_or_nobody_is_in_a_small_group() -> Non
     none = subgroups(paired(same, same), ROLES)
     assert none.small.people == 0
     assert "Nobody is in groups" in none.sentences[0]
-    many = {"town": [str(i) + "t" for i in range(40)], "age": [1] * 40, "ill": ["x"] * 40}
-    everyone = subgroups(paired(many, many), ROLES)
-    assert everyone.rest.people == 0
-    assert "Everybody is in groups" in everyone.sentences[0]
+    assert none.even == ()
+    towns, ages = [str(i) + "t" for i in range(40)], ["b"] * 2 + ["a"] * 38
+    many = {"town": towns, "age": [1] * 40, "ill": ["x"] * 40}
+    alike = subgroups(paired(many, many), ROLES, by=["town"])
+    assert alike.even == ("town",)
+    assert (alike.small.people, alike.rest.people) == (0, 40)
+    assert "Every group of 'town' has less than 5% of the people, so none of them is small" in alike.sentences[0]
+    assert "Everybody is" not in alike.sentences[0]
+    both = subgroups(paired({**many, "age": ages}, {**many, "age": ages}), ROLES, by=["town", "age"])
+    assert both.small.people == 0, "5% is not less than 5%"
+    assert "Nobody is in groups" in both.sentences[0]
+    assert "Every group of 'town'" in both.sentences[0]
     assert FEW == 0.05
+
+
+def test_columns_of_small_groups_only_do_not_hide_the_small_groups_of_others() -> None:
+    """One of 40 people has another age and lost all; each has a town of their own."""
+    rows = {"town": [str(i) + "t" for i in range(40)], "age": ["b"] + ["a"] * 39, "ill": ["x"] * 40}
+    out = {**rows, "age": ["*"] + ["a"] * 39}
+    found = subgroups(paired(rows, out), ROLES, by=["town", "age"])
+    assert (found.small.people, found.rest.people) == (1, 39)
+    assert found.difference == pytest.approx((1 - 1 / 2) / 2)
+    assert "The 1 people in groups" in found.sentences[0]
+
+
+def test_everybody_in_some_small_group_is_said_so() -> None:
+    """Two columns, each with one large group, and nobody in both large ones."""
+    rows = {
+        "town": ["T"] * 20 + [f"t{i}" for i in range(20)],
+        "age": [f"a{i}" for i in range(20)] + ["A"] * 20,
+        "ill": ["x"] * 40,
+    }
+    found = subgroups(paired(rows, rows), ROLES, by=["town", "age"])
+    assert (found.small.people, found.rest.people) == (40, 0)
+    assert "Everybody is in at least one of the groups of less than 5%" in found.sentences[0]
 
 
 def test_refusals_say_what_to_do(refusal: Callable[..., str]) -> None:

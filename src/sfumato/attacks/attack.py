@@ -2,7 +2,7 @@
 
 An attack on people is a share with an interval. Beside it stand two others: the same attack on people who are not in the release (the
 control: what can be said of anybody), and an adversary who never saw the release (the baseline). What the release itself gives away
-is what lies above both.
+of the people in it is what lies above the control; without a control, what lies above the baseline.
 """
 
 from __future__ import annotations
@@ -42,6 +42,17 @@ class Rate:
         high = 1.0 if share == 1 else min(middle + half, 1.0)
         return cls(share, low, high, people)
 
+    def exceeds(self, other: Rate) -> bool:
+        """Whether it is measurably larger: the 95% interval of the difference lies above 0 (Newcombe 1998, from Wilson's two).
+
+        >>> Rate.of(66, 100).exceeds(Rate.of(50, 100)), Rate.of(60, 100).exceeds(Rate.of(50, 100))
+        (True, False)
+        """
+        if not self.people:
+            return False
+        error = float(np.hypot(self.value - self.low, other.high - other.value))
+        return self.value - other.value > error
+
     def __str__(self) -> str:
         return f"{100 * self.value:.3g}% [{100 * self.low:.3g}, {100 * self.high:.3g}]"
 
@@ -78,7 +89,45 @@ class Attack:
         return self.success.value - max(others, default=0.0)
 
     @property
+    def over_baseline(self) -> bool | None:
+        """Whether it is measurably better than one who never saw the release; None without a baseline."""
+        return None if self.baseline is None else self.success.exceeds(self.baseline)
+
+    @property
+    def over_control(self) -> bool | None:
+        """Whether it is measurably better than on people who are not in the release; None without a control."""
+        return None if self.control is None else self.success.exceeds(self.control)
+
+    @property
     def worked(self) -> bool | None:
-        """Whether the release made the attack better: its interval lies above those of baseline and control; None without both."""
-        others = [rate.high for rate in (self.baseline, self.control) if rate is not None]
-        return None if not others else self.success.low > max(others)
+        """Whether the release made the attack on its people better: than on others, or than the baseline without a control."""
+        return self.over_baseline if self.control is None else self.over_control
+
+    @property
+    def verdict(self) -> str:
+        """What it was held against, and how that went, in words."""
+        return compared(self.attacked, self.over_baseline, self.over_control)
+
+
+def compared(attacked: int, over_baseline: bool | None, over_control: bool | None) -> str:
+    """In words whether an attack is measurably better on people in the release than on others, and than without it.
+
+    >>> compared(9, True, None)
+    'above the baseline'
+    >>> compared(9, False, True)
+    'above people outside the release, not measurably above the baseline'
+    """
+    if not attacked:
+        return "nobody to attack"
+    known = {"people outside the release": over_control, "the baseline": over_baseline}
+    higher = [name for name, over in known.items() if over]
+    lower = [name for name, over in known.items() if over is False]
+    if not higher and not lower:
+        return "nothing to compare with"
+    if not higher:
+        return f"not measurably above {' or '.join(lower)}"
+    if not lower:
+        return f"above {' and '.join(higher)}"
+    if over_control:
+        return f"above {higher[0]}, not measurably above {lower[0]}"
+    return f"not measurably above {lower[0]}, though above {higher[0]}"

@@ -19,6 +19,7 @@ import typer
 
 from .. import __version__
 from . import (
+    _options,
     advise,
     attack,
     audit,
@@ -106,6 +107,7 @@ for verb in (
 
 def main() -> None:
     """Run a verb; whatever goes wrong becomes one sentence and an exit code."""
+    _options.after_interruption.clear()
     for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a character shows another one
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -119,7 +121,7 @@ def main() -> None:
     except typer.Exit as stop:
         code = stop.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        _fail(INTERRUPTED, 130)
+        _fail(_interrupted(), 130)
     except Exception as error:
         if hasattr(error, "format_message"):  # the call itself is wrong: an unknown option, a missing argument
             if not error.format_message():  # no verb: the help has been shown
@@ -140,11 +142,12 @@ def main() -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is said: an interruption now must not look like a failure
     if code == 130:  # typer makes an interruption a code of its own
-        _fail(INTERRUPTED, 130)
+        _fail(_interrupted(), 130)
     sys.exit(code if isinstance(code, int) else 0)
 
 
-INTERRUPTED = "interrupted; nothing unfinished was left behind."
+def _interrupted() -> str:
+    return "; ".join(["interrupted", "nothing unfinished was left behind", *_options.after_interruption]) + "."
 
 
 def _usage(message: str) -> str:

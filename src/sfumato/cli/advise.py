@@ -90,7 +90,8 @@ def run(
         )
     limits = tuple(dict.fromkeys([*context.require, *o.requirements(require)]))
     axis = metrics.metric(utility)
-    with o.progress("candidates") as bar:
+    kept = cache or out / ".kept"
+    with o.keeping(kept), o.progress("candidates") as bar:
         named.check(table.columns, where=table.name)
         made = candidates(table, named, limits, axis, wide=wide)
         study = Study(
@@ -108,7 +109,7 @@ def run(
             o.tell(text)
         result = study.run(
             seed=seed,
-            cache=cache or out / ".kept",
+            cache=kept,
             workers=workers or os.cpu_count() or 1,
             refine=refine,
             progress=lambda done, name: bar(min(0.9, 0.9 * done / (len(study.candidates) + 1)), name),

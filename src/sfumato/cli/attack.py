@@ -101,7 +101,7 @@ def run(
     """Attack a release, and say what the adversary knew, how hard it was and who fell.
 
     Beside each success stands what an adversary does who never saw the release, and with --control what the same attack does to people
-    who are not in it: only what lies above both is given away by the release.
+    who are not in it: what lies above that is given away of the people in the release.
     """
     from ..core.errors import InputError
     from ..core.release import Release
@@ -258,7 +258,7 @@ def show(found: list[Attack], skipped: dict[str, str]) -> None:
     for heading in ("attack", "attacked", "fell", "success", "never saw it", "control", "", ""):
         grid.add_column(heading, justify="left" if heading in ("attack", "") else "right")
     for one in found:
-        verdict = {True: "✗ above both", False: "✓ not above", None: ""}[one.worked]
+        verdict = {True: "✗ ", False: "✓ ", None: ""}[one.worked] + one.verdict
         grid.add_row(
             _first(one.title), f"{one.attacked:,}", f"{one.fell:,.0f}" if float(one.fell).is_integer() else f"{one.fell:,.1f}",
             str(one.success), "-" if one.baseline is None else str(one.baseline),

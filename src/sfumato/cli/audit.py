@@ -14,7 +14,7 @@ MARKS = {"holds": "✓", "fails": "✗", "told": "·"}
 
 @o.reads
 def run(
-    original: Annotated[Path, typer.Argument(metavar="ORIGINAL", help="The table that was sanitized.")],
+    original: o.OriginalFile,
     release: o.ReleaseFile,
     roles: o.RolesFile,
     checks: Annotated[
@@ -32,7 +32,7 @@ def run(
     share: Annotated[
         float | None, typer.Option(help="Share of the released rows that may break a check; else none.")
     ] = None,
-    pair: Annotated[str, typer.Option(help="How rows belong together: position, key:COLUMN or none.")] = "none",
+    pair: o.Pair = "none",
     companion: o.Companions = None,
     joined_by: o.JoinedBy = None,
     perturbed: o.Perturbed = None,

@@ -14,6 +14,9 @@ from . import _options as o
 if TYPE_CHECKING:
     from ..study.study import Result
 
+SPELLED = 8
+"""Shortened names that are also spelled out on the terminal; more of them are in the report."""
+
 
 @o.reads
 def run(
@@ -78,7 +81,7 @@ def run(
         measures=None if not measure else tuple(metrics.metric(text) for text in measure),
         arguments=reading.arguments,
     )
-    with o.progress("comparing") as bar:
+    with o.keeping(cache), o.progress("comparing") as bar:
         result = study.run(
             seed=seed,
             cache=cache,
@@ -120,7 +123,7 @@ def show(result: Result, most: int | None = None) -> None:
     cells = Grid(box=None, padding=(0, 2, 0, 0))
     cells.add_column("candidate")
     for metric in (study.risk, study.utility):
-        cells.add_column(f"{metric}\n({metric.card.better} is better)", justify="right")
+        cells.add_column(f"{metric}\n({metric.card.better} is\nbetter)", justify="right")
     cells.add_column("")
     order = list(range(len(result.points)))
     if most is not None and len(order) > most:
@@ -129,7 +132,7 @@ def show(result: Result, most: int | None = None) -> None:
     for i in order[:most]:
         point = result.points[i]
         if point.failure:
-            cells.add_row(point.candidate.name, "", "", f"not made: {point.failure}")
+            cells.add_row(result.names[i], "", "", f"not made: {point.failure}")
             continue
         marks = []
         if i in result.frontier:
@@ -140,13 +143,20 @@ def show(result: Result, most: int | None = None) -> None:
         if i == result.recommended[0]:
             marks.append("recommended")
         cells.add_row(
-            point.candidate.name,
+            result.names[i],
             *(f"{point.value(metric):.4g}" if point.has(metric) else "–" for metric in (study.risk, study.utility)),
             ", ".join(marks),
         )
     out.print(cells)
     if most is not None and len(order) > most:
         out.print(f"{len(order) - most} more in the report.")
+    long = [i for i in order[:most] if result.names[i] != result.points[i].candidate.name]
+    if len(long) > SPELLED:
+        out.print("\nNames are shortened to what differs; the report and --json have them in full.")
+    elif long:
+        out.print("\nIn full:")
+        for i in long:
+            out.print(f"  {result.names[i]}: {result.points[i].candidate.name}", soft_wrap=True)
     chosen, why = result.recommended
     out.print()
     if chosen is not None:

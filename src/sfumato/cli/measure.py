@@ -20,9 +20,10 @@ def run(
     original: Annotated[Path | None, typer.Option(help="The original table, for measures that compare.")] = None,
     metric: Annotated[
         list[str] | None,
-        typer.Option(help="A metric, such as 't_closeness[ordered](salary)'; all if none is named. Repeatable."),
+        # a bracket before a parenthesis would be a link in Markdown, which is what helps are written in
+        typer.Option(help="A metric, such as 't_closeness\\[ordered](salary)'; all if none is named. Repeatable."),
     ] = None,
-    pair: Annotated[str, typer.Option(help="How rows belong together: position, key:COLUMN or none.")] = "none",
+    pair: o.Pair = "none",
     population: Annotated[
         Path | None,
         typer.Option(

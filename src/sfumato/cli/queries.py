@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -69,12 +68,9 @@ def run(
 def _read(path: Path) -> list[tuple[str, dict[str, Any]]]:
     """The queries of a file, each with its name."""
     from ..core.errors import InputError
+    from ..core.toml import opened
 
-    try:
-        with path.open("rb") as file:
-            content = tomllib.load(file)
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read as TOML ({type(error).__name__}).") from None
+    content = opened(path, "file of queries", hint="`sfumato queries --help` says what to write into one")
     entries = content.get("query")
     if not isinstance(entries, list) or not entries:
         raise InputError(f"{path}: no [[query]] in it; write one for each count.")

@@ -54,10 +54,11 @@ def run(
     if not json:
         for note in asked.study.table.notes:
             o.tell(f"{asked.study.table.name}: {note}")
-    with o.progress("study") as bar:
+    kept = cache or out / ".kept"
+    with o.keeping(kept), o.progress("study") as bar:
         result = asked.study.run(
             seed=asked.seed,
-            cache=cache or out / ".kept",
+            cache=kept,
             workers=workers or os.cpu_count() or 1,
             refine=asked.refine if refine is None else refine,
             progress=lambda done, name: bar(min(0.9, 0.9 * done / (len(asked.study.candidates) + 1)), name),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @o.reads
 def run(
-    original: Annotated[Path, typer.Argument(metavar="ORIGINAL", help="The table that was sanitized.")],
+    original: o.OriginalFile,
     roles: o.RolesFile,
     release: Annotated[
         Path | None, typer.Argument(metavar="[RELEASE]", help="The published file; or give --candidate.")

@@ -27,10 +27,14 @@ def run(
 ) -> None:
     """Measure a published file again and compare with what is required of it.
 
-    Exits 0 if every requirement is met and no identifier is left in the file, 1 with the reason if not.
+    Exits 0 if every requirement is met and no identifier is left in the file, 1 with the reason if not. In a package (SHA256SUMS
+    stands beside the release and knows it) every file must also have its checksum there.
     """
+    from dataclasses import replace
+
     from ..core.errors import RequirementError
     from ..core.roles import Roles
+    from ..packaging import changed_files
     from ..publishing import verify_release
     from ..study.study import number
 
@@ -51,6 +55,7 @@ def run(
         quiet=json,
     )
     found = verify_release(made, named, wanted)
+    found = replace(found, problems=(*changed_files(release), *found.problems))
     if json:
         verdicts = {
             str(v.requirement): {"met": v.met, "value": number(v.score.value), "exactness": v.score.exactness}
@@ -62,7 +67,12 @@ def run(
             typer.echo(f"{'✓' if verdict.met else '✗'} {verdict}")
         for problem in found.problems:
             typer.echo(f"✗ {problem}")
-        typer.echo(f"{release}: {'every requirement is met.' if found.met else 'not met.'}")
+        missed = (
+            "not met."
+            if any(not verdict.met for verdict in found.verdicts)
+            else "every requirement is met, but see above."
+        )
+        typer.echo(f"{release}: {'every requirement is met.' if found.met else missed}")
     if not found.met:
         if json:
             o.tell(" ".join(found.reasons))

@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
@@ -304,13 +305,13 @@ class Requirement:
         right = ">=" if self.metric.card.better == "higher" else "<="
         if self.sign != right:
             raise RequirementError(
-                f"{self.metric} is better {self.metric.card.better}, so a limit reads: {self.metric} {right} {spell_number(self.bound)}."
+                f"{self.metric} is better {self.metric.card.better}, so a limit reads: {self.metric} {right} {spell_bound(self.bound)}."
             )
         if math.isnan(self.bound):
             raise RequirementError(f"The limit of {self.metric} is not a number.")
 
     def __str__(self) -> str:
-        return f"{self.metric} {self.sign} {spell_number(self.bound)}"
+        return f"{self.metric} {self.sign} {spell_bound(self.bound)}"
 
     def holds(self, value: float) -> bool:
         """Whether a value meets the bound, rounding aside."""
@@ -321,6 +322,10 @@ class Requirement:
         slack = TOLERANCE * max(1.0, abs(self.bound))
         return values >= self.bound - slack if self.sign == ">=" else values <= self.bound + slack
 
+    def implies(self, other: Requirement) -> bool:
+        """Whether what meets this meets the other, too, since it asks no more of the same metric."""
+        return self.metric == other.metric and other.holds(self.bound)
+
     def check(self, release: Release, roles: Roles) -> Verdict:
         """Measure and compare."""
         return Verdict(self, self.metric.score(release.evidence(roles)))
@@ -329,6 +334,19 @@ class Requirement:
 def spell_number(x: float) -> str:
     """A number that reads back as itself, whole numbers without a point."""
     return str(int(x)) if math.isfinite(x) and float(x).is_integer() and abs(x) < 1e15 else repr(float(x))
+
+
+def spell_bound(x: float) -> str:
+    """A bound that reads back as itself: 5, 0.2, and 1/3 rather than 0.3333333333333333.
+
+    >>> [spell_bound(x) for x in (5.0, 0.2, 1 / 3, 0.05 / 0.3, 0.123456789)]
+    ['5', '0.2', '1/3', '0.16666666666666669', '0.123456789']
+    """
+    text = spell_number(x)
+    if len(text) < 10 or not math.isfinite(x):
+        return text
+    near = Fraction(x).limit_denominator(1000)
+    return f"{near.numerator}/{near.denominator}" if near.numerator / near.denominator == x else text
 
 
 def written(card: Card) -> str:
@@ -402,8 +420,9 @@ def parse_requirement(text: str, registry: Mapping[str, Metric]) -> Requirement:
     if sign not in signs:
         raise RequirementError(f"{text!r}: a limit is written with >= or <=.")
     try:
-        number = float(bound)
-    except ValueError:
-        raise RequirementError(f"{text!r}: the limit is not a number.") from None
+        over, slash, under = bound.partition("/")
+        number = float(over) / float(under) if slash else float(bound)
+    except (ValueError, ZeroDivisionError):
+        raise RequirementError(f"{text!r}: the limit is not a number or a fraction such as 1/3.") from None
     metric.check_complete()
     return Requirement(metric, signs[sign], number)

@@ -97,8 +97,9 @@ class Evidence:
 
     def _split(self, table: Table, sensitive: str, by: str | None = None) -> tuple[Classes, Counts]:
         over = self._quasi() if by is None else (by,)
+        count = table.counted if table is self.release.original else table.count
         return Classes.from_counts(
-            table.count((*over, sensitive)),
+            count((*over, sensitive)),
             quasi=over,
             sensitive=sensitive,
             order=self.roles.orders.get(sensitive),
@@ -233,9 +234,7 @@ class Evidence:
             if ("original", sensitive) in self._kept:
                 return self._kept["original", sensitive][1].column(name)  # type: ignore[no-any-return]
         if ("column", name) not in self._kept:
-            original = self.original(why)
-            for column, counts in original.value_counts(self._quasi(), 2**62).items():
-                assert counts is not None
+            for column, counts in self.original(why).valued(self._quasi()).items():
                 self._kept["column", column] = counts.columns[0]
         return self._kept["column", name]  # type: ignore[no-any-return]
 

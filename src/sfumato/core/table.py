@@ -17,6 +17,9 @@ from .column import IntArray, encode
 from .counts import Counts
 from .errors import Unavailable
 
+REMEMBERED = 100_000
+"""Distinct tuples up to which counts are kept with their table."""
+
 
 @dataclass(frozen=True, eq=False)
 class Recoding:
@@ -95,6 +98,29 @@ class Table(ABC):
         raise Unavailable(f"{self.name}: this engine cannot hand a table to another process; use one worker.")
 
     # --- what follows from counting; an engine may do better
+
+    def counted(self, by: Sequence[str]) -> Counts:
+        """`count`, kept with the table where it is small: the candidates of a study all ask the same of one original."""
+        kept: dict[tuple[str, ...], Counts] = self.__dict__.setdefault("_counted", {})
+        key = tuple(by)
+        if key in kept:
+            return kept[key]
+        counts = self.count(key)
+        if len(counts) <= REMEMBERED:
+            kept[key] = counts
+        return counts
+
+    def valued(self, columns: Sequence[str]) -> Mapping[str, Counts]:
+        """The counts of each column alone, kept in the same way."""
+        kept: dict[tuple[str, ...], Counts] = self.__dict__.setdefault("_counted", {})
+        new = [name for name in columns if (name,) not in kept]
+        found = {name: kept[name,] for name in columns if name not in new}
+        for name, counts in self.value_counts(new, 2**62).items() if new else ():
+            assert counts is not None
+            found[name] = counts
+            if len(counts) <= REMEMBERED:
+                kept[name,] = counts
+        return {name: found[name] for name in columns}
 
     def count_within(self, by: Sequence[str], also: Sequence[str], most: int) -> Counts:
         """The counts over `by` and, if that makes no more than `most` tuples, `also`: in one scan."""

@@ -56,7 +56,7 @@ class Steered(Mechanism):
         roles.check(table.columns, where=table.name, need=("identifiers", "quasi", "sensitive", "insensitive"))
         one_row_each(table, roles, self.card.name)
         split = sensitive_columns((requirement.metric for requirement in self.promises), roles)
-        counts = table.count((*roles.quasi, *split, *(name for name in also if name not in split)))
+        counts = table.counted((*roles.quasi, *split, *(name for name in also if name not in split)))
         if not counts.rows:
             raise InputError(f"{table.name} has no rows.")
         return counts, split

@@ -13,10 +13,12 @@ from .document import (
     Block,
     Column,
     Figure,
+    Fold,
     Grid,
     Heading,
     Mark,
     Paragraph,
+    Terms,
     Text,
     code,
     joined,
@@ -64,8 +66,7 @@ def maps(result: Result) -> Iterator[Block]:
 def _map_numbers(result: Result, risk: Metric, utility: Metric) -> Grid:
     which = [i for i in result.made if result.points[i].has(risk, utility)]
     rows: list[list[Text]] = [
-        [result.points[i].candidate.name, spell(result.points[i].value(risk)), spell(result.points[i].value(utility))]
-        for i in which
+        [result.names[i], spell(result.points[i].value(risk)), spell(result.points[i].value(utility))] for i in which
     ]
     return Grid(["candidate", parts.heads(risk), parts.heads(utility)], rows)
 
@@ -86,9 +87,7 @@ def candidates(result: Result) -> Iterator[Block]:
     columns = shown_columns(result)
     rows: list[list[Text]] = []
     for i, point in enumerate(result.points):
-        name: Text = (
-            [point.candidate.name, Mark(" (found around another)", "soft")] if point.found else point.candidate.name
-        )
+        name: Text = [result.names[i], Mark(" (found around another)", "soft")] if point.found else result.names[i]
         if point.failure is not None:
             rows.append([name, verdict(False, "not made"), point.failure])
             continue
@@ -109,13 +108,17 @@ def candidates(result: Result) -> Iterator[Block]:
     yield Heading("The candidates")
     yield Grid(["candidate", "standing", *map(parts.heads, columns)], rows, chosen=chosen)
     yield Paragraph("– was not measured or cannot be asked of that release.", aside=True)
+    full = [(short, point.candidate.name) for short, point in zip(result.names, result.points, strict=True)]
+    long: list[tuple[Text, Text]] = [(short, code(name)) for short, name in full if short != name]
+    if long:
+        yield Fold("The candidates in full", [Terms(long)])
 
 
 def why_not_others(result: Result) -> Iterator[Block]:
     """Who beats whom, and whether the choice holds under other measures."""
     study = result.study
     yield Heading("Why not another")
-    names = [point.candidate.name for point in result.points]
+    names = result.names
     if result.dominance:
         rows: list[list[Text]] = [
             [

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
+from ..attacks.attack import compared as held_words
 from ..core.metric import Metric, Score
 from ..study.study import Result
 from .document import (
@@ -170,13 +171,20 @@ def suppressed(found: Mapping[str, Any]) -> str:
 
 
 def technique(entry: Mapping[str, Any], *, shares: bool = True) -> str:
-    """What became of a column, in words; in how many of the rows, if that may be told."""
+    """What became of a column, in words; in how many of the rows, if that may be told.
+
+    Every document and the package's dictionary say it by this, from what `study._changed` counted in the release.
+    """
     share = entry.get("share") or {}
     kinds = [kind for kind in ("generalized", "suppressed", "replaced") if share.get(kind)]
     if not kinds:
         return TECHNIQUES[entry["how"]]
     kinds.sort(key=lambda kind: -share[kind])
+    if share["suppressed"] == 1:
+        return "suppressed: every value is *"
     text = "; ".join(TECHNIQUES[kind] for kind in kinds)
+    if entry.get("everywhere") is not None:
+        text += "; the same way everywhere" if entry["everywhere"] else "; differently from class to class"
     if not shares:
         return text
     parts = [f"{percent(share[kind])} {kind}" for kind in kinds]
@@ -213,15 +221,22 @@ def attack_title(name: str) -> Text:
     return name.replace("_", " ")
 
 
+def held_against(attack: Mapping[str, Any], again: Mapping[str, Any] | None) -> tuple[bool | None, str]:
+    """Whether the release makes the attack on its people better, and in words: by the control if there is one, else by the baseline.
+
+    A release on which nobody can be attacked is not blamed for what the one made again from half of the rows allows.
+    """
+    held = attack
+    if attack["attacked"] and again is not None and again.get("control") is not None:
+        held = again
+    words = held_words(held["attacked"], held["over_baseline"], held["over_control"])
+    return (held["worked"] if held["attacked"] else False), words
+
+
 def above(attack: Mapping[str, Any], again: Mapping[str, Any] | None) -> Mark:
-    """Whether the release makes the attack better: against the control if there is one, else against the baseline."""
-    held = again if again is not None and again.get("control") is not None else attack
-    if held["worked"] is None:
-        return soft("nothing to compare with")
-    against = "baseline and control" if held.get("control") is not None else "the baseline"
-    if held["worked"]:
-        return verdict(False, f"above {against}")
-    return verdict(True, f"not measurably above {against}")
+    """The same as a mark."""
+    worked, words = held_against(attack, again)
+    return soft(words) if worked is None else verdict(not worked, words)
 
 
 def wp29_grid(release: Mapping[str, Any]) -> list[Block]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import __version__
 from ..core.errors import Unavailable
+from ..core.metric import spell_bound
 from ..metrics import told
 from ..study.findings import findings
 from ..study.study import Result
@@ -175,11 +176,13 @@ def _risk(result: Result, chosen: int, found: Mapping[str, Any]) -> Iterator[Blo
     bounds = [r.bound for r in study.require if r.metric.card.name == "prosecutor_risk"]
     bounds += [1 / r.bound for r in study.require if r.metric.card.name == "k_anonymity" and r.bound >= 1]
     threshold = min(bounds, default=None)
+    means = [r.bound for r in study.require if r.metric.card.name == "marketer_risk"]
     if "unavailable" not in before:
         lines: list[list[Text]] = [
             ["initial risk (largest, all quasi-identifiers)", spell(before["prosecutor"])],
             ["initial risk (mean)", spell(before["marketer"])],
-            ["threshold", "none was set for the largest risk" if threshold is None else f"{threshold:.3g}"],
+            ["threshold (largest)", "none was set" if threshold is None else spell_bound(threshold)],
+            ["threshold (mean)", spell_bound(min(means)) if means else "none was set"],
         ]
         if "unavailable" in after:
             lines.append(["residual risk", str(after["unavailable"])])

@@ -12,8 +12,7 @@ from typing import Any
 
 from .. import __version__
 from ..core.errors import Unavailable
-from ..core.metric import Verdict
-from ..core.words import up
+from ..core.metric import Verdict, spell_bound
 from ..metrics import told
 from ..study.findings import findings
 from ..study.study import Result
@@ -137,24 +136,16 @@ def _limits(result: Result, chosen: int) -> Iterator[Block]:
 
 
 def _limit(each: Verdict) -> Text:
-    """A limit in words; where its number is a small count of people, as the probability that it implies."""
+    """A limit in words; a class size as the probability that it implies."""
     requirement, name = each.requirement, each.requirement.metric.card.name
+    bound = spell_bound(requirement.bound)
     if name == "k_anonymity" and requirement.bound >= 1:
-        return f"a person's row is picked with a probability of at most {up(1 / requirement.bound, 2)}"
+        return f"a person's row is picked with a probability of at most {spell_bound(1 / requirement.bound)}"
     if name == "prosecutor_risk":
-        return f"a person's row is picked with a probability of at most {up(requirement.bound)}"
+        return f"a person's row is picked with a probability of at most {bound}"
     if name == "marketer_risk":
-        return (
-            f"on average a row is attributed to the right person with a probability of at most {requirement.bound:.3g}"
-        )
-    word = "at least" if requirement.sign == ">=" else "at most"
-    if (
-        float(requirement.bound).is_integer()
-        and 0 < requirement.bound < SMALLEST
-        and requirement.metric.card.better == "higher"
-    ):
-        return f"{requirement.metric.card.title}: a limit is met"
-    return f"{requirement.metric.card.title} {word} {requirement.bound:g}"
+        return f"on average a row is attributed to the right person with a probability of at most {bound}"
+    return f"{requirement.metric.card.title} {'at least' if requirement.sign == '>=' else 'at most'} {bound}"
 
 
 def _utility(result: Result, chosen: int, release: Mapping[str, Any]) -> Iterator[Block]:

@@ -74,6 +74,7 @@ def risk_utility_map(result: Result, risk: Metric | None = None, utility: Metric
     rows: list[dict[str, Any]] = [
         {
             "candidate": result.points[i].candidate.name,
+            "name": result.names[i],
             "risk": result.points[i].value(risk),
             "utility": result.points[i].value(utility),
             "standing": standing(result, i, risk, utility),
@@ -132,7 +133,7 @@ def risk_utility_map(result: Result, risk: Metric | None = None, utility: Metric
             color="currentColor",
             limit=220,
         )
-        .encode(x=x, y=y, text="candidate:N")
+        .encode(x=x, y=y, text="name:N")
     )
     layers: list[Any] = [line, points, label]
     for limit in limits(result, risk, utility):

@@ -51,8 +51,8 @@ def wp29(result: Result) -> Document:
         Paragraph(
             "The Opinion asks the three questions and leaves the judgement to the controller: a technique that is robust against all "
             "three leaves little to identify by, and where one is not excluded the risk must be assessed. The rates above are that "
-            "assessment, for the adversaries described. A rate is only the release's fault as far as it lies above the baseline and "
-            "above that of people who are not in it."
+            "assessment, for the adversaries described. What the release gives away of the people in it lies above the rate for people who "
+            "are not in it; a rate that both share, even one above the baseline, is a fact about people that the release teaches."
         ),
         Paragraph(
             "Attacks after Giomi, Boenisch, Wehmeyer and Tasnadi 2023. Intervals are Wilson's, 95%. Other adversaries, who know "
@@ -89,18 +89,11 @@ def short(release: Mapping[str, Any], *, worked: bool = False) -> Iterator[str]:
             yield f"{title}: not measured. {attack['unavailable']}"
             continue
         other = again.get(name)
-        held = other if other is not None and "unavailable" not in other else attack
-        if worked and not held["worked"]:
+        held, word = parts.held_against(attack, other if other is not None and "unavailable" not in other else None)
+        if worked and not held:
             continue
-        against = "baseline and people outside the release" if held.get("control") is not None else "the baseline"
-        word = (
-            "nothing to compare with"
-            if held["worked"] is None
-            else f"above {against}"
-            if held["worked"]
-            else f"not measurably above {against}"
-        )
-        yield f"{title}: works in {parts.rate(attack['success'])} of the attacks, {word}."
+        rate = f"works in {parts.rate(attack['success'])} of the attacks, " if attack["attacked"] else ""
+        yield f"{title}: {rate}{word}."
 
 
 def _each(release: Mapping[str, Any]) -> Iterator[Block]:

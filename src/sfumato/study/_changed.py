@@ -104,7 +104,17 @@ def _generalized(evidence: Evidence, name: str) -> dict[str, Any]:
     share = {kind: value if value > 1e-12 else 0.0 for kind, value in share.items()}
     changed = {kind: value for kind, value in share.items() if kind != "same" and value > 0}
     how = max(changed, key=lambda kind: changed[kind]) if changed else "unchanged"
-    return {"how": how, "share": share, "values": len(column), "values_before": domain.size}
+    everywhere = _everywhere(evidence, name) if changed else None
+    return {"how": how, "share": share, "values": len(column), "values_before": domain.size, "everywhere": everywhere}
+
+
+def _everywhere(evidence: Evidence, name: str) -> bool | None:
+    """Whether every value became one and the same thing in all rows; None where it is not known what became what."""
+    try:
+        before, after, _ = evidence.pairs(name, "what became of columns")
+    except SfumatoError:
+        return None
+    return len(set(zip(before, after, strict=True))) == len(set(before))
 
 
 def _kept_or_not(release: Release, original: Table, name: str) -> str:

@@ -52,6 +52,8 @@ def told(attack: Attack) -> dict[str, Any]:
         "success": _rate(attack.success),
         "baseline": _rate(attack.baseline),
         "control": _rate(attack.control),
+        "over_baseline": attack.over_baseline,
+        "over_control": attack.over_control,
         "worked": attack.worked,
         "exactness": attack.exactness,
         "sentence": attack.sentence,

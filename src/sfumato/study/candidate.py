@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import itertools
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
 from .. import metrics
 from ..core.errors import InputError
 from ..core.mechanism import Mechanism
-from ..core.metric import Requirement
+from ..core.metric import Requirement, spell_number
 from ..core.release import Release
 from ..mechanisms import mechanism
 from .context import smallest_k
 
 ELSEWHERE = "made elsewhere"
+SHORT = 30
+"""Characters of a name that leave room for numbers beside it on a line of 80."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,55 @@ class Candidate:
         settings = made.settings()
         require = settings.pop("require", [])
         return cls(spelled(made.card.name, settings, require), made, label=label)
+
+
+def short_names(candidates: Sequence[Candidate]) -> list[str]:
+    """A name of each for tables, each another, the same whenever the same candidates are named: `mondrian k=5 relaxed width`.
+
+    A short name stays, and so does the owner's. Of a long one remains what tells it from the others of its mechanism: settings, and
+    requirements without their column and parameters where these are all alike. Two that would still be called alike keep their names.
+    """
+    names = [candidate.name for candidate in candidates]
+    long = [i for i, c in enumerate(candidates) if c.label is None and len(names[i]) > SHORT]
+    found = list(names)
+    for i in long:
+        made = candidates[i].mechanism
+        if made is None:
+            found[i] = PurePath(names[i]).name or names[i]
+        else:
+            alike = [c.mechanism for c in candidates if c.mechanism is not None and c.family == made.card.name]
+            found[i] = _told_apart(made, alike)
+    said = Counter(found)
+    found = [name if said[short] > 1 else short for name, short in zip(names, found, strict=True)]
+    seen: Counter[str] = Counter()
+    for i, name in enumerate(found):  # the same file twice, say
+        seen[name] += 1
+        found[i] = name if seen[name] == 1 else f"{name} #{seen[name]}"
+    return found
+
+
+def _told_apart(made: Mechanism, alike: Sequence[Mechanism]) -> str:
+    """The mechanism with what differs among those like it; its k where nothing does."""
+    every = [each.settings() for each in alike]
+    own = made.settings()
+    differs = [key for key in own if key != "require" and any(each.get(key) != own[key] for each in every)]
+    words = [made.card.name]
+    for key in differs or [key for key in ("k",) if key in own]:
+        value = own[key]
+        spelled_by = {k for each in every for k, v in each.items() if v == value}
+        words.append(value if isinstance(value, str) and spelled_by == {key} else f"{key}={_text(value)}")
+    require = [
+        r
+        for r in made.promises
+        if str(r) in own.get("require", ()) and any(str(r) not in map(str, o.promises) for o in alike)
+    ]
+    metrics_of = {str(r.metric): r.metric.card.name for each in alike for r in each.promises}
+    for r in require:
+        card = r.metric.card.name
+        bare = list(metrics_of.values()).count(card) == 1
+        words[-1] += ","
+        words.append(f"{card if bare else r.metric} {r.sign} {spell_number(r.bound)}")
+    return " ".join(words)
 
 
 def spelled(name: str, settings: Mapping[str, Any], require: Iterable[str] = ()) -> str:

@@ -15,6 +15,7 @@ from ..core.column import FloatArray
 from ..core.metric import Metric, Score
 from ..core.pareto import frontier, knee
 from ..core.release import Release
+from .candidate import short_names
 from .point import Point
 
 if TYPE_CHECKING:
@@ -36,6 +37,11 @@ class Result:
     def made(self) -> list[int]:
         """The candidates that could be made."""
         return [i for i, point in enumerate(self.points) if point.failure is None]
+
+    @cached_property
+    def names(self) -> list[str]:
+        """A short name of each candidate, for tables."""
+        return short_names([point.candidate for point in self.points])
 
     @cached_property
     def placed(self) -> list[int]:
@@ -199,6 +205,7 @@ class Result:
             "candidates": [
                 {
                     "name": point.candidate.name,
+                    "short": self.names[i],
                     "candidate": point.candidate.text,
                     "family": point.candidate.family,
                     "made": point.failure is None,

@@ -101,6 +101,8 @@ class Subgroups:
     rest: Side
     chance: tuple[float, float]
     """Where the difference between as many people drawn at random and the rest would lie."""
+    even: tuple[str, ...] = ()
+    """Columns whose groups are all small: none is small beside another, so they do not say who is in a small group."""
     most: int = 10
     exactness: str = "exact"
     notes: tuple[str, ...] = ()
@@ -194,12 +196,16 @@ def subgroups(
 
     found: list[tuple[Labels, list[Side]]] = []
     rare, rare_whole = np.zeros(len(counts), dtype=bool), np.zeros(len(whole), dtype=bool)
+    even = []
     for name in names:
         labels = Labels.of(whole, name)
         here = labels.of_codes(*side(name, True))
         few = labels.people < FEW * whole.rows
-        rare |= few[here]
-        rare_whole |= few[labels.group]
+        if few.all():
+            even.append(name)
+        else:
+            rare |= few[here]
+            rare_whole |= few[labels.group]
         found.append((labels, rows.figures(here, labels.people)))
     z = NormalDist().inv_cdf(1 - 0.025 / sum(len(sides) for _, sides in found))
     mined = _mine(release, roles, scenario, [labels for labels, _ in found], workers)
@@ -223,7 +229,7 @@ def subgroups(
         release=release.table.name, people=whole.rows, suppressed=everybody.suppressed, loss=mean,
         measured={name: "distance" if losses[name].by_distance else "iloss" for name in quasi},
         smallest=smallest, revealed=reveal, groups=tuple(groups), by_size=tuple(by_size),
-        small=small, rest=rest, chance=(-half, half),
+        small=small, rest=rest, chance=(-half, half), even=tuple(even),
         most=most, notes=tuple(notes),
     )  # fmt: skip
 
@@ -289,16 +295,23 @@ def _overall(found: Subgroups) -> str:
     what = "loss" if set(found.measured.values()) == {"iloss"} else "loss (by distance where values were perturbed)"
     start = f"Everybody's mean {what} is {found.loss:.3g}."
     few = f"groups of less than {100 * FEW:g}% of the people"
+    even = ""
+    if found.even:
+        named = ", ".join(map(repr, found.even))
+        even = f"Every group of {named} has less than {100 * FEW:g}% of the people, so none of them is small beside the others: each is held against everybody instead."
     if found.difference is None:
-        who = "Nobody is" if not found.small.people else "Everybody is"
-        return f"{start} {who} in {few}, so small groups cannot be held against the rest."
+        if found.small.people:
+            return f"{start} Everybody is in at least one of the {few}, so there is no rest to hold small groups against. {even}".rstrip()
+        if len(found.even) == len(found.by_size):
+            return f"{start} {even}"
+        return f"{start} Nobody is in {few}, so small groups cannot be held against the rest. {even}".rstrip()
     side = f"The {found.small.people:,} people in {few} lose {found.small.loss:.3g}, the other {found.rest.people:,} {found.rest.loss:.3g}"
     if abs(found.difference) <= found.chance[1] + 1e-12:
         end = "no more of a difference than between people drawn at random"
     else:
         more = "more" if found.difference > 0 else "less"
         end = f"small groups lose {more}, beyond what chance explains (±{found.chance[1]:.2g})"
-    return f"{start} {side}: {end}."
+    return f"{start} {side}: {end}. {even}".rstrip()
 
 
 def _suppression(found: Subgroups) -> str:

@@ -138,8 +138,8 @@ def column_distance(evidence: Evidence, column: None) -> Score:
     sides = [{name: (counts.column(name), margin(counts, name)) for name in columns} for counts in known]
     others = [n for n in evidence.roles.insensitive if n in table.columns and n in original.columns]
     if others:
-        for side, each in zip(sides, (original, table), strict=True):
-            side |= {n: (c.columns[0], c.n) for n, c in each.value_counts(others, 2**62).items() if c is not None}
+        for side, values in zip(sides, (original.valued(others), table.value_counts(others, 2**62)), strict=True):
+            side |= {n: (c.columns[0], c.n) for n, c in values.items() if c is not None}
     found = {}
     for name, (before, n) in sides[0].items():
         after, m = sides[1][name]

@@ -39,7 +39,7 @@ def joint(evidence: Evidence, table: Table, columns: Sequence[str], why: str) ->
             codes = (*(code[classes.member] for code in tuples.codes), classes.value)
             evidence._kept[key] = Counts((*tuples.columns, classes.sensitive.column), codes, classes.n)
         else:
-            evidence._kept[key] = table.count(columns)
+            evidence._kept[key] = table.counted(columns) if original else table.count(columns)
     found: Counts = evidence._kept[key]
     if not found.rows:
         raise Unavailable(f"{table.name} has no rows, so {why} has nothing to measure.")

@@ -1,0 +1,69 @@
+"""What an attack is held against, and what is then said: by the control if there is one, else by the baseline."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+
+from sfumato.attacks.attack import Attack, Rate, compared
+from sfumato.report._parts import held_against
+from sfumato.study._played import told
+
+
+def attack(success: Rate, baseline: Rate | None, control: Rate | None = None) -> Attack:
+    return Attack(
+        name="x", title="x", knew="x", effort="x", attacked=success.people, fell=success.value * success.people,
+        success=success, baseline=baseline, control=control,
+    )  # fmt: skip
+
+
+def test_nobody_exceeds_and_nobody_is_exceeded() -> None:
+    nobody, all_of_many = Rate.of(0, 0), Rate.of(1000, 1000)
+    assert not nobody.exceeds(Rate.of(0, 1000))
+    assert not all_of_many.exceeds(nobody)
+    assert not all_of_many.exceeds(all_of_many)
+    assert all_of_many.exceeds(Rate.of(0, 1000))
+
+
+@pytest.mark.parametrize("people", [50, 400, 3000])
+def test_exceeding_is_a_test_of_the_difference(people: int) -> None:
+    """Newcombe's interval agrees with the usual z-test but within a whisker of 1.96."""
+    for one, other in itertools.product(range(0, people + 1, people // 25), repeat=2):
+        p, q = one / people, other / people
+        error = math.sqrt((p * (1 - p) + q * (1 - q)) / people)
+        z = math.inf if not error and p > q else 0 if not error else (p - q) / error
+        if z > 2.6:
+            assert Rate.of(one, people).exceeds(Rate.of(other, people)), (one, other)
+        if z < 1.6:
+            assert not Rate.of(one, people).exceeds(Rate.of(other, people)), (one, other)
+
+
+def test_the_control_decides() -> None:
+    high, middle, low = Rate.of(660, 1000), Rate.of(650, 1000), Rate.of(500, 1000)
+    assert attack(high, middle, low).worked is True  # no better than a guess, and yet more is known of those inside
+    assert attack(high, low, middle).worked is False  # as much is known of anybody
+    assert attack(high, low).worked is True
+    assert attack(high, middle).worked is False
+    assert attack(high, None).worked is None
+
+
+def test_words_never_say_not_above_of_what_is_above() -> None:
+    for base, control in itertools.product((True, False, None), repeat=2):
+        words = compared(5, base, control)
+        for over, name in ((base, "the baseline"), (control, "people outside the release")):
+            assert (name in words) == (over is not None)
+            if over is not None:
+                before = words[: words.index(name)]
+                assert ("not measurably above" in before.split(",")[-1]) == (not over), words
+    assert compared(0, True, True) == "nobody to attack"
+
+
+def test_a_release_without_victims_is_not_blamed_for_the_one_made_again() -> None:
+    none = told(attack(Rate.of(0, 0), Rate.of(0, 0)))
+    again = told(attack(Rate.of(8, 8), Rate.of(0, 100), Rate.of(0, 100)))
+    assert held_against(none, again) == (False, "nobody to attack")
+    some = told(attack(Rate.of(1, 9), Rate.of(0, 100)))
+    assert held_against(some, again) == (True, "above people outside the release and the baseline")
+    assert held_against(some, None)[1].endswith("the baseline")
