@@ -40,6 +40,7 @@ _HOME = {
     "LocalSuppression": "mechanisms.local_suppression",
     "TopBottomCoding": "mechanisms.top_bottom_coding",
     "CutPoints": "mechanisms.cut_points",
+    "Hipaa": "mechanisms.hipaa",
     "LocalNoise": "mechanisms.local_noise",
     "DpStatistics": "mechanisms.dp_statistics",
     "DpMarginals": "mechanisms.dp_marginals",

@@ -160,6 +160,16 @@ def noisy(case: Case) -> Noisy:
     return Noisy(**{**given, **numbers})
 
 
+def dated(case: Case) -> Case:
+    """The case with days, which a rule speaks of; other names become other days."""
+    first = 1 if case.p == Case.p else 9
+    days = {
+        name: tuple(f"{1980 + at}-0{1 + at}-{first + i:02d}" for i in range(len(getattr(case, name))))
+        for at, name in enumerate(("p", "q"))
+    }
+    return dataclasses.replace(case, **days)
+
+
 def random_case(seed: int, **more: Any) -> Case:
     """Some 60 rows in which the sensitive value depends on the quasi-identifiers; every value and missing occur."""
     rng = np.random.default_rng(seed)
@@ -221,6 +231,8 @@ def fitted(metric: Metric, case: Case) -> Case:
         case = dataclasses.replace(case, rows=tuple(dict.fromkeys((*some, (-1, -1, 0), (-1, -1, 1), (-1, -1, 3)))))
     if name in NOISE:
         return noisy(case)
+    if name == "hipaa_rules":
+        return dated(case)
     more: dict[str, Any] = {"population": True} if "population" in metric.card.needs else {}
     if name == "xy_anonymity":
         more["roles"] = dataclasses.replace(roles, person="who")

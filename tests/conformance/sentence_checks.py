@@ -102,6 +102,7 @@ CLAIMS: dict[str, Claim] = {
     ),
     "entropy_l_diversity": claim(("at least", same), at=(one, math.isinf)),
     "entropy_leakage": bits(),
+    "hipaa_rules": claim(("whole", same), at=(none,), constants=("45 CFR 164.514(b)(2)", "an age over 89")),
     "homogeneity_exposed": share(words="all"),
     "identity_information": claim(
         ("about", same), ("about", lambda v: 2**v if v < 60 else v), at=(none,), constants=("2 to the power ",)

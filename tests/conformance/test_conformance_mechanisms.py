@@ -70,6 +70,13 @@ SETTINGS: dict[str, Setting] = {
         {"levels": "{age}=1,{town}=1", "k": "2", "suppression": "0.9"},
         ({"levels": ""}, {"levels": "1"}, {"levels": "{id}=0"}),
     ),
+    "hipaa": Setting(
+        {"year": "2024"},
+        ({"year": "-5"}, {"age": "{id}"}, {"zip": "{town}"}, {"small": "0"}),
+        roles=lambda roles, names: dataclasses.replace(
+            roles, identifiers=(*roles.identifiers, names["town"]), quasi=(names["age"], names["pay"])
+        ),
+    ),
     "isolation_noise": Setting({"t": "3", "c": "3"}, ({"t": "0"}, {"c": "0.5"}, {"t": "100000"})),
     "k_member": Setting({"k": "4"}, (MANY, {"k": "0"})),
     "local_noise": Setting({"bounds": "{age}=0:100", "epsilon": "1"}, (*NO_EPSILON, {"bounds": "{id}=0:100"})),

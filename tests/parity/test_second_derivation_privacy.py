@@ -6,6 +6,7 @@ probability a fraction, an earth mover's distance a linear program, a breach a s
 
 from __future__ import annotations
 
+import datetime
 import itertools
 import math
 import random
@@ -279,7 +280,7 @@ TABLES: dict[str, Callable[[list[Row]], float]] = {
     "rarest_combination": lambda rows: min(len(block) for block in blocks(rows)),
 }
 ELSEWHERE = {  # derived below, each from tables of its own kind
-    "delta_presence", "delta_presence_min", "isolation", "k_map", "linkage_distance_risk", "multi_attribute_l_diversity",
+    "delta_presence", "delta_presence_min", "hipaa_rules", "isolation", "k_map", "linkage_distance_risk", "multi_attribute_l_diversity",
     "multir_anonymity", "noise_interval", "noise_variance", "personalized_breach", "xy_anonymity",
 }  # fmt: skip
 
@@ -693,3 +694,107 @@ def test_the_privacy_of_uniform_and_gaussian_noise(
         made = release(data, {**data, "q": x}, pairing="position")
         assert 100 * sf.noise_interval(confidence=confidence)(made, ROLES).value == pytest.approx(wanted, rel=2e-3)
     assert 2 * NormalDist().inv_cdf((1 + confidence) / 2) == pytest.approx(gaussian, rel=1e-3)
+
+
+# --- rules about what a value may tell -----------------------------------------------------------------------------------
+
+DAYS = [datetime.date(2000, 1, 1) + datetime.timedelta(days=i) for i in range(3653)]  # ten whole years
+AREAS = ("021", "022", "030", "036", "100", "606", "830", "831", "832")
+FEW = {"036", "830", "831"}
+Label = tuple[str, Callable[[Any], bool]]
+"""A label, and whether it may stand for something."""
+
+
+def a_date(rng: random.Random) -> Label:
+    edges = [day for day in DAYS if (day.month, day.day) in ((1, 1), (12, 31))]
+    one, two = sorted(rng.choice(edges if rng.random() < 0.8 else DAYS) for _ in range(2))
+    quarter = (one.month + 2) // 3
+    return rng.choice(
+        [
+            (f"{one}", lambda d: d == one),
+            (f"{one:%Y-%m}", lambda d: (d.year, d.month) == (one.year, one.month)),
+            (f"{one.year}-Q{quarter}", lambda d: d.year == one.year and (d.month + 2) // 3 == quarter),
+            (f"{one.year}", lambda d: d.year == one.year),
+            ("2000s", lambda d: True),
+            (f"[{one.year}, {two.year}]", lambda d: one.year <= d.year <= two.year),
+            (f"[{one}, {two}]", lambda d: one <= d <= two),
+            (f"[{one},{two})", lambda d: one <= d < two),
+            (f"[{one}, {two}[", lambda d: one <= d < two),
+            (f"<{one}", lambda d: d < one),
+            (f">={one}", lambda d: d >= one),
+            (f"<={one}", lambda d: d <= one),
+            (f">{one}", lambda d: d > one),
+            (f"{{{one}, {two}}}", lambda d: d in (one, two)),
+            ("*", lambda d: True),
+        ]
+    )
+
+
+def an_age(rng: random.Random) -> Label:
+    low = rng.choice((5, 50, 80, 85, 89, 90, 91, 95, 100))
+    high = rng.choice([end for end in (60, 90, 95, 101, 120, 130) if end > low])
+    tens = rng.choice((1, 8, 9, 10))
+    return rng.choice(
+        [
+            (f"{low}", lambda a: a == low),
+            (f"[{low},{high})", lambda a: low <= a < high),
+            (f"[{low}, {high}]", lambda a: low <= a <= high),
+            (f"({low}, {high}]", lambda a: low < a <= high),
+            (f">={low}", lambda a: a >= low),
+            (f">{low}", lambda a: a > low),
+            (f"{low}+", lambda a: a >= low),
+            (f"<{high}", lambda a: a < high),
+            (f"{{{low}, {high}}}", lambda a: a in (low, high)),
+            (f"{tens}*", lambda a: a // 10 == tens),
+            ("*", lambda a: True),
+        ]
+    )
+
+
+def a_code(rng: random.Random) -> Label:
+    one, two = sorted(rng.choice(AREAS) for _ in range(2))
+    code = one + f"{rng.randrange(100):02d}"
+    return rng.choice(
+        [
+            (code, lambda z: z == code),
+            (f"{code[:4]}*", lambda z: z[:4] == code[:4]),
+            (f"{one}**", lambda z: z[:3] == one),
+            (one, lambda z: z[:3] == one),
+            (f"{one[:2]}***", lambda z: z[:2] == one[:2]),
+            (f"{{{one}**, {two}**}}", lambda z: z[:3] in (one, two)),
+            (f"{{{one}00, {two}99}}", lambda z: z in (one + "00", two + "99")),
+            (f"[{one}00,{two}99]", lambda z: one + "00" <= z <= two + "99"),
+            (f"[{one}00,{code})", lambda z: one + "00" <= z < code),
+            ("*", lambda z: True),
+        ]
+    )
+
+
+def labels(rng: random.Random, kind: Callable[[random.Random], Label], universe: Sequence[Any]) -> dict[str, set[Any]]:
+    """A few labels of a column with all that each may stand for; those that stand for nothing are no labels."""
+    drawn = [kind(rng) for _ in range(rng.choice((1, 1, 2, 3)))]
+    found = {text: {x for x in universe if holds(x)} for text, holds in drawn}
+    return {text: inside for text, inside in found.items() if inside}
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_rules_of_hipaa(seed: int, release: MakeRelease) -> None:
+    """A label of dates must be made of whole years, one of codes of whole areas that are not all small, and only one label may
+    be of none but people above 89: that of all of them."""
+    rng = random.Random(seed)
+    dates = labels(rng, a_date, DAYS)
+    years = [{day for day in DAYS if day.year == year} for year in range(2000, 2010)]
+    broken = any(inside & year and not year <= inside for inside in dates.values() for year in years)
+    ages = labels(rng, an_age, range(131))
+    old = [inside for inside in ages.values() if min(inside) > 89]
+    all_old = len(old) == 1 and set(range(90, 120)) <= old[0]
+    codes = labels(rng, a_code, [f"{area}{i:02d}" for area in AREAS for i in range(100)])
+    finer = any(0 < sum(z[:3] == area for z in inside) < 100 for inside in codes.values() for area in AREAS)
+    small = any({z[:3] for z in inside} <= FEW for inside in codes.values())
+    wanted = {"admission_date": broken, "age": bool(old) and not all_old, "zip": finer or small}
+    for name, column in (("admission_date", dates), ("age", ages), ("zip", codes)):
+        if not column:
+            continue
+        rows = [*column, None] * 2
+        found = sf.metric("hipaa_rules")(release({name: rows, "sex": ["f"] * len(rows)}), Roles(quasi=(name,)))
+        assert found.value == wanted[name], (seed, name, [*column])

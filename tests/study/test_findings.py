@@ -14,6 +14,7 @@ import pytest
 import sfumato as sf
 from sfumato.core.release import Release
 from sfumato.metrics import metric, require
+from sfumato.study import _changed
 from sfumato.study import findings as module
 from sfumato.study.findings import MASK, findings, riskiest, sizes
 from sfumato.study.study import Candidate, Study, grid
@@ -222,3 +223,14 @@ def test_small_groups_are_mined_where_there_is_a_field() -> None:
         low, high = each["interval"]
         assert low is None or low <= each["decline"] <= high
     assert "mined worse by" in written(internal(result))
+
+
+def test_a_mask_that_one_value_fits_is_not_that_value() -> None:
+    """Each area has one code in this table, and yet 021** is coarser than 02139; 30.0 is 30 in another spelling."""
+    original = sf.read({"zip": ["02139", "10001", "60614", "60614"], "age": [30, 40, 50, 60]})
+    released = sf.read({"zip": ["021**", "100**", "*", "60614"], "age": [30.0, 40.0, 50.0, 60.5]})
+    roles = sf.Roles(quasi=("zip", "age"), hierarchies={"zip": {"prefix": [2, 3]}})
+    zips, ages = _changed.columns(Release(table=released, original=original), roles)
+    assert zips["share"] == {"same": 0.25, "suppressed": 0.25, "replaced": 0.0, "generalized": 0.5}
+    assert zips["how"] == "generalized"
+    assert ages["share"]["same"] == 0.75

@@ -14,7 +14,7 @@ from sfumato.core.errors import InputError
 from sfumato.core.roles import Roles
 from sfumato.engines import read
 from sfumato.metrics import metric, require
-from sfumato.study.context import OVERALL, PRESETS, QUESTIONS, RULES, WP29, Context, smallest_k
+from sfumato.study.context import OVERALL, PRESETS, QUESTIONS, WP29, Context, smallest_k
 from sfumato.study.usual import wp29
 
 GRADES = ("low", "medium", "high")
@@ -51,16 +51,27 @@ def test_under_agreement_and_on_site(to: Any, impact: Any, controls: Any, motive
     overall = {"low": 0.1, "medium": 0.075, "high": 0.05}[impact]
     wanted = INSIDER["high" if to == "onsite" else controls, motives]
     assert context.risk == pytest.approx(wanted)
-    mean, worst = context.limits
-    assert str(mean.requirement.metric) == "marketer_risk"
-    assert mean.requirement.bound <= min(overall / wanted, 1) + 1e-12
-    assert mean.requirement.bound > min(overall / wanted, 1) - 1e-4
-    assert mean.requirement.bound * context.risk <= overall + 1e-12
+    *means, worst = context.limits
     assert worst.requirement == require("k_anonymity >= 3")
     assert worst.k == 3
     assert all(limit.source and limit.sentence.endswith(".") for limit in context.limits)
-    assert f"may carry {mean.requirement.bound:g}" in mean.sentence  # printed is held
-    assert mean.text == str(mean.requirement)
+    assert bool(means) == (wanted > overall), "a mean of at most 1 is no limit"
+    assert ("The mean is left free" in worst.sentence) == (not means)
+    for mean in means:
+        assert str(mean.requirement.metric) == "marketer_risk"
+        assert mean.requirement.bound <= overall / wanted + 1e-12
+        assert mean.requirement.bound > overall / wanted - 1e-4
+        assert mean.requirement.bound * context.risk <= overall + 1e-12
+        assert f"may carry {mean.text.split()[-1]}." in mean.sentence  # printed is held
+        assert mean.text == str(mean.requirement)
+
+
+def test_classes_of_six_meet_a_mean_of_a_sixth() -> None:
+    """0.05 / 0.3 is 1/6, which six people in every class reach; four digits would have asked for seven."""
+    (mean, _) = Context(to="agreement", impact="high").limits
+    assert mean.text == "marketer_risk <= 1/6"
+    assert mean.requirement.holds(50 / 300)
+    assert not mean.requirement.holds(51 / 300)
 
 
 @given(known=st.floats(0, 1), breach=st.floats(0, 1), controls=st.sampled_from(GRADES), motives=st.sampled_from(GRADES))
@@ -72,14 +83,19 @@ def test_context_risk_is_the_largest_of_three(known: float, breach: float, contr
     }  # fmt: skip
     assert context.risk == max(context.parts.values())
     assert 0 < context.risk <= 1
-    bound = context.limits[0].requirement.bound
-    assert 0 < bound <= 1
-    assert bound * context.risk <= 0.05 + 1e-9
-    assert f"{context.risk:.3g}" in context.limits[0].sentence
+    limit = context.limits[0]
+    if str(limit.requirement.metric) == "marketer_risk":
+        assert 0 < limit.requirement.bound < 1
+        assert limit.requirement.bound * context.risk <= 0.05 + 1e-9
+    else:
+        assert context.risk <= 0.05
+    assert f"{context.risk:.3g}" in limit.sentence
 
 
 def bound(**answers: Any) -> float:
-    return Context(**answers).limits[0].requirement.bound
+    """What the largest or the mean risk may be; 1 where it is left free."""
+    first = Context(**answers).limits[0].requirement
+    return first.bound if first.sign == "<=" else 1.0
 
 
 @pytest.mark.parametrize("to", ["public", "agreement", "onsite"])
@@ -131,17 +147,16 @@ def test_presets(name: str, text: str, k: int, source: str) -> None:
 
 def test_every_preset_is_tested_here() -> None:
     assert set(PRESETS) == {
-        "clinical-public", "public-use", "scientific-use", "output-check", "cbs-research", "cbs-public",
+        "clinical-public", "public-use", "scientific-use", "output-check", "cbs-research", "cbs-public", "hipaa",
     }  # fmt: skip
     assert set(OVERALL) == {"gbt-public", "gbt-agreement", "gbt-enclave"}
-    assert set(RULES) == {"hipaa"}
 
 
 def test_the_help_of_advise_names_every_preset() -> None:
     from sfumato.cli.advise import PRESETS as TOLD
 
     named = re.findall(r"[a-z0-9]+(?:-[a-z]+)?(?=, )", TOLD)
-    assert sorted(named) == sorted([*PRESETS, *RULES, *map(str, OVERALL), WP29])
+    assert sorted(named) == sorted([*PRESETS, *OVERALL, WP29])
 
 
 @pytest.mark.parametrize(
@@ -195,12 +210,6 @@ def test_cbs_counts_combinations() -> None:
     values, pairs = Context(preset="cbs-public").limits
     assert (values.requirement.bound, pairs.requirement.bound) == (200_000, 1_000)
     assert "2024" in values.source
-
-
-@pytest.mark.parametrize("name", RULES)
-def test_rules_that_no_limit_says_are_told(name: str) -> None:
-    with pytest.raises(InputError, match="rules about the columns"):
-        Context(preset=name)
 
 
 def test_clinical_says_why_eleven_is_not_enough() -> None:

@@ -130,7 +130,8 @@ def show(scores: dict[str, tuple[Metric, Score]], skipped: dict[str, str], title
             if score.exactness != "exact":  # a bound is on the careful side: the truth is no worse
                 bound = "≤" if metric.card.better == "lower" else "≥"
                 value = f"{bound if score.exactness == 'bound' else '≈'} {value}"
-            grid.add_row(name, value, score.unit, metric.sentence(score.value))
+            where = f" Columns: {score.where}." if score.where else ""
+            grid.add_row(name, value, score.unit, metric.sentence(score.value) + where)
         out.print()
         out.print(grid)
     if skipped:

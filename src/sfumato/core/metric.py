@@ -59,6 +59,12 @@ class Score:
     details: Mapping[str, Any] = field(default_factory=dict)
     per_value: PerValue | None = None
 
+    @property
+    def where(self) -> str:
+        """The columns behind the number, where a metric counts columns that break rules: `zip (postal codes), born (dates)`."""
+        found: Mapping[str, list[str]] = self.details.get("broken", {})
+        return ", ".join(f"{name} ({', '.join(rules)})" for name, rules in found.items())
+
 
 @dataclass(frozen=True, eq=False)
 class Card:
@@ -290,7 +296,8 @@ class Verdict:
         # ten digits, so that a value next to its bound is not shown as the bound
         value = self.score.value
         measured = spell_number(value) if float(value).is_integer() else f"{value:.10g}"
-        return f"{self.requirement}: {word}, measured {measured} ({self.score.exactness})"
+        where = f": {self.score.where}" if self.score.where else ""
+        return f"{self.requirement}: {word}, measured {measured} ({self.score.exactness}){where}"
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..core.arrow import numpy, strings
-from ..core.column import Column, encode
+from ..core.column import Column, FloatArray, encode
 from ..core.counts import Counts
 from . import words
 from .orders import MOST_LEVELS, order
@@ -35,7 +35,7 @@ _DATES = (
     r"|^(19|20)[0-9]{2}[./](0[1-9]|1[0-2])[./](0[1-9]|[12][0-9]|3[01])$"
 )
 _EIGHT_DIGIT_DATES = r"^(19|20)[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])$"
-_DIRECT = {
+DIRECT = {
     "e-mail addresses": r"^[^@\s]+@[^@\s]+\.[A-Za-z]{2,}$",
     "web addresses": r"(?i)^(https?://|www\.)\S+$",
     "UUIDs": r"(?i)^\{?[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}\}?$",
@@ -88,7 +88,7 @@ def kind(name: str, counts: Counts | None, sample: Sequence[str], distinct: int,
         return Guess("date", "dates")
     if not pa.types.is_string(values.type):
         return _numbers(name, column, distinct, filled, about)
-    marked = _matches(values, MISSING_MARKS)
+    marked = matches(values, MISSING_MARKS)
     marks = bool(marked.any()) and not marked.all() and not order(_few(column))  # "none" is also a level of a scale
     if marks:
         column, n = Column(name, _where(values, ~marked)), n[~marked]
@@ -97,10 +97,26 @@ def kind(name: str, counts: Counts | None, sample: Sequence[str], distinct: int,
     return Guess(guess.kind, guess.reason, None if marks else guess.order, marks)
 
 
-def _matches(values: pa.Array, pattern: str) -> Mask:
+def matches(values: pa.Array, pattern: str) -> Mask:
+    """Which texts hold a match of the pattern."""
     found = pc.match_substring_regex(values, pattern)
     bits = np.frombuffer(found.buffers()[1], dtype=np.uint8)
     return np.unpackbits(bits, bitorder="little")[found.offset : found.offset + len(found)].astype(bool)
+
+
+def _direct(values: pa.Array, rows: FloatArray) -> str | None:
+    """What reaches or numbers one person, if most rows hold it."""
+    return next(
+        (what for what, pattern in DIRECT.items() if float(rows[matches(values, pattern)].sum()) >= _MOST), None
+    )
+
+
+def direct(column: Column) -> str | None:
+    """The same of a column's values, each counted once: what they look like if that reaches or numbers one person."""
+    values = column.values
+    if not len(values) or not pa.types.is_string(values.type):
+        return None
+    return _direct(values, np.full(len(values), 1 / len(values)))
 
 
 def _few(column: Column) -> list[str]:
@@ -151,23 +167,22 @@ def _texts(name: str, column: Column, n: npt.NDArray[np.int64], distinct: int, f
     rows = n / n.sum()
 
     def share(pattern: str) -> float:
-        return float(rows[_matches(values, pattern)].sum())
+        return float(rows[matches(values, pattern)].sum())
 
     def shaped(pattern: str) -> bool:
         return share(pattern) >= _MOST
 
     if shaped(_DATES) or (shaped(_EIGHT_DIGIT_DATES) and distinct > 2):
         return Guess("date", "dates")
-    if shaped(_DIGITS) and _matches(values, _LEADING_ZERO).any():
+    if shaped(_DIGITS) and matches(values, _LEADING_ZERO).any():
         if key == "person" or (about >= _SINGLED_OUT and filled >= 20 and key != "postal"):
             return Guess("identifier", "digits with leading zeros, one number for nearly every row or person")
         return Guess("code", "digits with leading zeros, so not a number to count with")
     if column.numbers is not None:
         return _numbers(name, column, distinct, filled, about)
-    for what, pattern in _DIRECT.items():
-        if shaped(pattern):
-            return Guess("identifier", f"the values look like {what}")
-    code = shaped(_CODE) and not _matches(values, r"^[^0-9]*$").any()
+    if (what := _direct(values, rows)) is not None:
+        return Guess("identifier", f"the values look like {what}")
+    code = shaped(_CODE) and not matches(values, r"^[^0-9]*$").any()
     if not (code and key in ("postal", "health")) and (ordered := order(_few(column))):
         return Guess("ordinal", "levels whose order is recognised", ordered)
     if key == "person":

@@ -15,6 +15,7 @@ from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ..metrics.utility.iloss import iloss
+from ._audit_found import number_of
 
 
 def suppressed(evidence: Evidence) -> dict[str, Any]:
@@ -92,7 +93,8 @@ def _generalized(evidence: Evidence, name: str) -> dict[str, Any]:
     domain: Domain = evidence.domain(name, "what became of columns")
     leaves = [domain.leaves(text) for text in column.texts]
     stars = _stars(column)
-    one = np.array([count is not None and count <= 1 for count in leaves], dtype=bool) & ~stars
+    # a label that only one value of the table fits, such as a mask, is coarser all the same: what stands is a value
+    one = _values(domain.column, column) & ~stars
     unread = np.array([count is None for count in leaves], dtype=bool) & ~stars
     rows = max(tuples.rows, 1)
     share = {
@@ -106,6 +108,13 @@ def _generalized(evidence: Evidence, name: str) -> dict[str, Any]:
     how = max(changed, key=lambda kind: changed[kind]) if changed else "unchanged"
     everywhere = _everywhere(evidence, name) if changed else None
     return {"how": how, "share": share, "values": len(column), "values_before": domain.size, "everywhere": everywhere}
+
+
+def _values(original: Column, released: Column) -> Any:
+    """Which released texts are values of the original column, numbers in whatever spelling."""
+    known = set(original.texts)
+    numbers = set() if original.numbers is None else set(original.numbers.tolist())
+    return np.array([text in known or number_of(text) in numbers for text in released.texts], dtype=bool)
 
 
 def _everywhere(evidence: Evidence, name: str) -> bool | None:

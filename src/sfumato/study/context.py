@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal, get_args
 
 from .. import metrics
 from ..core.errors import InputError
-from ..core.metric import Requirement, spell_number
+from ..core.metric import Requirement, spell_bound, spell_number
 from ..core.words import up
 
 To = Literal["public", "agreement", "onsite"]
@@ -99,12 +100,6 @@ class Context:
         for name in ("known", "breach"):
             if not 0 <= getattr(self, name) <= 1:
                 raise InputError(f"{name} is a share: it must lie between 0 and 1.")
-        if self.preset in RULES:
-            rules, source = RULES[self.preset]
-            raise InputError(
-                f"Preset {self.preset!r} is rules about the columns, which no single limit says: {rules} ({source}); check them with "
-                "`sfumato profile --risk --threshold` and `sfumato attack`, and give limits with --require."
-            )
         if self.preset is not None and self.preset not in (*PRESETS, *OVERALL, WP29):
             raise InputError(f"No preset {self.preset!r}; there are {', '.join((*PRESETS, *OVERALL, WP29))}.")
 
@@ -150,20 +145,28 @@ class Context:
                     k,
                 ),
             )
-        data = min(overall / self.risk, 1.0) if self.risk > 0 else 1.0
+        data = _carried(overall, self.risk)
+        named = ", ".join(f"{name} {value:.3g}" for name, value in self.parts.items())
+        tries = f"someone tries with a probability of {self.risk:.3g} (the largest of {named})"
+        free = (
+            ""
+            if data < 1
+            else f" The mean is left free: {tries}, so that even certainty would stay within {overall:g}."
+        )
         worst = Limit(
             "k_anonymity >= 3",
             IPC if self.to == "agreement" else f"{GBT} (enclave); {IPC}",
             "However low the mean, no one may be found with a probability above one in three: at least 3 people share every "
-            "combination.",
+            f"combination.{free}",
             3,
         )
+        if free:
+            return (worst,)
         mean = Limit(
-            f"marketer_risk <= {spell_number(_down(data))}",
+            f"marketer_risk <= {spell_bound(data)}",
             IPC,
-            f"The mean risk may be {overall:g} overall where the impact is {self.impact}; someone tries with a probability of "
-            f"{self.risk:.3g} (the largest of {', '.join(f'{name} {value:.3g}' for name, value in self.parts.items())}), so the "
-            f"data may carry {_down(data):g}{' (no limit at all)' if data >= 1 else ''}.",
+            f"The mean risk may be {overall:g} overall where the impact is {self.impact}; {tries}, so the data may carry "
+            f"{spell_bound(data)}.",
         )
         return (mean, worst)
 
@@ -191,7 +194,9 @@ class Context:
         """The measure of risk that the limits are about."""
         if self.preset in (None, WP29) and self.to != "public":
             return "marketer_risk"
-        return str(self.limits[0].requirement.metric) if self.limits else "prosecutor_risk"
+        measured = [limit.requirement.metric for limit in self.limits]
+        # columns that break a rule are no risk to draw: where all rules are kept, how well people are found still differs
+        return next((str(metric) for metric in measured if metric.card.name != "hipaa_rules"), "prosecutor_risk")
 
     @property
     def sentence(self) -> str:
@@ -217,9 +222,17 @@ class Context:
         }
 
 
-def _down(x: float) -> float:
-    """Four digits, rounded down: a limit that is printed is the limit that is held."""
-    return math.floor(x * 10_000 + 1e-9) / 10_000
+def _carried(overall: float, risk: float) -> float:
+    """What the data may carry, overall / risk: a fraction such as 1/6 as it is, else four digits, rounded down.
+
+    A limit that is printed is the limit that is held, and classes of six must not fail for a rounded sixth.
+    """
+    if risk <= overall:
+        return 1.0
+    exact = Fraction(repr(overall)) / Fraction(repr(risk))
+    if exact.denominator <= 1000:
+        return exact.numerator / exact.denominator
+    return math.floor(overall / risk * 10_000 + 1e-9) / 10_000
 
 
 def _k(k: int, source: str, words: str) -> Limit:
@@ -272,6 +285,16 @@ PRESETS: dict[str, tuple[Limit, ...]] = {
             "Public use file of CBS: at least 1,000 people share each pair of values (household combinations: 5).",
         ),
     ),
+    "hipaa": (
+        Limit(
+            "hipaa_rules <= 0",
+            "45 CFR 164.514(b)(2); HHS 2012, guidance on de-identification",
+            "Health data by the rules of HIPAA on identifiers: no direct identifiers, no date finer than a year, ages of 90 and over "
+            "together, ZIP codes of at most three digits and none in areas of 20,000 people or fewer. Names within texts, pictures, "
+            "other codes that point at one person, birth years of people over 89 (hipaa_rules[year=...] checks them), and that you do not know of a way to find someone all the same (164.514(b)(2)(ii)), are yours "
+            "to see to. The rules set no limit on how many people share a combination: require k_anonymity besides if it should be met.",
+        ),
+    ),
     "output-check": (_k(10, "ONS output checking, cells of at least 10", "Tables that leave a research centre"),),
 }
 """Presets that are numbers on the data as they stand."""
@@ -285,14 +308,6 @@ OVERALL: dict[str, tuple[To, int, str]] = {
 GBT_OVERALL = 0.05
 WP29 = "wp29"
 """Opinion 05/2014: singling out, linkability and inference, each measured (`usual.wp29`); it names no limits."""
-
-RULES: dict[str, tuple[str, str]] = {
-    "hipaa": (
-        "no ZIP code beyond three digits, and those only with over 20,000 people; years only; 90 and over together; none of 18 "
-        "kinds of identifiers",
-        "45 CFR 164.514(b)",
-    ),
-}
 
 
 def smallest_k(require: Sequence[Requirement]) -> int:

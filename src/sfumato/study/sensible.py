@@ -9,23 +9,19 @@ from typing import Any
 from ..core.errors import SfumatoError
 from ..core.metric import Metric, Requirement
 from ..core.roles import Roles
+from ..core.spelling import COMMA, DAY, POINT, SHORT
 from ..core.table import Table
 from ..search.lattice import Lattice
 from ..search.losses import Wanted
 from ..search.optimal import LARGEST
-from .candidate import Candidate, product, steered
+from .candidate import Candidate, product, spelled, steered
 from .context import smallest_k
 
 _CLUSTERED = 120_000
 """Distinct tuples beyond which clustering is left out by default: its cost follows their square, or their blocks."""
 _LOOKS = (
-    (
-        re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?"),
-        ",",
-        "numbers with a decimal comma",
-        "Write them with a point.",
-    ),
-    (re.compile(r"\d{1,2}[./]\d{1,2}[./]\d{2,4}"), "", "dates", "Write them as YYYY-MM-DD."),
+    (re.compile(f"{COMMA}|{POINT}"), ",", "numbers with commas", "decimal"),
+    (re.compile("|".join((*DAY.values(), SHORT))), "", "dates", "dates"),
 )
 _KS = (3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
 
@@ -40,14 +36,20 @@ def overlooked(table: Table, roles: Roles, made: Sequence[Candidate]) -> list[st
         if column.numbers is not None or column.dates:
             continue
         texts = [text for text in column.texts if text is not None]
-        for pattern, sign, what, how in _LOOKS:  # digits alone may be codes, such as postal codes with leading zeros
+        for pattern, sign, what, option in _LOOKS:  # digits alone may be codes, such as postal codes with leading zeros
             like = [text for text in texts if pattern.fullmatch(text)]
             if len(texts) > 2 and len(like) > 0.9 * len(texts) and any(sign in text for text in like):
                 said.append(
                     f"{table.name}: column {name!r} looks like {what}, and is read as text: values are put together in lists, not in "
-                    f"intervals, and a loss that counts values makes them look precise. {how}"
+                    f"intervals, and a loss that counts values makes them look precise. Mend those that are none, or see --{option}."
                 )
                 break
+    for each in made:
+        if each.family == "hipaa" and each.mechanism is not None:
+            try:
+                each.mechanism(table, roles)
+            except SfumatoError as refusal:
+                said.append(f"{refusal} Else no candidate may meet hipaa_rules <= 0.")
     if len(table.count(roles.quasi)) > _CLUSTERED and not any(each.family == "k_member" for each in made):
         said.append(
             f"{table.name}: clustering (k_member) is left out, since there are more than {_CLUSTERED:,} distinct combinations; add it with "
@@ -63,6 +65,18 @@ def _minimised(utility: Metric) -> str:
     except SfumatoError:
         return "loss"
     return str(utility)
+
+
+def _rules(requirement: Requirement) -> bool:
+    """Whether a requirement is about rules that columns keep, one by one."""
+    return requirement.metric.card.name == "hipaa_rules"
+
+
+def _by_rules(requirement: Requirement) -> str:
+    """The mechanism that applies the rules themselves, told of the same columns and the same year."""
+    told = {key: value for key, value in requirement.metric.parameters if key == "year"}
+    named = {key: ",".join(sorted(value)) for key, value in requirement.metric.parameters if key != "year"}
+    return spelled("hipaa", {**named, **told})
 
 
 def candidates(
@@ -94,6 +108,7 @@ def candidates(
     ]
     if len(counts) <= _CLUSTERED:
         texts += product("k_member", {"k": ks})
+    texts = [*(_by_rules(r) for r in require if _rules(r)), *texts]
     if wide:
         ranked = [c.name for c in counts.columns if c.numbers is not None and not set(c.name) & set(',"=')]
         texts += [
@@ -102,10 +117,12 @@ def candidates(
             *product("additive_noise", {"scale": [0.1, 0.3, 0.5]}),
             *product("dp_synthesis", {"epsilon": [0.5, 1, 3]}),
         ]
+    # where rules about columns are all that is asked, applying them loses least, and no lattice needs to be searched for it
+    steering = [] if all(_rules(r) for r in require) else require
     found: dict[str, Candidate] = {}
     for text in texts:
         try:
-            asked = steered(text, require)
+            asked = steered(text, steering)
             found.setdefault(asked, Candidate.of(asked))
         except SfumatoError:  # this mechanism has no such form
             continue

@@ -1,0 +1,234 @@
+"""HIPAA's rules on identifiers applied: years for dates, 90+ for ages above 89, three digits for ZIP codes.
+
+45 CFR 164.514(b)(2)(i), with the guidance of HHS of 2012. What no recoding can mend, direct identifiers and units smaller than a
+state, is refused: only the owner can take a column out. All rows are held in memory; the cost is that of counting them once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from ..core.arrow import strings, take
+from ..core.column import Column, IntArray
+from ..core.cover import BoolArray
+from ..core.errors import InputError
+from ..core.hierarchy import TOP
+from ..core.mechanism import Mechanism, MechanismCard, Progress, check_choices
+from ..core.metric import Requirement
+from ..core.release import Release
+from ..core.roles import Roles
+from ..core.table import Table
+from ..core.words import counted
+from ..metrics.privacy.hipaa_rules import hipaa_rules
+from ..profile import hipaa as rules
+from ._numbers import names_in
+from ._rows import Rows
+
+_WHO = "hipaa"
+_AREA = re.compile(r"^([0-9]{2,3})[*_xX -]*$")
+_ZIP = re.compile(r"^([0-9]{3})[0-9]{2}(?:[- ]?(?:[0-9]{4}|[*xX]{4}))?$")
+
+
+@dataclass(frozen=True)
+class Hipaa(Mechanism):
+    """Dates to years, high ages and small areas put together, as the rule writes it."""
+
+    age: str | None = None
+    zip: str | None = None
+    date: str | None = None
+    year: int | None = None
+    small: Literal["*", "000"] = "*"
+
+    card: ClassVar[MechanismCard] = MechanismCard(
+        name=_WHO,
+        title="HIPAA rules on identifiers",
+        promise="hipaa_rules <= 0: no released column is seen to break a rule of 45 CFR 164.514(b)(2)(i); nothing is promised of how many "
+        "people share a combination, nor of what values do not show (names within texts, other codes of a person)",
+        against="an adversary who has a register of names with birth dates, ZIP codes or dates of events; not one who knows a rare "
+        "combination of years, sex and diagnosis",
+        cost="dates become years, ages of 90 and over become 90+, ZIP codes keep three digits and none in the 17 areas of 20,000 people or "
+        "fewer; everything else stays as it is; direct identifiers and units smaller than a state are refused until they have the "
+        "role identifiers",
+        source="45 CFR 164.514(b)(2)(i); HHS 2012, Guidance Regarding Methods for De-identification of Protected Health Information",
+        parameters={
+            "age": "columns of ages that are not named so, as a list",
+            "zip": "columns of ZIP codes that are not named so, as a list",
+            "date": "columns of dates that are neither named so nor look so, as a list",
+            "year": "the year that ages refer to: who was born 90 years before it, or earlier, gets one birth year with all others who were; "
+            "unless given, the latest year in the columns of dates",
+            "small": "what a ZIP code of a small area becomes: * or, as HHS writes it, 000, which no measure of ours can read back as codes",
+        },
+    )
+
+    def __post_init__(self) -> None:
+        check_choices(self)
+        if self.year is not None and (isinstance(self.year, bool) or not 1600 <= self.year <= 2200):
+            raise InputError(f"{_WHO}: year must be a year, such as 2024.")
+        assert self.promises  # names that cannot be written in a requirement are refused now
+
+    @property
+    def promises(self) -> tuple[Requirement, ...]:
+        """No rule seen to be broken, by the same columns and year."""
+        named = {key: frozenset(self._named(key)) for key in ("age", "zip", "date")}
+        return (hipaa_rules.set(**named, year=self.year or 0).at_most(0),)
+
+    def _named(self, key: str) -> tuple[str, ...]:
+        text = getattr(self, key)
+        return () if text is None else names_in(text, f"{_WHO}, {key}")
+
+    def __call__(
+        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
+    ) -> Release:
+        """Sanitize; nothing is left to chance, so `rng` is not used. A missing value stays missing."""
+        rows = Rows.of(table, roles, _WHO)
+        named = {key: self._named(key) for key in ("age", "zip", "date")}
+        for name in (name for names in named.values() for name in names):
+            if name not in rows.names:
+                raise InputError(f"{table.name}: no column {name!r} that may be released, which {_WHO} should change.")
+        n = {name: np.bincount(rows.codes[name], minlength=len(rows.columns[name])) for name in rows.names}
+        _refuse(rows, n)
+        dates = {
+            name: rules.fine_dates(column, n[name], named=name in named["date"] or rules.is_date(name))
+            for name, column in rows.columns.items()
+        }
+        year = self.year or _latest(rows, [name for name, fine in dates.items() if fine.any() or rules.is_date(name)])
+        changed: dict[str, Any] = {}
+        notes: list[str] = []
+        for i, (name, column) in enumerate(rows.columns.items()):
+            new: dict[int, str] = {}
+            for said, part in self._parts(rows, column, n[name], named, dates[name], year):
+                if part:
+                    notes.append(f"Column {name!r}: {said.format(counted(int(n[name][list(part)].sum()), 'row'))}.")
+                new |= part
+            if new:
+                texts = [new.get(at, text) for at, text in enumerate(column.texts[: len(column.values)])]
+                changed[name] = take(strings(texts), rows.codes[name])
+            if progress is not None:
+                progress((i + 1) / len(rows.names))
+        if births := [repr(name) for name in rows.names if rules.is_birth(name)]:
+            notes.append(_about(births, year, given=self.year is not None))
+        return rows.release(changed, made_by=_WHO, parameters=self.settings(), notes=notes)
+
+    def _parts(
+        self,
+        rows: Rows,
+        column: Column,
+        n: IntArray,
+        named: Mapping[str, tuple[str, ...]],
+        dates: BoolArray,
+        year: int,
+    ) -> Iterator[tuple[str, dict[int, str]]]:
+        """What is said of a change, and what each value that it concerns becomes."""
+        name = column.name
+        if name in named["zip"] or rules.is_postal(column, n):
+            areas = self._areas(rows, column)
+            yield (
+                "{} with the first three digits of the ZIP code",
+                {at: a for at, a in areas.items() if a != self.small},
+            )
+            yield (
+                f"{{}} in an area of 20,000 people or fewer, now {self.small}",
+                {at: a for at, a in areas.items() if a == self.small},
+            )
+        yield "{} with the year of a date", _years(rows, column, dates)
+        if name in named["age"] or rules.is_age(name):
+            over, whole = rules.old_ages(column)
+            if rules.more_than_one(over, whole):
+                yield "{} of age 90 or over, now 90+", dict.fromkeys(np.flatnonzero(over).tolist(), "90+")
+        if rules.is_birth(name) and year:
+            over, whole = rules.old_births(column, year)
+            if rules.more_than_one(over, whole):
+                label = _born(column, year - 90)
+                yield f"{{}} born up to {year - 90}, now {label}", dict.fromkeys(np.flatnonzero(over).tolist(), label)
+
+    def _areas(self, rows: Rows, column: Column) -> dict[int, str]:
+        """ZIP codes by their first three digits, masked as long as the longest so that no length tells anything."""
+        texts, new = column.texts, {}
+        longest = max((len(text) for text in texts if text is not None), default=5)
+        for at in np.flatnonzero(rules.fine_codes(column)).tolist():
+            text = texts[at] or ""
+            found = _ZIP.match(text) or _AREA.match(text)
+            if found is None:
+                raise InputError(
+                    f"{rows.table.name}: column {column.name!r} holds codes that are not US ZIP codes of five or nine digits; write them so "
+                    "(leading zeros may be lost), or give it the role identifiers."
+                )
+            small = found[1].zfill(3) in rules.SMALL_AREAS
+            new[at] = self.small if small else found[1] + TOP * (longest - 3)
+        return new
+
+
+def _refuse(rows: Rows, n: Mapping[str, IntArray]) -> None:
+    """Refuse columns that no recoding mends."""
+    found = [
+        repr(name)
+        for name, column in rows.columns.items()
+        if rules.is_direct(column, n[name]) or rules.is_place(column)
+    ]
+    if found:
+        raise InputError(
+            f"{rows.table.name}: {', '.join(found)}: direct identifiers, or places smaller than a state, which may not be released "
+            "(45 CFR 164.514(b)(2)(i)); give such columns the role identifiers."
+        )
+
+
+def _years(rows: Rows, column: Column, fine: BoolArray) -> dict[int, str]:
+    """Dates by their years; an interval or a set by the years it reaches over.
+
+    A quasi-identifier whose dates are not read as such keeps their shape, 2021-**-** **:**, where all have the same: that is read back
+    as what it stands for, so that a loss can be told.
+    """
+    new = {}
+    for at in np.flatnonzero(fine).tolist():
+        text = column.texts[at] or ""
+        found = rules.years(text)
+        if not found or not rules.only_dates(text):
+            raise InputError(
+                f"{rows.table.name}: column {column.name!r} holds dates within texts, or parts of dates without a year of four digits, "
+                "which cannot be made years; write them as YYYY-MM-DD, or give it the role identifiers."
+            )
+        low, high = min(found), max(found)
+        new[at] = f"{low}" if low == high else f"[{low}, {high}]"
+    if column.dates or column.name not in rows.roles.quasi:
+        return new
+    shaped = {at: _masked(column.texts[at] or "", year) for at, year in new.items()}
+    return (
+        shaped
+        if len({re.sub(r"\d", TOP, text) for text in shaped.values()}) == 1 and "" not in shaped.values()
+        else new
+    )
+
+
+def _masked(text: str, year: str) -> str:
+    """A date with all digits but the year's masked; empty if it is not one date."""
+    before, found, after = text.partition(year)
+    if not found or year in after or text[:1] in tuple("[({<>≤≥"):
+        return ""
+    return re.sub(r"\d", TOP, before) + year + re.sub(r"\d", TOP, after)
+
+
+def _latest(rows: Rows, names: Sequence[str]) -> int:
+    """The latest year in these columns; 0 if there is none."""
+    return max(
+        (year for name in names for text in rules.texts(rows.columns[name]) for year in rules.years(text)), default=0
+    )
+
+
+def _born(column: Column, last: int) -> str:
+    """All birth years up to one, spelled so that it is read back; * where nothing else would be."""
+    if column.dates:
+        return f"<{last + 1}-01-01"
+    return TOP if column.numbers is None else f"<={last}"
+
+
+def _about(births: Sequence[str], year: int, *, given: bool) -> str:
+    """What was done about births that tell an age above 89."""
+    if not year:
+        return f"No year was found that ages refer to: set year, else births in {', '.join(births)} may tell ages above 89."
+    source = "the year given" if given else "the latest year in the dates; set year if ages refer to another"
+    return f"Whoever by {', '.join(births)} is 90 or older in {year} has one value with all others who are ({source})."

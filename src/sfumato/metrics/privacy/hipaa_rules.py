@@ -1,0 +1,74 @@
+"""HIPAA's rules on identifiers, as far as a table shows them (45 CFR 164.514(b)(2); HHS guidance of 2012)."""
+
+import numpy as np
+
+from ...core.counts import exact
+from ...core.errors import InputError
+from ...core.metric import Score, measure
+from ...core.parameter import Number, Words
+from ...core.release import Evidence
+from ...core.words import counted, whole
+from ...profile.hipaa import broken
+
+_UNSEEN = (
+    "names within texts, pictures, other codes of a person, birth years that tell an age over 89 (unless `year` is given) and what the owner "
+    "knows of who can still be found are not seen."
+)
+
+
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return f"No released column is seen to break a rule of 45 CFR 164.514(b)(2); {_UNSEEN}"
+    columns = whole(value)
+    verb = "is" if columns == 1 else "are"
+    return f"{counted(columns, 'released column')} {verb} seen to break a rule of 45 CFR 164.514(b)(2); {_UNSEEN}"
+
+
+@measure(
+    title="HIPAA rules",
+    question="In how many released columns is a HIPAA rule on identifiers seen to be broken?",
+    about="privacy",
+    better="lower",
+    unit="columns",
+    bounds=(0, float("inf")),
+    monotone=False,
+    source="45 CFR 164.514(b)(2)(i); HHS 2012, Guidance Regarding Methods for De-identification of Protected Health Information",
+    sentence=_sentence,
+    misleads="It sees what names and values of columns show, not names within texts, pictures or other codes of a person; birth years of "
+    "people over 89 only with `year`; nor what you know yourself, which 164.514(b)(2)(ii) asks for. Columns are taken for ages, "
+    "postal codes and dates by their names and values: name others with age, zip and date. It counts rules, not people: "
+    "k_anonymity tells whether someone stands alone where all rules are kept.",
+    scope="table",
+    parameters={"age": Words(), "zip": Words(), "date": Words(), "year": Number(0, low=0, high=2200, whole=True)},
+    noise=True,
+)
+def hipaa_rules(
+    evidence: Evidence, column: None, *, age: frozenset[str], zip: frozenset[str], date: frozenset[str], year: int
+) -> Score:
+    """`|{released columns that break a rule}|`, over the release, its companions and what is published along.
+
+    The rules, by their letters in 164.514(b)(2)(i): (A), (D) to (R) direct identifiers by name, by the shape of the values, or
+    because the roles keep the column in the house; (B) units smaller than a state by name, and postal codes of more than three digits
+    or of one of the 17 areas with 20,000 people or fewer; (C) parts of dates finer than a year, ages above 89 but for one
+    label of all that are 90 or older (`90+`, `>=90`, `>89`, or an interval from 90 to at least 120), and where `year`, the one
+    that ages refer to, is given, birth years of those who are 90 in it but for one label of all of them (`<=1936`). A missing
+    value and `*` break nothing. Extremes: 0 if every value is `*`; the number of columns if each is a date of days.
+    """
+    release, roles = evidence.release, evidence.roles
+    house = {*roles.identifiers, roles.person}
+    found: dict[str, tuple[str, ...]] = {}
+    seen: set[str] = set()
+    for table in (release.table, *release.companions.values(), *release.related):
+        for name, counts in table.value_counts(table.columns, 2**62).items():
+            assert counts is not None
+            values = counts.columns[0]
+            n = exact(np.bincount(counts.codes[0], weights=counts.n, minlength=len(values)))
+            rules = broken(
+                values, n, house=name in house, age=name in age, postal=name in zip, date=name in date, year=year
+            )
+            seen.add(name)
+            if rules:
+                found[name] = tuple(dict.fromkeys((*found.get(name, ()), *rules)))
+    for name in sorted((age | zip | date) - seen):
+        raise InputError(f"{release.table.name}: no column {name!r}, which hipaa_rules is told to look at.")
+    return Score(float(len(found)), "columns", details={"broken": {name: list(rules) for name, rules in found.items()}})

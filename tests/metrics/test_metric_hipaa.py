@@ -1,0 +1,304 @@
+"""HIPAA's rules as a measure: nothing told breaks nothing, every rule alone, what is not a rule, and no value in what is said."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from sfumato.core.arrow import strings
+from sfumato.core.column import encode
+from sfumato.core.errors import InputError
+from sfumato.core.metric import Score
+from sfumato.core.release import Release
+from sfumato.profile.hipaa import broken
+
+RULES = sf.metric("hipaa_rules")
+
+
+def scored(columns: dict[str, Any], metric: Any = RULES, **roles: Any) -> Score:
+    table = sf.read(pa.table({**columns, "q": ["x"] * len(next(iter(columns.values())))}))
+    return metric(Release(table=table), sf.Roles(quasi=("q",), **roles))  # type: ignore[no-any-return]
+
+
+def rules(name: str, values: list[Any], metric: Any = RULES) -> list[str]:
+    """The rules that one column breaks, without an engine."""
+    column, codes = encode(
+        name, strings(values) if all(isinstance(v, str | None) for v in values) else pa.array(values)
+    )
+    told = metric.arguments
+    named = {"age": name in told["age"], "postal": name in told["zip"], "date": name in told["date"]}
+    return list(broken(column, np.bincount(codes), **named, year=told["year"]))
+
+
+# --- extremes ------------------------------------------------------------------------------------------------------------
+
+
+def test_what_tells_nothing_breaks_nothing() -> None:
+    names = ("ssn", "city", "zip", "birth_date", "age", "name", "email")
+    assert scored({name: ["*", "*"] for name in names}).value == 0
+    assert scored({name: pa.array([None, None], pa.string()) for name in names}).value == 0
+    assert scored({name: ["*", None] for name in names}).value == 0
+
+
+def test_every_column_counts_once() -> None:
+    day = [datetime.date(2020, 3, 4), None]
+    found = scored({f"d{i}": day for i in range(7)})
+    assert (found.value, found.exactness, found.unit) == (7, "exact", "columns")
+    both = scored({"birth_date": ["1931-02-03", "ann@example.org"]})
+    assert (both.value, both.details["broken"]) == (1, {"birth_date": ["identifiers", "dates"]})
+
+
+def test_no_value_is_told() -> None:
+    columns = {"zip": ["02139"], "dob": ["1931-02-03"], "note": ["call 123-45-6789"], "age": [93]}
+    found = scored(columns)
+    assert found.value == 4
+    told = json.dumps(found.details)
+    assert not any(str(values[0]) in told for values in columns.values())
+
+
+# --- the rules -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("surname", ["a", "b"]),
+        ("patient_id", [1, 1]),
+        ("MRN", ["x", "y"]),
+        ("x", ["seen by ann@example.org", "no", "no", "no"]),  # one is enough
+        ("x", ["www.example.org", "no", "no"]),
+        ("x", ["078-05-1120", "no", "no"]),
+        ("x", ["+1 617 555 0100", "+1 617 555 0101", "none"]),
+        ("x", ["10.1.2.3", "10.1.2.4", "none"]),
+        ("x", ["00:1A:2b:3c:4d:5e", "none"]),
+        ("x", ["1HGCM82633A004352", "1HGCM82633A004353"]),
+        ("x", ["4111 1111 1111 1111", "4111 1111 1111 1112"]),
+        ("x", ["DE89 3704 0044 0532 0130 00", None]),
+    ],
+)
+def test_direct_identifiers(name: str, values: list[Any]) -> None:
+    assert rules(name, values) == ["identifiers"]
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("x", ["10.1.2.3", "no", "no"]),  # less than half of the rows: a version, a code
+        ("diagnosis", ["E11.9", "J45"]),
+        ("ndc", ["0002-1433-80", "0781-1506-10"]),
+        ("charge", list(range(200))),  # a number for nearly every row is no identifier by that
+        ("store_id", ["A1", "A2"]),
+    ],
+)
+def test_no_direct_identifiers(name: str, values: list[Any]) -> None:
+    assert rules(name, values) == []
+
+
+def test_what_the_roles_keep_in_the_house_is_an_identifier_where_it_is_released() -> None:
+    columns = {"colour": ["red", "blue"], "number": [1, 2]}
+    assert scored(columns).value == 0
+    found = scored(columns, identifiers=("colour",), person="number")
+    assert found.details["broken"] == {"colour": ["identifiers"], "number": ["identifiers"]}
+
+
+def test_places_go_by_name_but_for_states() -> None:
+    for name in ("city", "birth_city", "County", "precinct", "home-town", "latitude"):
+        assert rules(name, ["Salem", "Troy"]) == ["places"]
+    assert rules("county", ["MA", "New York", "wyoming", "*", None]) == []
+    assert rules("county", ["MA", "Salem"]) == ["places"]
+    for name in ("state", "region", "country", "ward"):
+        assert rules(name, ["Salem", "Troy"]) == []
+
+
+@pytest.mark.parametrize(
+    "spelled", ["02139", "0213*", "02139-1234", "0*139", "K1A 0B6", "SW1A", "2139", "[02138,02141)"]
+)
+def test_codes_of_more_than_three_digits(spelled: str) -> None:
+    assert rules("zip", [spelled, "021**"]) == ["postal codes"]
+    assert rules("x", [spelled, "021**"]) in ([], ["postal codes"])
+
+
+@pytest.mark.parametrize(
+    "spelled", ["021", "021**", "021xx", "02***", "000", "*", "Utah", "[02100,02300)", "[021, 036]", "{021**, 036**}"]
+)
+def test_codes_of_three_digits_and_less(spelled: str) -> None:
+    assert rules("zip", [spelled, None]) == []
+
+
+@pytest.mark.parametrize("area", "036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893".split())  # noqa: SIM905
+def test_the_seventeen_small_areas(area: str) -> None:
+    for spelled in (area, f"{area}**", f"[{area}00,{area}99]", f"{{{area}**}}", area.lstrip("0")):
+        assert rules("postcode", ["021**", spelled]) == ["postal codes"]
+    assert (
+        rules("postcode", ["021**", f"{{{area}**, 021**}}"]) == []
+    )  # one of two areas, which have more people together
+
+
+def test_codes_that_are_numbers() -> None:
+    assert rules("zip", [2139, 94110]) == ["postal codes"]
+    assert rules("zip", [21, 941]) == []
+    assert rules("zip", [36, 941]) == ["postal codes"]  # 036 whose zero was lost
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["2020-03-04", "no", "no", "no"],  # one day anywhere is enough
+        ["3/14/2020", "no", "no", "no"],
+        ["2020/03/04", "no", "no"],
+        ["on 4 March 2020 at noon", "no", "no"],
+        ["[2020-03-04, 2021-01-01)", "2020"],
+        ["{2020-03-04, 2021-03-04}", "2020"],
+        ["2020-03", "2021-04"],
+        ["2020-Q1", "2020-Q3"],
+        ["20200304", "20210405"],
+        ["10:30", "23:15"],
+        ["03/14/20", "04/15/21"],
+        ["March", "April"],
+        [datetime.datetime(2020, 3, 4, 10), None],
+        [datetime.time(10, 30), None],
+    ],
+)
+def test_more_of_a_date_than_its_year(values: list[Any]) -> None:
+    assert rules("x", values) == ["dates"]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["2020", "2021"],
+        [2020, 2021],
+        ["2020s", "2010s"],
+        ["[2010, 2020]", "2021"],
+        ["[2020-01-01, 2021-01-01)", "[2018-01-01,2019-12-31]"],
+        ["<2020-01-01", ">=2020-01-01"],
+        ["<=2019-12-31", ">2019-12-31"],
+        ["2010-2014", "2015-2019"],
+        ["yes", None],
+    ],
+)
+def test_years_are_no_dates(values: list[Any]) -> None:
+    assert rules("admission_date", values) == []
+
+
+def test_what_may_be_a_date_is_one_where_the_name_or_half_of_the_rows_say_so() -> None:
+    values = ["2010-11", "no", "no"]
+    assert rules("x", values) == []
+    assert rules("admission", values) == ["dates"]
+    assert rules("x", values, RULES(date="x")) == ["dates"]
+    assert rules("x", ["2010-11", "2011-12", "no", "*", "*"]) == ["dates"]  # half of what is told, and * tells nothing
+
+
+def test_a_month_or_a_day_alone() -> None:
+    assert rules("admission_month", [1, 12]) == ["dates"]
+    assert rules("day_of_birth", ["3", "31"]) == ["dates"]
+    assert rules("30_day_readmission", [0, 1]) == []
+    assert rules("time_in_hospital", [1, 14]) == []
+    assert rules("birth_year", [1931, 1990]) == []
+    assert rules("visit_score", [10.1634, 11.1987]) == []  # a number with decimals is no month with a year
+    assert rules("x", [20200304, 20210405]) == ["dates"]
+    assert rules("charge", [20200399, 1500]) == []
+
+
+@pytest.mark.parametrize(
+    ("labels", "broken"),
+    [
+        (["89", "17"], False),
+        (["89.5", "17"], False),  # an age is one in whole years
+        (["90", "17"], True),  # a plain number is that age
+        (["90+", "17"], False),
+        ([">=90", "89"], False),
+        ([">89", "89"], False),
+        (["[90, 120]", "[80,90)"], False),
+        (["[90,100)", "17"], True),
+        (["90+", "95+"], True),
+        (["90+", ">=90"], True),  # two labels tell two groups apart
+        (["95+", "[85,95)"], True),
+        (["[85,95)", "[75,85)"], False),
+        (["over 89", "17"], False),
+        (["over 90", "17"], True),
+        (["90 and older", "under 18"], False),
+        (["under 95", "95 or more"], True),
+        (["9*", "8*"], True),
+        (["elderly", "adult"], False),
+        (["{91, 93}", "17"], True),
+        (["{45, 93}", "17"], False),
+        (["*", None], False),
+    ],
+)
+def test_ages(labels: list[str | None], broken: bool) -> None:
+    assert rules("age", labels) == (["ages"] if broken else [])
+    assert rules("x", labels) == []
+    assert rules("age_in_months", labels) == []
+    assert rules("x", labels, RULES(age="x")) == (["ages"] if broken else [])
+
+
+@pytest.mark.parametrize(
+    ("labels", "broken"),
+    [
+        ([1933, 1990], False),
+        (["1932", "1990"], True),  # 90 in 2022
+        (["<=1932", "1933"], False),
+        (["<1933", "1933"], False),
+        (["<1933-01-01", "1990"], False),
+        (["<=1931", "1990"], True),
+        (["<=1932", "<1933"], True),
+        (["1920s", "1990"], True),
+        (["1930s", "1990"], False),
+        (["[1900, 1940]", "1990"], False),
+        (["[1900, 1932]", "1990"], True),
+        ([">1900", "*"], False),
+    ],
+)
+def test_birth_years_where_the_year_of_the_ages_is_given(labels: list[Any], broken: bool) -> None:
+    assert rules("birth_year", labels) == []
+    assert rules("birth_year", labels, RULES(year=2022)) == (["birth years"] if broken else [])
+    assert rules("admission_year", labels, RULES(year=2022)) == []
+
+
+# --- what it is asked, and of what -----------------------------------------------------------------------------------------
+
+
+def test_columns_may_be_named() -> None:
+    metric = sf.metric("hipaa_rules[age=years|older,zip=area]")
+    assert scored({"years": [91, 2], "older": [1, 2], "area": ["02139", "021"]}, metric).value == 2
+    assert str(sf.require("hipaa_rules[year=2024] <= 0")) == "hipaa_rules[year=2024] <= 0"
+    with pytest.raises(InputError, match="'area'"):
+        scored({"years": [91], "older": [1]}, metric)
+
+
+def test_companions_and_what_is_published_along_count_too() -> None:
+    def table(**columns: Any) -> Any:
+        return sf.read(pa.table(columns))
+
+    release = Release(
+        table=table(q=["x"], age=[91]),
+        companions={"st": table(g=[1], seen=["2020-03-04"])},
+        related=(table(q=["x"], zip=["02139"], age=["90+"]),),
+    )
+    found = RULES(release, sf.Roles(quasi=("q",)))
+    assert found.details["broken"] == {"age": ["ages"], "seen": ["dates"], "zip": ["postal codes"]}
+
+
+def test_it_can_be_asked_where_values_were_perturbed() -> None:
+    table = sf.read(pa.table({"age": [91.5, 30.2]}))
+    assert RULES(Release(table=table, perturbed=frozenset({"age"})), sf.Roles(quasi=("age",))).value == 1
+
+
+def test_the_sentence_says_what_is_not_seen() -> None:
+    for value in (0, 1, 5):
+        text = RULES.sentence(value)
+        assert all(word in text for word in ("names within texts", "pictures", "other codes", "birth years", "know"))
+    assert "1 released column is seen" in RULES.sentence(1)
+
+
+def test_a_verdict_names_the_columns_and_no_value() -> None:
+    table = sf.read({"zip": ["02139", "02139"], "born": ["1980-01-02", "1981-03-04"], "sex": ["f", "m"]})
+    said = str(sf.require("hipaa_rules <= 0").check(sf.Release(table=table), sf.Roles(quasi=("zip", "born", "sex"))))
+    assert said == "hipaa_rules <= 0: not met, measured 2 (exact): zip (postal codes), born (dates)"
