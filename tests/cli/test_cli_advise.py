@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cli_house import House, Outcome, Run
 
+from sfumato.cli import advise as advise_
+from sfumato.core.errors import InputError
 from sfumato.study import sensible
 from sfumato.study.candidate import grid
-from sfumato.study.context import Context
+from sfumato.study.context import OVERALL, PRESETS, WP29, Context
 
 
 @pytest.fixture(autouse=True)
@@ -61,11 +64,40 @@ def test_wrong_answers(run: Run, house: House) -> None:
     told(run, house, "--to", "everyone", "--impact", "low").refused(2, "to must be one of public, agreement, onsite")
     told(run, house, "--to", "public", "--impact", "huge").refused(2, "impact must be one of")
     told(run, house, *ANSWERS, "--controls", "none").refused(2, "controls must be one of")
-    told(run, house, "--preset", "public_use").refused(2, "No preset", "public-use")
+    told(run, house, "--preset", "public_use").refused(2, "No preset", *PRESETS, *OVERALL, WP29)
     for share in ("1.5", "-1", "x"):
         found = told(run, house, *ANSWERS, "--known", share)
         assert found.code == 2
         assert "known" in found.err
+
+
+def test_the_help_names_every_preset(run: Run) -> None:
+    assert {*PRESETS, *OVERALL, WP29} == set(re.findall(r"[a-z0-9]+(?:-[a-z]+)+|hipaa|wp29", advise_.PRESETS))
+
+
+def test_what_fails_leaves_a_folder_only_for_what_is_kept(
+    run: Run, house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """None can be made: nothing is kept. Something was measured before it failed: it is, and is said to be."""
+    monkeypatch.setattr(sensible, "candidates", lambda *args, **more: grid(["mondrian k=41", "mondrian k=42"]))
+    said = told(run, house, *ANSWERS).refused(1, "No candidate could be made")
+    assert "kept in" not in said
+    assert not (house / "advice").exists()
+
+    def failing(*args: Any, **more: Any) -> None:
+        raise InputError("The documents cannot be written.")
+
+    monkeypatch.setattr(sensible, "candidates", lambda *args, **more: grid(["mondrian k=12", "mondrian k=42"]))
+    monkeypatch.setattr("sfumato.report.documents.write_all", failing)
+    said = told(run, house, *ANSWERS).refused(2, "The documents cannot be written.")
+    assert said.endswith(f" What was measured is kept in {house / 'advice' / '.kept'}.")
+    assert [path.name for path in (house / "advice").iterdir()] == [".kept"]
+    assert "kept in" not in told(run, house, *ANSWERS).refused(2, "cannot be written"), "nothing new was measured"
+
+    (house / "mine").mkdir()  # a folder that was there stays
+    monkeypatch.setattr(sensible, "candidates", lambda *args, **more: grid(["mondrian k=41"]))
+    run("advise", house.people, "--out", house / "mine", "--roles", house.roles, *ANSWERS).refused(1, "could be made")
+    assert list((house / "mine").iterdir()) == []
 
 
 def test_on_a_terminal_it_asks(

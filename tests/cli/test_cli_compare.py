@@ -12,6 +12,8 @@ import pytest
 from cli_house import House, Outcome, Run, people
 
 import sfumato as sf
+from sfumato.cli.compare import show
+from sfumato.study.study import Study, grid
 
 
 def compare(run: Run, house: House, *more: object, out: Path | None = None) -> Outcome:
@@ -173,3 +175,26 @@ def test_no_sensitive_column(run: Run, house: House) -> None:
     roles = house.text("bare.toml", '[roles]\nquasi = ["age", "town"]\n')
     content = run("compare", house.people, "--roles", roles, "--out", house / "report", "--json").fine().json
     assert not any("diversity" in c["name"] for c in content["candidates"])
+
+
+def test_the_order_on_the_terminal_is_always_the_same(run: Run, house: House) -> None:
+    """Limits met, then utility, then name; in whatever order the candidates were given, and what cannot be made last."""
+    given = ["mondrian k=20", "mondrian k=2", "mondrian k=41", "mondrian k=4", "mondrian k=10"]
+    for texts in (given, given[::-1]):
+        more = [word for text in texts for word in ("--candidate", text)]
+        shown = compare(run, house, "--measure", "k_anonymity", "--require", "k_anonymity >= 4", *more).fine().out
+        names = re.findall(r"^(mondrian k=\d+) ", shown, re.MULTILINE)
+        assert names == ["mondrian k=4", "mondrian k=10", "mondrian k=20", "mondrian k=2", "mondrian k=41"]
+
+
+def test_the_recommended_one_is_shown_however_few_are(house: House, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without limits it is not the most useful one."""
+    texts = [f"mondrian k={k}" for k in (2, 4, 10, 20)]
+    study = Study(table=sf.read(house.people), roles=sf.Roles.read(house.roles), candidates=grid(texts), measures=())
+    result = study.run(refine=0)
+    chosen = result.recommended[0]
+    assert chosen is not None
+    assert chosen != result.order[0]
+    show(result, most=1)
+    (line,) = re.findall(r"^mondrian k=\d+ .*$", capsys.readouterr().out, re.MULTILINE)
+    assert line.startswith(f"{texts[chosen]} ")

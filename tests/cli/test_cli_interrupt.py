@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -152,3 +153,82 @@ def test_where_nothing_was_kept_nothing_is_promised(run: Run, house: House, monk
     call = ("compare", house.people, "--roles", house.roles, "--out", house / "out", "--candidate", "mondrian k=2")
     for more in ((), ("--cache", house / "kept")):
         assert run(*call, *more).refused(130).endswith("interrupted; nothing unfinished was left behind.")
+
+
+@pytest.mark.parametrize("verb", ["mine", "reproduce"])
+def test_predictions_are_kept_and_said_to_be(
+    run: Run, house: House, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    """In the folder that all runs share only what is new is this run's."""
+    shared = house / "cache" / "sfumato" / "mining"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(house / "cache"))
+
+    def interrupted(*args: Any, cache: Path, **more: Any) -> Any:
+        cache.mkdir(parents=True, exist_ok=True)
+        if new:
+            (cache / f"{len(list(cache.iterdir()))}.npz").write_bytes(b"")
+        raise KeyboardInterrupt
+
+    if verb == "mine":
+        monkeypatch.setattr("sfumato.mining.mine.mine", interrupted)
+        call = ("mine", house.people, house.people, "--good", "ill")
+    else:
+        monkeypatch.setattr("sfumato.reproduce.sramka.reproduce", interrupted)
+        monkeypatch.setattr("sfumato.reproduce.adult.folder", lambda data: house.folder)
+        call = ("reproduce", "sramka")
+    new = False
+    assert run(*call).refused(130).endswith("nothing unfinished was left behind.")
+    assert not (house / "cache").exists()
+    new = True
+    for more, where in (((), shared), (("--cache", house / "own"), house / "own")):
+        assert f"what was computed is kept in {where}, and" in run(*call, *more).refused(130)
+    new = False
+    assert run(*call).refused(130).endswith("nothing unfinished was left behind.")
+    assert f"kept in {house / 'own'}" in run(*call, "--cache", house / "own").refused(130)
+
+
+@pytest.mark.parametrize(("number", "seconds"), [("SIGINT", 0.0), ("SIGINT", 0.5), ("SIGTERM", 1.5)])
+def test_other_processes_end_without_a_word_and_leave_nothing(tmp_path: Path, number: str, seconds: float) -> None:
+    """A terminal interrupts them all at once: while they still load what they need, and while they work."""
+    with subprocess.Popen(
+        [sys.executable, "-c", OTHERS, tmp_path / "ready"],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            wait_for(process, (tmp_path / "ready").exists)
+            time.sleep(seconds)
+            os.killpg(process.pid, getattr(signal, number))
+            out, _ = process.communicate(timeout=20)
+        finally:
+            process.kill()
+    assert out == "interrupted\n"
+    (tmp_path / "ready").unlink()
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("sfumato-")] == []
+
+
+OTHERS = """
+import signal, sys, tempfile, time
+from contextlib import closing
+from pathlib import Path
+from sfumato.core.processes import side_by_side
+
+def work(i):
+    tempfile.mkdtemp(prefix="sfumato-")
+    time.sleep(60)
+
+def stop(number, frame):
+    raise KeyboardInterrupt
+
+signal.signal(signal.SIGTERM, stop)
+try:
+    with closing(side_by_side(work, [(i,) for i in range(4)], 2)) as results:
+        Path(sys.argv[1]).touch()
+        for _ in results:
+            pass
+except KeyboardInterrupt:
+    print("interrupted")
+"""

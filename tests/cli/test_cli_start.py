@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import typer
 from cli_house import SCRIPT, House, Run
 
 import sfumato
+from sfumato.cli import app
 
 VERBS = ("profile", "measure", "sanitize", "verify", "compare", "demo", "explain", "mechanisms")
 HEAVY = ("numpy", "duckdb", "pyarrow", "pandas", "polars", "scipy", "altair", "jinja2", "vl_convert", "python_calamine")
@@ -187,3 +190,16 @@ def test_a_terminal_that_lacks_a_character_is_no_mistake(
     assert made.code == 0, made.err
     checked = spawn("verify", out, "--roles", house.roles, "--require", "k_anonymity >= 4", env=environment)
     assert checked.code == 0, checked.err
+
+
+def test_no_bracket_of_a_help_is_eaten(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Helps are Markdown, where `t_closeness[ordered](salary)` would be a link: what is written must be what is read."""
+    monkeypatch.setattr("typer.rich_utils.MAX_WIDTH", 3000)
+    seen = 0
+    for name, verb in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
+        shown = " ".join(run(name, "--help").fine().out.split())
+        for text in [verb.help, *(getattr(option, "help", None) for option in verb.params)]:
+            for written in re.findall(r"\S*\[[^\]]*\]\S*", (text or "").replace("\\", "").replace("`", "")):
+                seen += 1
+                assert written in shown, f"sfumato {name} --help lacks {written}"
+    assert seen > 5

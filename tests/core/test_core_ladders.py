@@ -250,6 +250,13 @@ def test_suggested_widths_are_nice_and_few() -> None:
     assert len(set(levels([str(x) for x in range(17, 91)], rule)[1])) <= 21
 
 
+def test_a_few_far_values_do_not_widen_the_intervals_of_all_others() -> None:
+    """Costs of 50 to 250, and two bills of thousands: else all but two would be in one interval."""
+    bulk = [round(50 + 0.1 * i, 1) for i in range(2000)]
+    for far in ([], [9_000.0, 40_000.0]):
+        assert ladders.suggest(column(bulk + far), "numeric") == {"widths": [10, 20, 40] if not far else [20, 40, 80]}
+
+
 def test_suggested_levels_each_merge_something() -> None:
     rng = np.random.default_rng(2)
     values = sorted({round(float(x), 2) for x in rng.normal(50, 20, 300)})

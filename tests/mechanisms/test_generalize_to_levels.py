@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import sfumato as sf
@@ -45,6 +46,36 @@ def rows(release: Release) -> list[tuple[str | None, ...]]:
     counts = release.table.count(("age", "town"))
     columns = [[c.texts[i] for i in codes] for c, codes in zip(counts.columns, counts.codes, strict=True)]
     return sorted((row for row, n in zip(zip(*columns, strict=True), counts.n, strict=True) for _ in range(n)), key=str)
+
+
+# --- in Python -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("levels", "text"),
+    [
+        ({"age": 1}, "age=1"),
+        ({"town": 2, "age": np.int64(0)}, "town=2,age=0"),
+        ({'a, "b"': 1}, '"a, ""b"""=1'),
+        ([1, 0], "1,0"),
+        ((1, 0), "1,0"),
+        ("age=1", "age=1"),
+    ],
+)
+def test_levels_by_column_or_in_order_are_their_text(levels: Any, text: str) -> None:
+    assert sf.GeneralizeToLevels(levels=levels) == made(text)
+
+
+def test_a_mapping_gives_the_release_of_its_text(eight: Table) -> None:
+    assert rows(sf.GeneralizeToLevels(levels={"age": 1})(eight, ROLES)) == rows(made("age=1")(eight, ROLES))
+
+
+@pytest.mark.parametrize("levels", [{"age": 1.5}, {"age": "1"}, {"age": -1}, {"age": True}, {3: 1}, [None], 1, None])
+def test_what_is_no_level_is_said_in_a_sentence(levels: Any) -> None:
+    with pytest.raises(
+        InputError, match=r"^generalize_to_levels: levels must be a whole number from 0 for each column.*\.$"
+    ):
+        sf.GeneralizeToLevels(levels=levels)
 
 
 # --- by hand ---------------------------------------------------------------------------------------------------------

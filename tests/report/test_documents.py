@@ -17,6 +17,7 @@ import pytest
 import sfumato as sf
 from sfumato.metrics import metric, registry, require
 from sfumato.report import as_html, as_markdown, as_pdf, figures, glossary
+from sfumato.report._parts import blanked
 from sfumato.report.document import (
     Bullets,
     Callout,
@@ -464,3 +465,16 @@ def test_a_study_draws_further_maps() -> None:
     values = json.dumps(document.figures[1].specification)
     assert "marketer risk" in values
     assert plain(["a", code("b")]) == "ab"
+
+
+def test_what_is_suppressed_throughout_is_said_plainly() -> None:
+    def column(name: str, share: float | None, role: str = "quasi") -> dict[str, Any]:
+        return {"name": name, "role": role, "share": None if share is None else {"suppressed": share}}
+
+    assert blanked({"unavailable": "no original"}) == ""
+    assert blanked({"each": [column("age", 0.5), column("sex", None), column("job", 1.0, "sensitive")]}) == ""
+    assert blanked({"each": [column("age", 1.0), column("sex", 1.0)]}).startswith(
+        "Every quasi-identifier is * in every row"
+    )
+    said = blanked({"each": [column("age", 1.0), column("sex", 0.0), column("town", 0.731)]})
+    assert said == "Suppressed, so that only * is left: 'age' in every row; 'town' in 73.1% of the rows."

@@ -10,6 +10,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.core.errors import InputError
+from sfumato.profile.table import profile
 
 
 def table(**columns: list[object]) -> object:
@@ -37,6 +38,19 @@ def test_sets_checks_and_curve_tell_of_the_same_counts() -> None:
     assert len(found.curve) == 3
     assert all(a.alone <= b.alone and a.risk <= b.risk for a, b in zip(found.curve, found.curve[1:], strict=False))
     assert all(step.loss is not None and 0 <= step.loss <= 1 for step in found.curve)
+
+
+def test_why_others_know_a_column_is_said_alike_in_the_profile() -> None:
+    days = [f"20{i % 20 + 10}-0{i % 9 + 1}-11" for i in range(60)]
+    seen = sf.read(
+        pa.table({"started": days, "part_time": ["y", "n"] * 30, "death": ["y", "n"] * 30, "age": [*range(60)]})
+    )
+    found = profile(seen)
+    asked = sf.raw_risk(seen, found.roles, curve=False).questions
+    assert {q.column: q.knowable for q in asked} == {c.name: c.reason for c in found.columns}
+    told = {q.column: q.knowable for q in asked}
+    assert "when something happened" in told["started"]
+    assert not any("when something happened" in told[name] for name in ("part_time", "death"))
 
 
 def test_population_estimate_and_journalist() -> None:

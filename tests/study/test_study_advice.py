@@ -81,7 +81,7 @@ def test_the_reason_is_true(points: Cloud, asked: list[str]) -> None:
                 assert not reached
     elif asked:
         good = [i for i in meet if R in points[i] and L in points[i]]
-        assert f"Of {len(good)} candidate" in why
+        assert (f"Of {len(good)} candidates" if len(good) > 1 else "only candidate on the map") in why
 
 
 def test_of_ties_the_first_is_taken() -> None:
@@ -215,6 +215,32 @@ def test_rankings_by_brute_force(points: Cloud, asked: list[str]) -> None:
     told = {str(each.metric) for each in rankings}
     for name in (K, T):
         assert (name in told) == (len({points[i][name] for i in pool}) > 1)
+
+
+def test_two_spellings_of_a_measure_are_one_measure() -> None:
+    """There is one sensitive column, so that its name adds nothing; of the risk axis' own measure there is no other spelling."""
+    here, there = {R: 0.2, L: 0.3, T: 0.1}, {R: 0.3, L: 0.2, T: 0.4}
+    points = [{**p, f"{T}(ill)": p[T], "entropy_l_diversity(ill)": 2 - p[T]} for p in (here, there)]
+    assert [str(each.metric) for each in robust(result(points))] == ["entropy_l_diversity(ill)", T]
+    assert [str(each.metric) for each in robust(result(points, risk=metric(T)))] == ["entropy_l_diversity(ill)", R]
+
+
+@pytest.mark.parametrize(
+    ("others", "found"),
+    [
+        ({T: (0.1, 0.2)}, "It holds, and that measure alone ranks it first."),
+        ({T: (0.2, 0.1)}, "It does not hold, and that measure alone does not rank it first."),
+        ({T: (0.1, 0.2), K: (5, 2)}, "It holds under all of them, and all of them, taken alone, rank it first."),
+        ({T: (0.1, 0.2), K: (2, 5)}, "It holds under 1 of them, and 1 of them, taken alone, ranks it first."),
+        ({T: (0.2, 0.1), K: (2, 5)}, "It holds under none of them, and none of them, taken alone, ranks it first."),
+    ],
+)
+def test_whether_the_choice_holds_is_said_in_plain_words(others: dict[str, tuple[float, float]], found: str) -> None:
+    """The other candidate has the same loss, so that the other measure decides."""
+    points = [{R: 0.1 + 0.1 * i, L: 0.2, **{name: values[i] for name, values in others.items()}} for i in (0, 1)]
+    (said,) = advice(result(points, ["prosecutor_risk <= 1"])).of("robust")
+    assert said.startswith(f"The choice was tried with {len(others)} other measure")
+    assert said.endswith(found)
 
 
 # --- sentences -------------------------------------------------------------------------------------------------------
@@ -369,6 +395,16 @@ def test_advice_on_a_real_study_names_what_is_there() -> None:
     means = said.of("means")
     assert means[0] == RISK.sentence(found.points[1].value(RISK))
     assert means[1] == LOSS.sentence(found.points[1].value(LOSS))
+
+
+def test_what_everybody_has_no_limit_closes() -> None:
+    alike = memory(ill=["HIV"] * 80)
+    found = study(alike, "mondrian k=5", requirements=("k_anonymity >= 5",), measures=("distinct_l_diversity",)).run(
+        refine=0
+    )
+    (said,) = advice(found).of("beware")
+    assert "no release that keeps the column closes that" in said
+    assert "distinct_l_diversity >= 2" not in said
 
 
 def test_releases_made_elsewhere_are_decided_like_others() -> None:

@@ -78,7 +78,7 @@ def test_it_meets_every_requirement_and_no_other_that_does_loses_less(
             good[i] = loss(point.release, ROLES).value
     assert chosen in good
     assert good[chosen] == min(good.values())
-    assert str(len(good)) in why
+    assert (f"Of {len(good)} candidates" if len(good) > 1 else "only candidate") in why
 
 
 def test_of_equal_losses_the_lower_risk_is_taken(table: Table) -> None:
@@ -364,7 +364,7 @@ def test_the_commands_name_everything_that_made_the_release(table: Table) -> Non
     assert check[:2] == ["sfumato", "verify"]
     for words in (make, check):
         asked = [words[i + 1] for i, word in enumerate(words) if word == "--require"]
-        assert asked == ["k_anonymity >= 5", "distinct_l_diversity >= 2", "k_anonymity >= 4"]
+        assert asked == ["k_anonymity >= 5", "distinct_l_diversity >= 2"]  # five are four, too
         assert words[words.index("--roles") + 1] == "roles.toml"
         assert "out file.csv" in words  # one word to a shell
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import sfumato as sf
 from sfumato.core.errors import InputError, Unavailable
 from sfumato.core.metric import Score
 from sfumato.core.release import Release
-from sfumato.study.subgroups import FEW, subgroups
+from sfumato.study.subgroups import FEW, Mined, subgroups
 
 ROLES = sf.Roles(quasi=("town", "age"), sensitive=("ill",))
 
@@ -215,7 +216,8 @@ def test_columns_of_small_groups_only_do_not_hide_the_small_groups_of_others() -
     found = subgroups(paired(rows, out), ROLES, by=["town", "age"])
     assert (found.small.people, found.rest.people) == (1, 39)
     assert found.difference == pytest.approx((1 - 1 / 2) / 2)
-    assert "The 1 people in groups" in found.sentences[0]
+    assert "The one person in groups of less than 5% of the people loses 0.25, the other 39 " in found.sentences[0]
+    assert " with 1 person: it loses" in found.sentences[2]
 
 
 def test_everybody_in_some_small_group_is_said_so() -> None:
@@ -251,6 +253,20 @@ def test_mining_adds_what_users_lose(canary: str) -> None:
     assert mined.interval[0] <= mined.decline <= mined.interval[1]
     assert of(found, "town", "Bath").mined is None  # mining puts groups of fewer than 20 together
     assert "By mining" in found.sentences[-1]
+
+
+def test_where_mining_finds_no_loss_no_group_is_said_to_fare_worst() -> None:
+    rows = people()
+    found = subgroups(paired(rows, rows), ROLES, by=["town"])
+    for declines, said in (
+        ((-0.02, -0.1), "no group fares worse than before"),
+        ((0.02, -0.1), "fares worst: its utility loses 2%"),
+    ):
+        mined = [Mined(1.0, 1.0, decline, (decline - 0.01, decline + 0.01)) for decline in declines]
+        groups = tuple(replace(g, mined=m) for g, m in zip(found.groups, mined, strict=False))
+        (sentence,) = replace(found, groups=groups).sentences[3:]
+        assert said in sentence
+        assert f"{100 * declines[0] - 1:.3g}% to {100 * declines[0] + 1:.3g}%" in sentence
 
 
 def test_adult(adult: Any) -> None:

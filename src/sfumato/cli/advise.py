@@ -149,14 +149,15 @@ def _suggested(table: Any, out: Path) -> Path:
     from ..core.files import write_whole
     from ..profile.table import profile
 
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{out}: cannot be made or is no folder ({type(error).__name__}).") from None
     path = out / "roles.toml"
     if path.exists():
         o.tell(f"{path}: the roles that stand there are taken.")
         return path
-    write_whole(path, profile(table).toml())
+    text = profile(table).toml()
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{out}: cannot be made or is no folder ({type(error).__name__}).") from None
+    write_whole(path, text)
     o.tell(f"{path}: roles were suggested by the look of the columns. Read and correct them, then run this again.")
     return path

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as json_
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -115,7 +114,7 @@ def write_json(result: Result, folder: Path) -> None:
 
 
 def show(result: Result, most: int | None = None) -> None:
-    """The candidates as a table, the best first if not all are shown, and the recommendation."""
+    """The candidates as a table, what meets the limits first and the more useful before the less, and the recommendation."""
     from rich.table import Table as Grid
 
     study = result.study
@@ -125,10 +124,11 @@ def show(result: Result, most: int | None = None) -> None:
     for metric in (study.risk, study.utility):
         cells.add_column(f"{metric}\n({metric.card.better} is\nbetter)", justify="right")
     cells.add_column("")
-    order = list(range(len(result.points)))
-    if most is not None and len(order) > most:
-        place = dict(zip(result.placed, result.axis(study.utility), strict=True))
-        order.sort(key=lambda i: (i != result.recommended[0], not result.points[i].met, place.get(i, math.inf), i))
+    order = list(result.order)
+    chosen = result.recommended[0]
+    if most is not None and chosen is not None and chosen in order[most:]:
+        order.remove(chosen)
+        order.insert(most - 1, chosen)
     for i in order[:most]:
         point = result.points[i]
         if point.failure:
@@ -157,7 +157,7 @@ def show(result: Result, most: int | None = None) -> None:
         out.print("\nIn full:")
         for i in long:
             out.print(f"  {result.names[i]}: {result.points[i].candidate.name}", soft_wrap=True)
-    chosen, why = result.recommended
+    why = result.recommended[1]
     out.print()
     if chosen is not None:
         out.print(f"Recommended: {result.points[chosen].candidate.name}", style="bold")

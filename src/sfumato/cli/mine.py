@@ -84,7 +84,7 @@ def run(
     from ..mining.mine import cache_folder
 
     folder = None if no_cache else cache or cache_folder()
-    with o.progress("mining") as bar:
+    with o.keeping(folder, shared=cache is None), o.progress("mining") as bar:
         if files[0].suffix.lower() == ".toml":
             given = {
                 "--good": good, "--bad": bad, "--roles": roles, "--candidate": candidate, "--pair": pair,

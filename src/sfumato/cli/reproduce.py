@@ -138,8 +138,9 @@ def _sramka(data: Path | None, json: bool, *, cache: Path | None, keep: bool, **
     from ..reproduce.sramka import reproduce
 
     where = folder(data)
-    with o.progress("sramka") as bar:
-        found = reproduce(where, cache=cache or (cache_folder() if keep else None), progress=bar, **more)
+    kept = cache or (cache_folder() if keep else None)
+    with o.keeping(kept, shared=cache is None), o.progress("sramka") as bar:
+        found = reproduce(where, cache=kept, progress=bar, **more)
     if json:
         o.dump(_json(found))
     else:

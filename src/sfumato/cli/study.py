@@ -102,13 +102,15 @@ def end(result: Result, out: Path, *, formats: tuple[str, ...], package: Path | 
 
 def warnings(result: Result) -> list[str]:
     """What the documents found of the recommended release that its owner should not overlook."""
+    from ..report._parts import blanked
     from ..report.wp29 import short
     from ..study.findings import findings
 
     found = findings(result)["release"]
     if found is None:
         return []
-    said = [f"{text} See wp29.html." for text in short(found, worked=True)]
+    said = [text] if (text := blanked(found["columns"])) else []
+    said += [f"{text} See wp29.html." for text in short(found, worked=True)]
     audit = found["audit"]
     failed = [check for check in audit.get("checks", ()) if check["status"] == "fails"]
     if failed:

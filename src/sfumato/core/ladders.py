@@ -185,10 +185,17 @@ def build(column: Column, rule: dict[str, Any]) -> Hierarchy:
 
 
 def suggest(column: Column, kind: str) -> dict[str, Any]:
-    """A rule that suits a column's kind: nice widths for numbers, a calendar for dates, masks for codes, else only `*`."""
+    """A rule that suits a column's kind: nice widths for numbers, a calendar for dates, masks for codes, else only `*`.
+
+    Widths go by where most values lie, twice the distance between the first and the last tenth, if the extremes lie further apart:
+    a few far values would else put all the others into one interval.
+    """
     if kind == "numeric" and column.numbers is not None:
         x = column.numbers[np.isfinite(column.numbers)]
-        spread = float(x.max() - x.min()) if len(x) else 0.0
+        spread = 0.0
+        if len(x):
+            first, last = np.quantile(x, [0.1, 0.9])
+            spread = min(float(x.max() - x.min()), 2 * float(last - first))
         if spread <= 0:
             return {"suppress": True}
         step = 10.0 ** math.floor(math.log10(spread / 10))

@@ -6,8 +6,9 @@ misses a requirement is suppressed up to a limit, and beyond it the policy is re
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,7 +29,8 @@ from ._steered import Steered
 class GeneralizeToLevels(Steered):
     """Every column to one level of its hierarchy, which the owner names."""
 
-    levels: str = ""
+    levels: str | Mapping[str, int] | Sequence[int] = ""
+    """As the card says; in Python also by column, as {"age": 2}, or one each in a list. It is kept as a text."""
     k: int | None = None
     suppression: float = 0.0
     require: tuple[Requirement, ...] = ()
@@ -51,6 +53,7 @@ class GeneralizeToLevels(Steered):
     )
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "levels", _text(self.levels))
         if not 0 <= self.suppression <= 1:
             raise InputError("generalize_to_levels: suppression must be a share of the rows between 0 and 1.")
         self.check_steering()
@@ -78,8 +81,9 @@ class GeneralizeToLevels(Steered):
     def _levels(self, lattice: Lattice) -> Levels:
         """The levels, from their text."""
         names = ", ".join(lattice.names)
-        plain = [part.strip() for part in self.levels.split(",")]
-        if not self.levels.strip():
+        text = str(self.levels)
+        plain = [part.strip() for part in text.split(",")]
+        if not text.strip():
             raise InputError(f"generalize_to_levels needs levels: one each for {names}, 0 to leave a column as it is.")
         if all(part.isdecimal() for part in plain):
             if len(plain) != len(lattice.names):
@@ -88,7 +92,35 @@ class GeneralizeToLevels(Steered):
                     f"{names}, or name them as in age=2."
                 )
             return lattice.read([int(part) for part in plain])
-        named = by_column(self.levels, "generalize_to_levels", "levels")
+        named = by_column(text, "generalize_to_levels", "levels")
         if not all(level.is_integer() for level in named.values()):
             raise InputError("generalize_to_levels: a level is a whole number, as in 2,0,1 or age=2,zip=1.")
         return lattice.read({**dict.fromkeys(lattice.names, 0), **{name: int(x) for name, x in named.items()}})
+
+
+def _text(levels: Any) -> str:
+    """Levels by column or in order, as the command line would give them."""
+    if isinstance(levels, str):
+        return levels
+    named = isinstance(levels, Mapping)
+    if not named and not isinstance(levels, Sequence):
+        raise InputError(_HOW)
+    numbers = list(levels.values() if named else levels)
+    names = list(levels) if named else []
+    whole = all(isinstance(x, int | np.integer) and not isinstance(x, bool) and x >= 0 for x in numbers)
+    if not whole or not all(isinstance(name, str) for name in names):
+        raise InputError(_HOW)
+    if not named:
+        return ",".join(map(str, numbers))
+    return ",".join(f"{_quoted(name)}={level}" for name, level in zip(names, numbers, strict=True))
+
+
+def _quoted(name: str) -> str:
+    odd = set(name) & set(',="') or name != name.strip()
+    return '"' + name.replace('"', '""') + '"' if odd else name
+
+
+_HOW = (
+    "generalize_to_levels: levels must be a whole number from 0 for each column, as a dict ({'age': 2, 'zip': 1}), a list in the order "
+    "of the quasi-identifiers ([2, 1]) or a text ('age=2,zip=1')."
+)

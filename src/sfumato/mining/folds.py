@@ -11,7 +11,7 @@ import hashlib
 import io
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ import numpy as np
 
 from ..core.column import FloatArray, IntArray
 from ..core.errors import InputError
+from ..core.processes import side_by_side
 from .features import Features
 from .miners import FUSION, Miner
 
@@ -201,12 +202,13 @@ def predict(
             found[key] = kept
     todo = {key: job for key, job in zip(keys, jobs, strict=True) if key not in found}
     done = len(set(keys)) - len(todo)
-    for key, result in _each(todo, workers):
-        cache.put(key, result)
-        found[key] = result
-        done += 1
-        if progress is not None:
-            progress(done / len(set(keys)), f"{todo[key].name}: {todo[key].miner.name}")
+    with contextlib.closing(_each(todo, workers)) as results:
+        for key, result in results:
+            cache.put(key, result)
+            found[key] = result
+            done += 1
+            if progress is not None:
+                progress(done / len(set(keys)), f"{todo[key].name}: {todo[key].miner.name}")
     return [found[key] for key in keys]
 
 
@@ -218,7 +220,7 @@ _SMALL = 100_000
 """Rows times miners below which processes cost more than they save."""
 
 
-def _each(todo: dict[str, Job], workers: int | None) -> Iterator[tuple[str, Predicted]]:
+def _each(todo: dict[str, Job], workers: int | None) -> Generator[tuple[str, Predicted]]:
     count = min(workers or os.cpu_count() or 1, len(todo))
     work = sum(len(job.learn) for job in todo.values())
     named = all(job.miner.kind != "named" for job in todo.values())
@@ -226,11 +228,9 @@ def _each(todo: dict[str, Job], workers: int | None) -> Iterator[tuple[str, Pred
         for key, job in todo.items():
             yield _one(key, job)
         return
-    from joblib import Parallel, delayed
-
     # the miner is a closure: workers look it up by its name
-    calls = (delayed(_named)(key, _strip(job), job.miner.name, job.miner.task) for key, job in todo.items())
-    yield from Parallel(n_jobs=count, return_as="generator_unordered", batch_size=1)(calls)
+    calls = ((key, _strip(job), job.miner.name, job.miner.task) for key, job in todo.items())
+    yield from side_by_side(_named, calls, count)
 
 
 def _strip(job: Job) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from ..core import ladders
 from ..core.column import Column
 from ..core.roles import Roles
 from . import words
-from .kinds import Guess
+from .kinds import Guess, direct
 from .words import Role
 
 
@@ -33,6 +33,11 @@ class Seen:
     def share(self) -> float:
         """Distinct values over rows that have one."""
         return self.distinct / max(self.rows - self.missing, 1)
+
+    @property
+    def alike(self) -> bool:
+        """Whether the rows, more than one, have the same value, or none has one: of a single row everything tells."""
+        return self.guess.kind == "constant" and (self.rows != 1 or self.missing > 0)
 
 
 @dataclass(frozen=True)
@@ -61,9 +66,8 @@ def suggest(seen: Sequence[Seen], quasi: Sequence[str] | None = None) -> dict[st
 
 
 def _suggest(seen: Seen) -> Suggestion:
+    """The name before the values: a column that tells nobody apart can still name people, or tell of all at once."""
     kind, concept = seen.guess.kind, words.concept(seen.name)
-    if kind == "constant":
-        return Suggestion("insensitive", f"{seen.guess.reason}, so it tells nothing apart")
     if kind == "text":
         return Suggestion("identifiers", "free text can hold anything, names included, so it never leaves")
     if concept is words.NUMBER and seen.share < 0.9 and seen.distinct > 1:
@@ -72,17 +76,32 @@ def _suggest(seen: Seen) -> Suggestion:
         return Suggestion("identifiers", concept.why)
     if kind == "identifier":
         return Suggestion("identifiers", f"{seen.guess.reason}, which points at one person")
+    if kind == "constant" and (what := direct(seen.column)) is not None:
+        return Suggestion("identifiers", f"the values look like {what}, which point at one person")
+    if seen.alike and seen.missing < seen.rows and concept is not None and concept.role == "sensitive":
+        return Suggestion(
+            "sensitive",
+            f"{concept.why}; everybody has the same value, so who is known to be in the table is known to have it",
+        )
+    if seen.alike:
+        return Suggestion("insensitive", f"{seen.guess.reason}, so it tells nothing apart")
     if concept is not None:
-        return Suggestion(concept.role, concept.why)
+        return Suggestion(concept.role, why(seen.name, kind))
     if kind == "numeric" and seen.guess.reason.endswith("decimals") and seen.share >= 0.9 and seen.rows >= 100:
         return Suggestion(
             "insensitive",
             "a measurement with a value of its own for nearly every row, which others hardly know; "
             "make it quasi if any other file holds it",
         )
-    if kind == "date":
-        return Suggestion("quasi", "when something happened to a person is known to those who were near")
-    return Suggestion("quasi", "nothing says that others cannot know it, so assume that they do")
+    return Suggestion("quasi", why(seen.name, kind))
+
+
+def why(name: str, kind: str) -> str:
+    """Why others know a column, or must not: by its name, else by the kind of its values."""
+    concept = words.concept(name)
+    if concept is not None and not (concept is words.EVENT and kind == "category"):  # a yes or no tells no time
+        return concept.why
+    return words.EVENT.why if kind == "date" else "nothing says that others cannot know it, so assume that they do"
 
 
 def roles(seen: Sequence[Seen], found: Mapping[str, Suggestion]) -> Roles:

@@ -35,6 +35,12 @@ def _concept(key: str, role: Role, why: str, words: str) -> Concept:
 
 
 NUMBER = _concept("person", "identifiers", "its name says that it numbers people", "")
+EVENT = _concept(
+    "event", "quasi", "when something happened to a person is known to those who were near",
+    """date time datetime timestamp day month year admission discharge visit arrival departure death hired joined enrolled
+    enrolment enrollment datum zeit eintritt austritt einstellung aufnahme entlassung embauche entree sortie fecha ingreso alta
+    dataora ricovero dimissione jour mois annee dia mes ano datumtijd opname ontslag 日期 时间""",
+)  # fmt: skip
 NAME = _concept(
     "name", "identifiers", "its name says that it names people",
     """surname lastname firstname fullname forename familyname givenname maidenname middlename nickname nachname vorname
@@ -100,7 +106,8 @@ CONCEPTS = (
     _concept(
         "work", "quasi", "colleagues, classmates and public profiles tell it",
         """education school schooling degree university occupation job profession employer employment work workclass
-        industry sector hours rank beruf bildung ausbildung schule schulabschluss arbeit arbeitgeber formation emploi
+        industry sector hours rank parttime fulltime overtime worktime workingtime teilzeit vollzeit arbeitszeit tempspartiel
+        tempsplein tempsdetravail deeltijd voltijd beruf bildung ausbildung schule schulabschluss arbeit arbeitgeber formation emploi
         metier profession diplome educacion estudios trabajo ocupacion profesion lavoro professione occupazione istruzione
         titolostudio ocupacao profissao escolaridade trabalho opleiding beroep werk 职业 学历 教育 工作""",
     ),
@@ -108,25 +115,44 @@ CONCEPTS = (
         "body", "quasi", "it can be seen or guessed by all who meet the person",
         "height stature hair eyes skin bodyweight grosse taille estatura altezza altura lengte 身高",
     ),
-    _concept(
-        "event", "quasi", "when something happened to a person is known to those who were near",
-        """date time datetime timestamp day month year admission discharge visit arrival departure death datum zeit
-        aufnahme entlassung fecha ingreso alta dataora ricovero dimissione jour mois annee dia mes ano
-        datumtijd opname ontslag 日期 时间""",
-    ),
+    EVENT,
     _concept(
         "health", "sensitive", "its name says that it tells of a person's health",
         """diagnosis diagnoses disease illness health icd icd10 condition symptom symptoms treatment therapy medication drug
         drugs hiv cancer tumor blood bloodpressure glucose cholesterol bmi disability pregnancy pregnant mental psychiatric
-        surgery medical allergy severity dose dosage vaccination diagnose krankheit gesundheit behandlung medikament behinderung maladie sante
-        diagnostic traitement handicap enfermedad salud diagnostico tratamiento discapacidad malattia salute diagnosi terapia
+        surgery medical allergy severity dose dosage vaccination vaccinated sick sickness sickdays sickleave infection infected covid
+        hepatitis diabetes diabetic asthma epilepsy dementia depression autism adhd dyslexia addiction alcohol smoker smoking suicide
+        prescription prescriptions comorbidity comorbidities pathology prognosis impairment diagnose krankheit krank krankentage krankenstand
+        krankschreibung gesundheit behandlung medikament medikation befund impfung schwanger schwangerschaft behinderung
+        schwerbehindert schwerbehinderung pflegegrad pflegestufe maladie sante diagnostic traitement grossesse enceinte vaccin
+        ordonnance arretmaladie handicap enfermedad salud diagnostico tratamiento discapacidad malattia salute diagnosi terapia
         disabilita doenca saude tratamento ziekte gezondheid behandeling 诊断 疾病 健康 病""",
     ),
     _concept(
         "money", "sensitive", "its name says that it tells of a person's money",
-        """income salary wage wages earnings pay debt loan credit creditscore balance wealth capital pension bonus benefit
-        einkommen gehalt lohn schulden vermogen rente revenu salaire dette ingresos salario renta sueldo deuda reddito
+        """income salary wage wages earnings pay debt debts loan loans credit creditscore balance wealth capital pension bonus benefit
+        benefits arrears overdue owed owing unpaid mortgage rent tax taxes insolvency insolvent bankruptcy bankrupt eviction
+        einkommen gehalt lohn schulden vermogen rente miete steuer steuerklasse ruckstand ruckstande mahnung mahnstufe zahlungsverzug
+        insolvenz pfandung revenu revenus salaire dette dettes impaye impayes arrieres loyer impot impots surendettement faillite ingresos salario renta sueldo deuda reddito
         stipendio debito renda rendimento inkomen salaris loon schuld 收入 工资 薪""",
+    ),
+    _concept(
+        "need", "sensitive", "its name says that it tells what help a person needs or gets",
+        """needs specialneeds sen support allowance allowances welfare assistance aid subsidy subsidies freemeals freeschoolmeals
+        freelunch scholarship bursary fostercare childprotection carelevel careplan forderbedarf forderung unterstutzung beihilfe
+        zuschuss sozialhilfe grundsicherung burgergeld wohngeld arbeitslosengeld kinderzuschlag jugendhilfe besoins aide aides
+        allocation allocations bourse soutien prestations rsa ayuda necesidades beca sussidio sostegno subsidio apoio uitkering
+        toeslag bijstand""",
+    ),
+    _concept(
+        "conduct", "sensitive", "its name says that it tells of absences or penalties",
+        """absence absences absent absenteeism truancy suspension suspended exclusion excluded expulsion expelled detention
+        disciplinary fehltage fehlzeiten fehlstunden abmahnung verweis sanction sanctions renvoi""",
+    ),
+    _concept(
+        "status", "sensitive", "its name says that it tells of a person's legal status",
+        """asylum refugee undocumented residencepermit immigrationstatus deportation guardianship asyl aufenthaltstitel
+        aufenthaltsstatus fluchtling abschiebung asile refugie titredesejour tutelle curatelle""",
     ),
     _concept(
         "belief", "sensitive", "its name says that it tells what a person believes or votes for",
@@ -140,7 +166,8 @@ CONCEPTS = (
     ),
     _concept(
         "crime", "sensitive", "its name says that it tells of offences or convictions",
-        """crime criminal offence offense conviction convicted arrest arrests sentence prison recidivism straftat vorstrafe
+        """crime criminal offence offense conviction convicted arrest arrests sentence prison probation recidivism victim abuse violence
+        opfer gewalt bewahrung victime straftat vorstrafe
         delit infraction condamnation delito condena reato condanna crimen crime delict strafblad 犯罪""",
     ),
     _concept(

@@ -86,7 +86,8 @@ def candidates(result: Result) -> Iterator[Block]:
     study, chosen = result.study, result.recommended[0]
     columns = shown_columns(result)
     rows: list[list[Text]] = []
-    for i, point in enumerate(result.points):
+    for i in result.order:
+        point = result.points[i]
         name: Text = [result.names[i], Mark(" (found around another)", "soft")] if point.found else result.names[i]
         if point.failure is not None:
             rows.append([name, verdict(False, "not made"), point.failure])
@@ -106,7 +107,11 @@ def candidates(result: Result) -> Iterator[Block]:
         values = [spell(point.value(m)) if str(m) in point.scores else "–" for m in columns]
         rows.append([name, stands, *values])
     yield Heading("The candidates")
-    yield Grid(["candidate", "standing", *map(parts.heads, columns)], rows, chosen=chosen)
+    yield Grid(
+        ["candidate", "standing", *map(parts.heads, columns)],
+        rows,
+        chosen=None if chosen is None else result.order.index(chosen),
+    )
     yield Paragraph("– was not measured or cannot be asked of that release.", aside=True)
     full = [(short, point.candidate.name) for short, point in zip(result.names, result.points, strict=True)]
     long: list[tuple[Text, Text]] = [(short, code(name)) for short, name in full if short != name]

@@ -205,6 +205,18 @@ def column_grid(found: Mapping[str, Any]) -> Block:
     )
 
 
+def blanked(found: Mapping[str, Any]) -> str:
+    """Quasi-identifiers of which the release says nothing, or nothing for most rows; an empty text if there are none."""
+    each = [] if "unavailable" in found else [e for e in found["each"] if e["role"] == "quasi"]
+    stars = {e["name"]: (e.get("share") or {}).get("suppressed", 0.0) for e in each}
+    gone = [repr(name) for name, share in stars.items() if share == 1]
+    most = [f"{name!r} in {percent(share)} of the rows" for name, share in stars.items() if 0.5 < share < 1]
+    if gone and len(gone) == len(stars):
+        return "Every quasi-identifier is * in every row: the release says nothing of them."
+    parts = [f"{' and '.join(gone)} in every row"] if gone else []
+    return f"Suppressed, so that only * is left: {'; '.join([*parts, *most])}." if parts or most else ""
+
+
 def rate(found: Mapping[str, Any] | None, *, interval: bool = True) -> str:
     """A share with its interval."""
     if found is None:

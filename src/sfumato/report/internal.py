@@ -58,7 +58,7 @@ def internal(result: Result, *, reveal: bool = False) -> Document:
         ". For the owner, not to be published.",
     ]
     blocks = [
-        _answer(result),
+        _answer(result, found),
         Heading("To whom, and what is asked"),
         *parts.limits(result),
         *parts.verdicts(result),
@@ -82,7 +82,7 @@ def internal(result: Result, *, reveal: bool = False) -> Document:
     )
 
 
-def _answer(result: Result) -> Callout:
+def _answer(result: Result, found: Mapping[str, Any]) -> Callout:
     said = advice(result)
     chosen, why = result.recommended
     if chosen is None:
@@ -90,7 +90,8 @@ def _answer(result: Result) -> Callout:
         return Callout("No candidate can be recommended", [Paragraph(why), *map(Paragraph, rest)], "beware")
     first = [Paragraph(text) for text in said.of("why", "means")]
     more = said.of("cost", "up", "down", "looked", "robust", "unplaced")
-    beware = [Paragraph([strong("Beware. "), text]) for text in said.of("beware")]
+    blank = parts.blanked(found["release"]["columns"])
+    beware = [Paragraph([strong("Beware. "), text]) for text in [*([blank] if blank else []), *said.of("beware")]]
     title: list[str | Mark] = ["Take ", strong(result.points[chosen].candidate.name)]
     return Callout(title, [*first, *([Bullets(more)] if more else []), *beware])
 

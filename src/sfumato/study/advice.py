@@ -82,19 +82,36 @@ def advice(result: Result) -> Advice:
             )
         )
     said += _unplaced(result)
-    rankings = robust(result)
-    if rankings:
-        kept = sum(r.on_frontier for r in rankings)
-        first = sum(r.rank == 1 for r in rankings)
-        said.append(
-            Said(
-                "robust",
-                f"Of {counted(len(rankings), 'other measure')} of risk or utility, under {kept} none is at least as good on both axes and "
-                f"better on one, and under {first} none is better by the measure itself.",
-            )
-        )
+    said += _robust(result)
     said += _beware(result, chosen)
     return Advice(tuple(said))
+
+
+def _robust(result: Result) -> list[Said]:
+    """Whether the choice hangs on how risk and utility were measured."""
+    rankings = robust(result)
+    n, holds, best = len(rankings), sum(r.on_frontier for r in rankings), sum(r.rank == 1 for r in rankings)
+    if not n:
+        return []
+    meets = " that meets every requirement" if result.study.require else ""
+    tried = (
+        f"The choice was tried with {counted(n, 'other measure')} in the place of the risk or the utility here; it holds where no other "
+        f"candidate{meets} is better in one of the two without being worse in the other."
+    )
+    if n == 1:
+        found = f"It {'holds' if holds else 'does not hold'}, and that measure alone {'ranks' if best else 'does not rank'} it first."
+    else:
+        by = (
+            "none of them, taken alone, ranks"
+            if not best
+            else f"{_of(best, n)} of them, taken alone, rank" + "s" * (best == 1)
+        )
+        found = f"It holds under {_of(holds, n)} of them, and {by} it first."
+    return [Said("robust", f"{tried} {found}")]
+
+
+def _of(some: int, every: int) -> str:
+    return "all" if some == every else f"{some:,}" if some else "none"
 
 
 def _difference(metric: Metric, here: float, there: float) -> str:
@@ -228,17 +245,25 @@ def _beware(result: Result, chosen: int) -> list[Said]:
         "alpha_anonymity",
         "homogeneity_exposed",
     }
-    if not asked & speaks:
-        for name, (metric, score) in point.scores.items():
-            if metric.card.name == "distinct_l_diversity" and metric.column is None and score.value <= 1:
-                rows = score.details.get("worst_rows")
-                where = f" ({counted(rows, 'row')})" if isinstance(rows, int) else ""
-                found.append(
-                    Said(
-                        "beware",
-                        f"The limits are about who can be found. In some classes{where} all share one value of "
-                        f"{score.details.get('column', 'a sensitive column')!r}: who knows that a person is in one learns it. A "
-                        f"requirement such as {name} >= 2 would close that.",
-                    )
-                )
+    if asked & speaks:
+        return found
+    about = "The limits say nothing about what can be learned of people."
+    for name, (metric, score) in point.scores.items():
+        if metric.card.name != "distinct_l_diversity" or metric.column is not None or score.value > 1:
+            continue
+        column = score.details.get("column")
+        if column is not None and len(result.study.table.count((column,))) == 1:
+            text = (
+                f"{about} Everybody has the same value of {column!r}: who knows that a person is in the "
+                "table learns it, and no release that keeps the column closes that; leave it out, or tell nobody who is in the table."
+            )
+        else:
+            rows = score.details.get("worst_rows")
+            where = f" ({counted(rows, 'row')})" if isinstance(rows, int) else ""
+            text = (
+                f"{about} In some classes{where} all share one value of "
+                f"{column or 'a sensitive column'!r}: who knows that a person is in one learns it. A "
+                f"requirement such as {name} >= 2 would close that."
+            )
+        found.append(Said("beware", text))
     return found

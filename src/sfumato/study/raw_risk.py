@@ -25,10 +25,11 @@ from ..core.roles import Roles
 from ..core.table import Table
 from ..metrics.privacy.journalist_risk import journalist_risk
 from ..metrics.privacy.k_anonymity import k_anonymity
-from ..profile import words
+from ..profile import kinds, words
 from ..profile.combinations import MOST, SetRisk, risk_of, set_risks
 from ..profile.population import PopulationUniques, population_uniques
 from ..profile.suda import Suda, suda
+from ..profile.suggest import why
 
 THRESHOLDS = (3, 5, 10)
 Progress = Callable[[float, str], None]
@@ -182,7 +183,10 @@ def raw_risk(
         population=estimated,
         journalist=journalist,
         outliers=tuple(o for o in outliers if o is not None),
-        questions=tuple(_question(counts.column(name), sets, found, together) for name in quasi),
+        questions=tuple(
+            _question(counts.column(name), _kind(counts.column(name), numbers.get(name), table.rows), sets, found)
+            for name in quasi
+        ),
         curve=tuple(_curve(table, roles, sets, together, k, say)) if curve else (),
     )
 
@@ -246,7 +250,15 @@ def _median(value: Any, n: IntArray) -> float:
     return float(value[np.searchsorted(np.cumsum(n), (n.sum() + 1) // 2)])
 
 
-def _question(column: Column, sets: Sequence[SetRisk], found: Suda, together: SetRisk) -> Question:
+def _kind(column: Column, counts: Counts | None, rows: int) -> str:
+    """The kind that the profile sees; of a column of too many values, only whether they are dates."""
+    if counts is None:
+        return "date" if column.dates else ""
+    missing = int(counts.n[counts.codes[0] == len(counts.columns[0].values)].sum())
+    return kinds.kind(column.name, counts, (), len(counts), missing, rows).kind
+
+
+def _question(column: Column, kind: str, sets: Sequence[SetRisk], found: Suda) -> Question:
     name = column.name
     concept = words.concept(name)
     alone = next((risk for risk in sets if risk.columns == (name,)), None)
@@ -260,12 +272,7 @@ def _question(column: Column, sets: Sequence[SetRisk], found: Suda, together: Se
     if alone is not None:
         told += f", {alone.alone:,} rows alone on it, {100 * alone.separation:.3g}% of pairs of rows told apart"
     told += f"; in {100 * found.by_column.get(name, 0.0):.3g}% of the minimal uniques, by score"
-    why = (
-        concept.why
-        if concept is not None
-        else "nothing in its name says that others cannot know it, so assume that they do"
-    )
-    return Question(name, replicable, told, why)
+    return Question(name, replicable, told, why(name, kind))
 
 
 def _curve(table: Table, roles: Roles, sets: Sequence[SetRisk], together: SetRisk, k: int, say: Progress) -> list[Step]:

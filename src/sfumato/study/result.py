@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.column import FloatArray
-from ..core.metric import Metric, Score
+from ..core.metric import Metric, Requirement, Score
 from ..core.pareto import frontier, knee
 from ..core.release import Release
 from .candidate import short_names
@@ -121,9 +121,10 @@ class Result:
                 return None, "No candidate meets every requirement: " + " ".join(self._nearest())
             risk, loss = self.axis(study.risk, good), self.axis(study.utility, good)
             best = good[min(range(len(good)), key=lambda i: (loss[i], risk[i]))]
+            if len(good) == 1:
+                return best, "It is the only candidate on the map that meets every requirement."
             return best, (
-                f"Of {len(good)} candidate{'s' if len(good) > 1 else ''} that meet every requirement it is the one "
-                f"with the best {study.utility.card.title}."
+                f"Of {len(good)} candidates that meet every requirement it is the one with the best {study.utility.card.title}."
             )
         if not self.placed:
             return None, (
@@ -148,6 +149,19 @@ class Result:
             made[i] = point.release or self.study.release(point.candidate, self.seed)
         return made[i]
 
+    @cached_property
+    def order(self) -> tuple[int, ...]:
+        """For tables: what meets every limit first, then by utility, then by name; what could not be measured or made comes last."""
+        utility = self.study.utility
+        known = [i for i in self.made if self.points[i].has(utility)]
+        place = dict(zip(known, map(float, self.axis(utility, known)), strict=True))
+
+        def key(i: int) -> tuple[bool, bool, bool, float, str, int]:
+            point = self.points[i]
+            return (point.failure is not None, not point.met, i not in place, place.get(i, math.inf), self.names[i], i)
+
+        return tuple(sorted(range(len(self.points)), key=key))
+
     def commands(self, out: str = "release.csv") -> list[str]:
         """What makes the recommended release, and what verifies it."""
         chosen = self.recommended[0]
@@ -155,11 +169,12 @@ class Result:
         if made is None:
             return []
         settings = {key: value for key, value in made.settings().items() if key != "require"}
-        asked = dict.fromkeys([*map(str, made.promises), *map(str, self.study.require)])
+        every = list(dict.fromkeys([*made.promises, *self.study.require]))
+        asked = [r for i, r in enumerate(every) if not _told(r, every[:i], every[i + 1 :])]
         given = "".join(f" --set {shlex.quote(f'{key}={value}')}" for key, value in settings.items())
         given += "".join(f" {shlex.quote(word)}" for word in self.study.arguments)
         given += "" if self.seed is None else f" --seed {self.seed}"
-        need = "".join(f" --require {shlex.quote(text)}" for text in asked)
+        need = "".join(f" --require {shlex.quote(str(r))}" for r in asked)
         table, roles = shlex.quote(self.study.table.name), shlex.quote(self.study.roles.source)
         out = shlex.quote(out)
         return [
@@ -233,6 +248,11 @@ class Result:
             "advice": advice(self).to_dict(),
             "robust": [each.to_dict(names) for each in robust(self)],
         }
+
+
+def _told(one: Requirement, before: list[Requirement], after: list[Requirement]) -> bool:
+    """Whether another says it, too, and no less; of two that say the same the first stays."""
+    return any(r.implies(one) for r in before) or any(r.implies(one) and not one.implies(r) for r in after)
 
 
 def _turned(metric: Metric, a: float, b: float) -> tuple[float, float]:

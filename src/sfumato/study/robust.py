@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from ..core.metric import Metric
 
 if TYPE_CHECKING:
     from .result import Result
+    from .study import Study
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +36,11 @@ class Ranking:
         """In words; true whatever the numbers."""
         kind = "utility" if self.metric.card.about == "utility" else "risk"
         place = f"worse than none of {self.of}" if self.rank == 1 else f"number {self.rank} of {self.of}"
-        beaten = f"{'none' if self.on_frontier else 'another'} is at least as good on both axes and better on one"
+        beaten = (
+            "what is better in risk or utility is worse in the other"
+            if self.on_frontier
+            else "another is no worse in both and better in one"
+        )
         return f"By {self.metric} as the measure of {kind} the recommended candidate is {place}, and {beaten}."
 
     def to_dict(self, names: list[str]) -> dict[str, Any]:
@@ -74,10 +79,12 @@ def robust(result: Result) -> list[Ranking]:
     seen = [set(result.points[i].scores) for i in pool if not result.points[i].found]
     names = set.intersection(*seen) if seen else set()
     found = []
+    told = {_plain(study.risk, study), _plain(study.utility, study)}
     for name in sorted(names):
         metric = result.points[pool[0]].scores[name][0] if name in result.points[pool[0]].scores else None
-        if metric is None or metric in (study.risk, study.utility):
+        if metric is None or _plain(metric, study) in told:
             continue
+        told.add(_plain(metric, study))
         which = [i for i in pool if result.points[i].has(metric)]
         values = result.axis(metric, which)
         if chosen not in which or len(np.unique(values)) < 2:
@@ -99,6 +106,11 @@ def robust(result: Result) -> list[Ranking]:
             )
         )
     return found
+
+
+def _plain(metric: Metric, study: Study) -> Metric:
+    """One spelling of each measure: of the only sensitive column it is the same with its name and without."""
+    return replace(metric, column=None) if (metric.column,) == study.roles.sensitive else metric
 
 
 def _beaten_by_none(risk: FloatArray, loss: FloatArray, i: int) -> bool:

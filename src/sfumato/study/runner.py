@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import time
 import uuid
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -17,6 +17,7 @@ import numpy as np
 from .. import metrics
 from ..core.errors import Infeasible, SfumatoError, Unavailable
 from ..core.metric import Metric
+from ..core.processes import side_by_side
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
@@ -115,11 +116,13 @@ def run(
         else:
             todo[i] = None if wanted is None else asked
     done = len(candidates) - len(todo)
-    for i, result in _each(bench, candidates, todo, also, workers, lambda n, name: told and told(done + n, name)):
-        found[i] = found[i].joined(result) if i in found else result
-        everything = wanted is None or bool((kept.get(keys[i]) or {}).get("all"))
-        if found[i].lasting:
-            kept.put(keys[i], {**found[i].to_dict(), "all": everything})
+    each = _each(bench, candidates, todo, also, workers, lambda n, name: told and told(done + n, name))
+    with closing(each) as results:
+        for i, result in results:
+            found[i] = found[i].joined(result) if i in found else result
+            everything = wanted is None or bool((kept.get(keys[i]) or {}).get("all"))
+            if found[i].lasting:
+                kept.put(keys[i], {**found[i].to_dict(), "all": everything})
     if told is not None:
         told(len(candidates), "")
     names = [*_names(asked), *(_names(metrics.everything(bench.roles)) if wanted is None else ())]
@@ -168,7 +171,7 @@ def _each(
     also: Sequence[Metric],
     workers: int,
     told: Callable[[int, str], Any],
-) -> Iterator[tuple[int, Measured]]:
+) -> Generator[tuple[int, Measured]]:
     """What is not kept, as it gets done; files made elsewhere are measured here, mechanisms on other cores."""
     away = [i for i in todo if candidates[i].release is None] if workers > 1 else []
     count = 0
@@ -180,25 +183,18 @@ def _each(
         count += 1
     if len(away) <= 1:
         return
-    from joblib import Parallel, delayed
-
     told(count, candidates[away[0]].name)
     packed = _pack(bench, min(workers, len(away)))
     texts = {
         i: (_spelled(candidates[i]), None if (w := todo[i]) is None else [str(m) for m in w], [str(m) for m in also])
         for i in away
     }
-    calls = (delayed(_away)(packed, i, *texts[i]) for i in away)
-    results = Parallel(n_jobs=min(workers, len(away)), return_as="generator_unordered", batch_size=1)(calls)
-    try:
+    calls = ((packed, i, *texts[i]) for i in away)
+    with closing(side_by_side(_away, calls, min(workers, len(away)))) as results:
         for i, result in results:
             count += 1
             told(count, candidates[i].name)
             yield i, Measured.of(result)
-    finally:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that calls are given up is what an interruption means
-            results.close()
 
 
 def _one(bench: Bench, candidate: Candidate, wanted: list[Metric] | None, also: Sequence[Metric]) -> Measured:

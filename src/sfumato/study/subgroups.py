@@ -21,6 +21,7 @@ from ..core.errors import InputError, Unavailable
 from ..core.hierarchy import TOP
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
+from ..core.words import counted
 from ._by_class import with_pairs
 from ._group_rows import WHY, Labels, Loss, Rows, Side, apart, class_sizes, deviation, spearman
 
@@ -305,7 +306,9 @@ def _overall(found: Subgroups) -> str:
         if len(found.even) == len(found.by_size):
             return f"{start} {even}"
         return f"{start} Nobody is in {few}, so small groups cannot be held against the rest. {even}".rstrip()
-    side = f"The {found.small.people:,} people in {few} lose {found.small.loss:.3g}, the other {found.rest.people:,} {found.rest.loss:.3g}"
+    who = "The one person" if found.small.people == 1 else f"The {found.small.people:,} people"
+    lose = "loses" if found.small.people == 1 else "lose"
+    side = f"{who} in {few} {lose} {found.small.loss:.3g}, the other {found.rest.people:,} {found.rest.loss:.3g}"
     if abs(found.difference) <= found.chance[1] + 1e-12:
         end = "no more of a difference than between people drawn at random"
     else:
@@ -329,8 +332,9 @@ def _worst(found: Subgroups) -> str:
         return "No group loses more than everybody does on average."
     group = found.worst[0]
     beyond = "more than chance explains" if group.worse else "no more than chance explains"
+    people = counted(group.people, "person", "people")
     return (
-        f"Worst treated is {_of(group)} with {group.people:,} people: it loses {group.loss:.3g}, {group.difference:.2g} above everybody's "
+        f"Worst treated is {_of(group)} with {people}: it loses {group.loss:.3g}, {group.difference:.2g} above everybody's "
         f"({beyond}), and {100 * group.suppressed / group.people:.3g}% of its rows were left out or suppressed."
     )
 
@@ -342,5 +346,7 @@ def _mined(found: Subgroups) -> list[str]:
     group = max(known, key=lambda g: g.mined.decline if g.mined else 0.0)
     assert group.mined is not None
     low, high = group.mined.interval
-    word = f"loses {100 * group.mined.decline:.3g}%" if group.mined.decline > 0 else "loses nothing"
-    return [f"By mining, of all groups {_of(group)} fares worst: its utility {word} (95% interval of that group alone {100 * low:.3g}% to {100 * high:.3g}%)."]  # fmt: skip
+    if group.mined.decline <= 0:
+        most = 100 * group.mined.decline + 0.0
+        return [f"By mining, no group fares worse than before: the utility of each loses at most an estimated {most:.3g}% (95% interval of the group that comes nearest to a loss {100 * low:.3g}% to {100 * high:.3g}%)."]  # fmt: skip
+    return [f"By mining, of all groups {_of(group)} fares worst: its utility loses {100 * group.mined.decline:.3g}% (95% interval of that group alone {100 * low:.3g}% to {100 * high:.3g}%)."]  # fmt: skip
