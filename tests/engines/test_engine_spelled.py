@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import itertools
 import random
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pyarrow as pa
 import pytest
 
@@ -185,6 +188,30 @@ def test_two_columns_of_one_file_may_differ(tmp_path: Path, rows_of: Any) -> Non
     assert rows_of(table) == [(("1980-12-31", "1980-12-31"), 1), ((None, "1980-01-02"), 1)]
 
 
+@pytest.mark.parametrize("decimal", [None, "comma"])
+def test_a_number_of_the_file_is_what_it_is_beside_any_text(decimal: str | None, tmp_path: Path) -> None:
+    """A cell that is the number 1.234 is not 1234, though the text below it has a decimal comma."""
+    with contextlib.closing(sqlite3.connect(tmp_path / "in.db")) as base:
+        base.execute("CREATE TABLE t (q, r REAL, s)")
+        base.executemany("INSERT INTO t VALUES (?, ?, ?)", [(1.234, 2.345, 7), ("2,5", 3.456, "2,5")])
+        base.commit()
+    table = sf.read(tmp_path / "in.db", decimal=decimal)
+    assert [table.count((name,)).columns[0].texts for name in "qrs"] == [
+        ["1.234", "2,5"],
+        ["2.345", "3.456"],
+        ["2.5", "7"],
+    ]
+
+
+def test_a_number_of_a_sheet_is_what_it_is_beside_any_text(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in ("q", "s"), (1.234, 7), ("2,5", "2,5"):
+        book.active.append(row)
+    book.save(tmp_path / "in.xlsx")
+    table = sf.read(tmp_path / "in.xlsx")
+    assert [table.count((name,)).columns[0].texts for name in "qs"] == [["1.234", "2,5"], ["2.5", "7"]]
+
+
 @pytest.mark.parametrize("at", [0, 999, 1000, 2400])
 def test_one_value_anywhere_is_enough(at: int, tmp_path: Path) -> None:
     """A value that no spelling fits, a comma that first shows late, a day that settles the order."""
@@ -312,6 +339,50 @@ def test_what_is_text_in_the_original_is_text_in_the_release() -> None:
     assert texts(release) == ["31.12.1980"]
     assert release.notes[-1] == "column 'q' is left as text, as the original is"
     assert texts(recognise(column(["1,5"]), column(["1,5", "x"]), quasi=["q"])) == ["1,5"]
+
+
+def test_numbers_that_nothing_tells_from_plain_ones_are_read_as_they_stood_in_the_original() -> None:
+    """The one value with a comma was suppressed: 1.234 is what the original's 1.234 is."""
+    for gap in ".", " ":
+        original = column([f"1{gap}234", f"2{gap}500", "3,5", None])
+        release = recognise(column([f"1{gap}234", "*", "*", None]), original, quasi=["q"])
+        assert set(texts(release)) == {"1234", "*", None}
+        assert release.notes[-1] == "column 'q' is read as the original is: numbers with a decimal comma"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (["1,234", "2,5"], ["1.234", "*"]),  # a release of ours
+        (["1.234", "1,234", "2,5"], ["1.234", "*"]),  # it may be either
+        (["1234,5"], ["1.234"]),  # noise
+        (["1.234,5"], ["1.234", "x"]),  # no number at all
+        (["1.234,5"], ["*", None]),
+    ],
+    ids=str,
+)
+def test_plain_numbers_stay_plain_beside_any_original(before: Values, after: Values) -> None:
+    assert set(texts(recognise(column(after), column(before), quasi=["q"]))) == set(after)
+
+
+def test_what_the_owner_says_of_the_original_is_not_said_of_a_release_of_ours() -> None:
+    """Both are read with --decimal comma, which the original needs: the release spells 1,234 as 1.234, and that is what it is."""
+    original = sf.read(pa.table({"q": ["1,234", "2,500"]}), decimal="comma")
+    ours = sf.read(pa.table({"q": ["1.234", "*"]}), decimal="comma")
+    release = recognise(ours, original, quasi=["q"])
+    assert set(texts(release)) == {"1.234", "*"}
+    assert release.notes[-1].endswith("left as they are")
+    theirs = sf.read(pa.table({"q": ["1,234", "*"]}), decimal="comma")
+    assert set(texts(recognise(theirs, original, quasi=["q"]))) == {"1.234", "*"}
+
+
+def test_what_the_owner_says_of_a_point_holds_of_both_or_of_none() -> None:
+    """1.5 keeps the original from being read with a decimal comma; its row was suppressed."""
+    before, after = (sf.read(pa.table({"q": values}), decimal="comma") for values in (["1.234", "1.5"], ["1.234", "*"]))
+    assert texts(before) == ["1.234", "1.5"]
+    assert set(texts(recognise(after, before, quasi=["q"]))) == {"1.234", "*"}
+    european = sf.read(pa.table({"q": ["1.234,5", "*"]}), decimal="comma")
+    assert set(texts(recognise(european, column(["1234.5", "1.5"]), quasi=["q"]))) == {"1234.5", "*"}
 
 
 def test_a_release_is_read_back_as_it_was_written(tmp_path: Path) -> None:

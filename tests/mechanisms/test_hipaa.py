@@ -168,6 +168,42 @@ def test_codes() -> None:
     assert labels("zip", [94110, 60601]) == ["941**", "606**"]
 
 
+def test_dates_as_hospitals_spell_them() -> None:
+    expected = {
+        "04MAR2020": "*****2020",
+        "2020-Mar-04": "2020-***-**",
+        "Wed Mar 04 10:30:00 2020": "*** *** ** **:**:** 2020",
+        "Wed Mar 4 10:30:00 2020": "2020",  # one digit would tell of the day
+        "20200304103000": "2020**********",
+        "20200304T1030": "2020****T****",
+        "the 4th of May, 2020": "2020",
+    }
+    for spelled, label in expected.items():
+        assert labels("admit_dt", [spelled, "2021"]) == [label, "2021"]
+    quasi = made({"born": ["04MAR1980", "15MAY1981"], "sex": ["f", "m"]})
+    assert sf.iloss(quasi, sf.Roles(quasi=("born", "sex"))).value == 0  # read back as what it stands for
+    assert labels("admit_dt", ["03/14/2020 2015", "2021"]) == ["**/**/2020 ****", "2021"]  # a time without a colon
+    assert labels("x", ["3/4/2020 10:30", "5/6/2021 09:15"]) == ["2020", "2021"]
+    assert labels("x", ["04 March 2020", "05 March 2021"]) == ["2020", "2021"]  # ** March 2020 would tell the month
+
+
+def test_ages_in_months() -> None:
+    assert labels("age_months", [1100, 1079]) == ["1080+", "1079"]
+
+
+def test_what_is_ignored_is_released_as_it_is() -> None:
+    values = {"hla": ["02:01", "07:02"], "city": ["a", "b"], "age": [91, 3]}
+    made_by = Hipaa(ignore="hla,city")
+    release = made(values, made_by)
+    assert release.table.count(("hla",)).columns[0].texts == values["hla"]
+    assert release.table.count(("city",)).columns[0].texts == values["city"]
+    assert "Not looked at, as told by ignore: 'hla', 'city'." in release.notes
+    assert str(made_by.promises[0]) == "hipaa_rules[ignore=city|hla] <= 0"
+    assert made_by.promises[0].check(release, sf.Roles(quasi=tuple(values))).met
+    with pytest.raises(InputError, match="both to ignore"):
+        made(values, Hipaa(ignore="age", age="age"))
+
+
 # --- refusals ------------------------------------------------------------------------------------------------------------------
 
 
@@ -179,6 +215,10 @@ def test_codes() -> None:
         ({"x": ["078-05-1120", "no"]}, ("'x'", "role identifiers")),
         ({"zip": ["K1A 0B6", "02139"]}, ("'zip'", "US ZIP codes")),
         ({"zip": [2139, 94110]}, ("'zip'", "leading zeros")),
+        ({"zip": [601, 94110]}, ("'zip'", "leading zeros")),  # 00601, all of whose digits would be told
+        ({"note": ["93-year-old F", "no"]}, ("'note'", "ages above 89", "ignore")),
+        ({"note": ["call 617-555-0100", "no"]}, ("'note'", "role identifiers", "ignore")),
+        ({"admit_dt": [1583317800, 1640860200]}, ("'admit_dt'", "YYYY-MM-DD", "ignore")),
         ({"x": ["fell on 2020-03-04 at home", "no"]}, ("'x'", "within texts")),
         ({"admitted": ["03/14/20", "04/15/21"]}, ("'admitted'", "year of four digits")),
         ({"admission_month": [3, 4]}, ("'admission_month'", "YYYY-MM-DD")),

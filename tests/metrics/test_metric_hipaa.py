@@ -262,6 +262,157 @@ def test_birth_years_where_the_year_of_the_ages_is_given(labels: list[Any], brok
     assert rules("admission_year", labels, RULES(year=2022)) == []
 
 
+# --- what a US hospital's tables hold ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        "04MAR2020", "04MAR2020:10:30:00", "04-MAR-20", "04Mar20", "Wed Mar 4 10:30:00 2020", "2020-Mar-04", "2020Mar04", "2020-3-4",
+        "20200304T103000", "3 / 4 / 2020", "2020\u201303\u201304", "2020-03-**", "03/**/2020", "**/04/2020", "seen 3/14/20 by MD",
+        "seen on March 14", "admitted on 14MAR2020", "surgery 20200314 done", "4th of March", "the 4th of May, 2020",
+    ],
+)  # fmt: skip
+def test_one_date_in_any_column_is_enough(spelled: str) -> None:
+    assert rules("x", [spelled, "no", "no", "no"]) == ["dates"]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["3/14", "no"], ["200304", "x"], ["2020-3", "x"], ["/Date(1583317800000)/", "x"], ["4 mars 2020", "x"], [1583317800, 1640860200],
+        [43894, 44560], ["202003", "202112"],
+    ],
+)  # fmt: skip
+def test_in_a_column_named_a_date_every_digit_but_of_a_year_counts(values: list[Any]) -> None:
+    for name in ("admit_dt", "DischargeDate", "date_of_visit", "dob", "dx_date2"):
+        assert rules(name, values) == ["dates"]
+    assert rules("x", values, RULES(date="x")) == ["dates"]
+    for name in ("admit_dt", "dob"):
+        for years in (
+            ["2020", "2019-20"],
+            [2020, 2021],
+            ["FY2020", "199*"],
+            ["**/**/2020", "2020-**-**"],
+            ["yes", "no"],
+            [0, 1],
+        ):
+            assert rules(name, years) == []
+
+
+def test_parts_of_dates_by_their_names() -> None:
+    for name, values in {
+        "quarter": [1, 4],
+        "DQTR": [1, 4],
+        "AMONTH": [1, 12],
+        "week": [1, 52],
+        "discharge_hour": [0, 23],
+    }.items():
+        assert rules(name, values) == ["dates"]
+    assert rules("admit_quarter", ["Q1", "Q4"]) == ["dates"]
+    assert rules("admission_month", ["3", "unknown", "unknown"]) == ["dates"]
+    for name in (
+        "visits_per_month",
+        "drinks_per_day",
+        "day_supply",
+        "month_supply",
+        "day_of_stay",
+        "postop_day",
+        "study_week",
+    ):
+        assert rules(name, [1, 2, 30]) == []
+    assert rules("x", [202003, 202112]) == ["dates"]
+    assert rules("x", [20200304103000, 20211230101500]) == ["dates"]
+    assert rules("charge", [202003, 202199]) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("titer", ["1:40", "1:80", "1:160"]), ("titer", ["1:16", "1:32"]), ("bp", ["120/80", "98/60"]), ("score", ["10/12", "8/12"]),
+        ("acuity", ["20/20", "20/40"]), ("loinc", ["2019-8", "1988-5", "2345-7"]), ("gene", ["MARCH1", "SEPT2", "DEC1"]),
+        ("note", ["may 10 mg", "sat 95", "dec 10"]), ("note", ["dx in 2015 may recur", "pain 7/10"]), ("imaging", ["OCT", "MRI", "CT"]),
+        ("room", ["3-14", "10-12"]), ("fiscal_year", ["2019-20", "2020-21"]), ("los_days", [1, 30]), ("years_of_service", [3, 41]),
+        ("pct", [95.5, 99.0]), ("weight_kg", [95, 102]), ("cost", [43894, 202003, 1583317800]), ("age_percentile", ["95th", "50th"]),
+        ("state_fips", [25, 36]), ("county", ["U.S. Virgin Islands", "Guam"]), ("visit_number", [1, 2]), ("number_of_claims", [1, 2]),
+        ("cell_count", [100, 200]), ("discharge_disposition_id", [1, 2] * 20), ("ndc", ["50242-040-62", "0002-1433-80"]),
+        ("drug", ["20 MG DR capsule", "81 mg tab"]),
+    ],
+)  # fmt: skip
+def test_what_a_hospital_measures_is_no_identifier(name: str, values: list[Any]) -> None:
+    assert rules(name, values) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    """med_rec_no medrecnum pat_id hadm_id encounter_id visit_id acct_no policy_number subscriber_id license_number drivers_license vin
+    vehicle_id device_serial serial_number hicn mbi pager addr initials FName lname next_of_kin mother_name employer_name claim_id
+    accession_number rx_number chart_no plate_number csn udi""".split(),  # noqa: SIM905
+)
+def test_names_of_identifiers_in_hospitals(name: str) -> None:
+    assert rules(name, ["a1", "b2"]) == ["identifiers"]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["call wife at 617-555-0100", "no", "no"], ["cell (617) 555-0100.", "no", "no"], ["SSN: 078051120", "no", "no"],
+        ["MRN 12345678", "no", "no"], ["MRN no. 0012345", "no", "no"], ["ip 10.1.2.3 logged", "no", "no"], ["ftp://a.example/x", "no", "no"],
+        ["(01)00844588003288(21)1234", "no", "no"], ["1-617-555-0100", "no"], ["(617)555-0100", "no"], ["617-555-0100 x12", "no"],
+        ["2001:db8::1", "fe80::1"], ["example.org/~ann", "x"], ["12 Main St", "4 Elm Ave Apt 3"], [6175550100, 16175550101],
+    ],
+)  # fmt: skip
+def test_values_that_reach_or_number_people(values: list[Any]) -> None:
+    assert rules("x", values) == ["identifiers"]
+
+
+def test_a_number_that_nearly_every_row_has_for_itself() -> None:
+    assert rules("study_id", list(range(100, 130))) == ["identifiers"]
+    assert rules("study_id", [100, 101] * 15) == []
+    assert rules("charge", list(range(100, 130))) == []
+
+
+def test_places_by_their_values() -> None:
+    assert rules("x", ["Salem, MA", "Troy, NY"]) == ["places"]
+    assert rules("x", ["Essex County", "Orleans Parish, LA"]) == ["places"]
+    assert rules("residence", ["Salem, MA 01970", "Troy, NY 12180"]) == ["postal codes"]
+    assert rules("ZCTA5", ["02139", "94110"]) == ["postal codes"]
+    assert rules("census_block_group", [1, 2]) == ["places"]
+    assert rules("city", ["yes", "no"]) == []
+
+
+def test_ages_in_other_units_and_within_texts() -> None:
+    assert rules("age_months", [1080, 300]) == rules("age_in_days", [33600, 10]) == ["ages"]
+    assert rules("age_months", [1079, 95]) == rules("age_in_days", [32849, 95]) == []
+    assert rules("age_months", ["1080+", "300"]) == []
+    assert rules("age", ["18 months", "95 days", "4 y"]) == []
+    assert (
+        rules("age", ["1100 months", "4 y"])
+        == rules("age", ["ninety-one", "4"])
+        == rules("age", ["9x", "8x"])
+        == ["ages"]
+    )
+    assert rules("age", ["[90,)", "88"]) == rules("age", ["[90, \u221e)", "88"]) == []
+    for text in ("91 year old man", "93-year-old", "94 y/o F", "92yo M", "102 yrs old"):
+        assert rules("note", [text, "no"]) == ["ages"]
+    assert rules("note", ["89 year old", "95 days old"]) == []
+    assert rules("agegrp", ["90-99", "80-89"]) == rules("years_old", [97, 88]) == ["ages"]
+
+
+def test_a_column_may_be_ignored_but_not_one_of_the_house() -> None:
+    metric = sf.metric("hipaa_rules[ignore=hla|note]")
+    columns = {"hla": ["02:01", "07:02"], "note": ["a@example.org", "x"], "seen": ["2020-03-04", "x"]}
+    assert scored(columns, metric).details["broken"] == {"seen": ["dates"]}
+    assert scored(columns, metric, identifiers=("hla",)).details["broken"] == {
+        "hla": ["identifiers"],
+        "seen": ["dates"],
+    }
+    with pytest.raises(InputError, match="'note'"):
+        scored({"hla": ["x"]}, metric)
+    with pytest.raises(InputError, match="both to ignore"):
+        scored({"hla": ["x"]}, sf.metric("hipaa_rules[age=hla,ignore=hla]"))
+
+
 # --- what it is asked, and of what -----------------------------------------------------------------------------------------
 
 

@@ -184,6 +184,8 @@ class DuckTable(Table):
     """The file that it is, whole, and the options it was read with; None for anything else."""
     spelled: tuple[DuckTable, Mapping[str, Found]] | None = None
     """The table as it stood before dates and numbers were read, and what was found of its columns; None for anything else."""
+    points: frozenset[str] = frozenset()
+    """Columns of texts that were numbers in the file, some or all: a point in them is decimal, whatever stands beside it."""
 
     @classmethod
     def of(cls, name: str, sql: str, notes: tuple[str, ...] = ()) -> DuckTable:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,8 +30,9 @@ def read(source: Any, **options: Any) -> DuckTable:
     if options:
         raise InputError(f"{table.name}: {', '.join(sorted(options))} does not apply to this kind of table.")
     could = {"commas": table.lines.commas} if isinstance(table.lines, Lines) else {}
+    points = table.points
     table = _with_missing(table, missing) if missing else table
-    table = spelled.understood(table, dates=dates, decimal=decimal, **could)
+    table = spelled.understood(table, dates=dates, decimal=decimal, points=points, **could)
     return replace(table, opened=(str(source.absolute()), given)) if isinstance(source, Path) else table
 
 
@@ -134,11 +136,18 @@ def _excel(path: Path, sheet: str | None) -> DuckTable:
         raise InputError(f"{path}: sheet {chosen!r} has a header but no row below it.")
     header = tuple(text_of(value) or "" for value in rows[0])
     dialect.check_names(header, path)
-    columns = [_typed([row[i] for row in rows[1:]]) for i in range(len(header))]
+    cells = [[row[i] for row in rows[1:]] for i in range(len(header))]
+    columns = [_typed(values) for values in cells]
     notes = (f"sheet {chosen!r} of {len(names)}; another: --sheet",) if len(names) > 1 and sheet is None else ()
-    return DuckTable.of(
+    made = DuckTable.of(
         str(path), f"SELECT * FROM {register(pa.Table.from_arrays(columns, names=list(header)))}", notes
     )
+    return replace(made, points=frozenset(name for name, values in zip(header, cells, strict=True) if _pointed(values)))
+
+
+def _pointed(values: Sequence[Any]) -> bool:
+    """Whether one is a number that is spelled with a point."""
+    return any(isinstance(value, float) and not value.is_integer() for value in values)
 
 
 def _typed(values: list[Any]) -> pa.Array:
@@ -196,9 +205,12 @@ def _sqlite(path: Path, query: str | None) -> DuckTable:
         names = tuple(column[0] for column in cursor.description)
         dialect.check_names(names, path)
         schema = pa.schema([(name, pa.large_string()) for name in names])
+        points: set[str] = set()
         with pq.ParquetWriter(copy, schema) as writer:
             while rows := cursor.fetchmany(50_000):
-                texts = [strings([text_of(value) for value in column]) for column in zip(*rows, strict=True)]
+                columns = list(zip(*rows, strict=True))
+                points |= {name for name, values in zip(names, columns, strict=True) if _pointed(values)}
+                texts = [strings([text_of(value) for value in column]) for column in columns]
                 writer.write_table(pa.Table.from_arrays(texts, schema=schema))
     except (sqlite3.Error, sqlite3.Warning):
         what = (
@@ -210,4 +222,4 @@ def _sqlite(path: Path, query: str | None) -> DuckTable:
     finally:
         if connection is not None:
             connection.close()
-    return DuckTable.of(str(path), f"SELECT * FROM read_parquet({spell_path(copy)})")
+    return replace(DuckTable.of(str(path), f"SELECT * FROM read_parquet({spell_path(copy)})"), points=frozenset(points))

@@ -6,7 +6,7 @@ the first comma of a column of numbers stands beyond the first rows are such col
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from ..core.spelling import (
     COMMA,
     DATES,
     DAY,
+    DECIMAL,
     DECIMALS,
     GROUPS,
     MARKS,
@@ -49,10 +50,12 @@ def understood(
     dates: str | None = None,
     decimal: str | None = None,
     commas: Callable[[], bool] = lambda: True,
+    points: Collection[str] = (),
 ) -> DuckTable:
     """The table with its columns of dates as YYYY-MM-DD and of numbers with a point; the notes say which, column by column.
 
-    `commas` tells whether a field can hold a comma at all: most files have none, and their numbers are as they stand.
+    `commas` tells whether a field can hold a comma at all: most files have none, and their numbers are as they stand. In the
+    columns `points` a point is known to be decimal, so a comma is not.
     Extremes: a column without a value, or with one text among its dates, is left as it stands.
     """
     names = [name for name in table.columns if table.types[name] == "VARCHAR"]
@@ -64,6 +67,8 @@ def understood(
     except InputError:  # the file cannot be read: said, with the line, by whoever first needs its rows
         return table
     seen = {name: look(first.column(i).to_pylist(), decimal=decimal) for i, name in enumerate(names)}
+    for name in seen.keys() & set(points):
+        seen[name]["comma"] = False
     seen = {name: evidence for name, evidence in seen.items() if hopeful(evidence)}
     if (
         len(first) == _FIRST
@@ -86,24 +91,63 @@ def understood(
 def alike(table: Table, original: Table | None) -> Table:
     """A release spelled as its original is: what its own values leave open is read as there, and what is text there is text here.
 
-    One scan of the original, and only where a column of the release was read that was not read there.
+    The original is scanned only where a column of the release was read that was not read there, or where only the original tells
+    what its points are.
     """
-    if not isinstance(table, DuckTable) or table.spelled is None or not isinstance(original, DuckTable):
+    if not isinstance(table, DuckTable) or not isinstance(original, DuckTable):
         return table
     there = original.spelled[1] if original.spelled else {}
-    before, found = table.spelled[0], dict(table.spelled[1])
+    before, found = table.spelled or (table, {})
     said = {}
     for name, here in found.items():
         way = there.get(name, Found()).way
         if here.way is None and way in here.open:
-            said[name] = Found(way, said=f"is read as the original is: {way.name}" if way else "")
+            said[name] = _as_there(way)
+    for name, stood in _points_alone(before, original, [n for n, each in there.items() if each.way == DECIMAL]).items():
+        here = found.get(name, Found())
+        if stood and here.way is None:
+            said[name] = _as_there(DECIMAL)
+        elif here.way == DECIMAL and not stood:
+            said[name] = Found(said="holds numbers with a point already, as the original is read: left as they are")
     read = [n for n, f in found.items() if f.way and n in original.columns and not there.get(n, Found()).way]
-    for name in _still_spelled(original, {name: w for name in read if (w := found[name].way)}):
+    for name in _still_spelled(original, before, {name: w for name in read if (w := found[name].way)}):
         said[name] = Found(said="is left as text, as the original is")
     if not said:
         return table
     made = _read(before, {**found, **said})
     return replace(made, notes=(*table.notes, *(f"column {name!r} {each.said}" for name, each in said.items())))
+
+
+def _as_there(way: Way | None) -> Found:
+    return Found(way, said=f"is read as the original is: {way.name}" if way else "")
+
+
+def _points_alone(release: DuckTable, original: DuckTable, names: Sequence[str]) -> dict[str, bool]:
+    """The columns where only 1.234 is left, which is 1234 as the original's file spells it and 1.234 as a release of ours does.
+
+    True: all values stand in that file, and not all are among its values as they are read; False: the reverse. What is both or
+    neither is not told. One scan of the release, and two queries for each column that is in doubt.
+    """
+    texts = [name for name in names if release.types.get(name) == "VARCHAR"]
+    if not texts or original.spelled is None:
+        return {}
+    source = release._source()[0]
+    asked = [
+        f"bool_and({_fits(cell, f'{COMMA}|{MARKS}')} AND NOT contains({cell}, ',')) AND bool_or({_grouped(cell)})"
+        for cell in map(name_of, texts)
+    ]
+    (row,) = run(f"SELECT {', '.join(asked)} FROM ({source})", release.name)
+    found = {}
+    for name in (name for name, doubt in zip(texts, row, strict=True) if doubt):
+        cell = name_of(name)
+        values = f"SELECT {cell} FROM ({source}) WHERE NOT {_fits(cell, MARKS)}"
+        stood, read = (
+            not run(f"SELECT 1 FROM ({values} EXCEPT SELECT {cell} FROM ({one._source()[0]})) LIMIT 1", release.name)
+            for one in (original.spelled[0], original)
+        )
+        if stood != read:
+            found[name] = stood
+    return found
 
 
 def _read(table: DuckTable, found: Mapping[str, Found]) -> DuckTable:
@@ -131,6 +175,10 @@ def _form(sign: str, first: str) -> str:
 
 def _fits(cell: str, pattern: str) -> str:
     return f"regexp_full_match({cell}, {literal(pattern)})"
+
+
+def _grouped(cell: str) -> str:
+    return "(" + " OR ".join(f"contains({cell}, {literal(sign)})" for sign in GROUPS) + ")"
 
 
 def _look_at_all(
@@ -178,11 +226,18 @@ def _questions(cell: str, evidence: Evidence, decimal: str | None, bare: bool) -
     return found
 
 
-def _still_spelled(table: DuckTable, ways: Mapping[str, Way]) -> list[str]:
-    """The columns of a table where something is spelled that way still: it was left as text."""
+def _still_spelled(table: DuckTable, release: DuckTable, ways: Mapping[str, Way]) -> list[str]:
+    """The columns of a table where something is spelled still as it was in the release: it was left as text."""
     texts = {name: way for name, way in ways.items() if table.types[name] == "VARCHAR"}
     if not texts:
         return []
-    asked = [_fits(name_of(name), DAY[way.sign] if way.sign else ".*,.*") for name, way in texts.items()]
+    # a point between thousands tells something only where nothing else is in the release: the owner said what it is
+    held = ", ".join(f"bool_or(contains({name_of(name)}, ','))" for name in texts)
+    (commas,) = run(f"SELECT {held} FROM ({release._source()[0]})", release.name)
+    asked = []
+    for (name, way), comma in zip(texts.items(), commas, strict=True):
+        cell = name_of(name)
+        number = f"contains({cell}, ',')" if comma else f"{_fits(cell, COMMA)} AND {_grouped(cell)}"
+        asked.append(_fits(cell, DAY[way.sign]) if way.sign else number)
     (row,) = run(f"SELECT {', '.join(f'bool_or({one})' for one in asked)} FROM ({table._source()[0]})", table.name)
     return [name for name, still in zip(texts, row, strict=True) if still]

@@ -30,6 +30,8 @@ from ._numbers import names_in
 from ._rows import Rows
 
 _WHO = "hipaa"
+_LISTS = ("age", "zip", "date", "ignore")
+_ELSE = "give such columns the role identifiers, or name them in ignore if they are something else."
 _AREA = re.compile(r"^([0-9]{2,3})[*_xX -]*$")
 _ZIP = re.compile(r"^([0-9]{3})[0-9]{2}(?:[- ]?(?:[0-9]{4}|[*xX]{4}))?$")
 
@@ -41,6 +43,7 @@ class Hipaa(Mechanism):
     age: str | None = None
     zip: str | None = None
     date: str | None = None
+    ignore: str | None = None
     year: int | None = None
     small: Literal["*", "000"] = "*"
 
@@ -59,6 +62,7 @@ class Hipaa(Mechanism):
             "age": "columns of ages that are not named so, as a list",
             "zip": "columns of ZIP codes that are not named so, as a list",
             "date": "columns of dates that are neither named so nor look so, as a list",
+            "ignore": "columns that are taken for something they are not, as a list: they are released as they are, and you answer for them",
             "year": "the year that ages refer to: who was born 90 years before it, or earlier, gets one birth year with all others who were; "
             "unless given, the latest year in the columns of dates",
             "small": "what a ZIP code of a small area becomes: * or, as HHS writes it, 000, which no measure of ours can read back as codes",
@@ -74,7 +78,7 @@ class Hipaa(Mechanism):
     @property
     def promises(self) -> tuple[Requirement, ...]:
         """No rule seen to be broken, by the same columns and year."""
-        named = {key: frozenset(self._named(key)) for key in ("age", "zip", "date")}
+        named = {key: frozenset(self._named(key)) for key in _LISTS}
         return (hipaa_rules.set(**named, year=self.year or 0).at_most(0),)
 
     def _named(self, key: str) -> tuple[str, ...]:
@@ -86,20 +90,22 @@ class Hipaa(Mechanism):
     ) -> Release:
         """Sanitize; nothing is left to chance, so `rng` is not used. A missing value stays missing."""
         rows = Rows.of(table, roles, _WHO)
-        named = {key: self._named(key) for key in ("age", "zip", "date")}
+        named = {key: self._named(key) for key in _LISTS}
         for name in (name for names in named.values() for name in names):
             if name not in rows.names:
-                raise InputError(f"{table.name}: no column {name!r} that may be released, which {_WHO} should change.")
-        n = {name: np.bincount(rows.codes[name], minlength=len(rows.columns[name])) for name in rows.names}
-        _refuse(rows, n)
-        dates = {
-            name: rules.fine_dates(column, n[name], named=name in named["date"] or rules.is_date(name))
-            for name, column in rows.columns.items()
+                raise InputError(f"{table.name}: no column {name!r} that may be released, which {_WHO} is told of.")
+        for name in {*named["ignore"]} & {*named["age"], *named["zip"], *named["date"]}:
+            raise InputError(f"{table.name}: {_WHO} is told both to ignore column {name!r} and to change it.")
+        judged = {
+            name: column for name, column in rows.columns.items() if name in rows.names and name not in named["ignore"]
         }
+        n = {name: np.bincount(rows.codes[name], minlength=len(rows.columns[name])) for name in rows.names}
+        _refuse(rows, judged, n, {*named["age"]})
+        dates = {name: rules.fine_dates(column, n[name], date=name in named["date"]) for name, column in judged.items()}
         year = self.year or _latest(rows, [name for name, fine in dates.items() if fine.any() or rules.is_date(name)])
         changed: dict[str, Any] = {}
         notes: list[str] = []
-        for i, (name, column) in enumerate(rows.columns.items()):
+        for i, (name, column) in enumerate(judged.items()):
             new: dict[int, str] = {}
             for said, part in self._parts(rows, column, n[name], named, dates[name], year):
                 if part:
@@ -109,9 +115,11 @@ class Hipaa(Mechanism):
                 texts = [new.get(at, text) for at, text in enumerate(column.texts[: len(column.values)])]
                 changed[name] = take(strings(texts), rows.codes[name])
             if progress is not None:
-                progress((i + 1) / len(rows.names))
-        if births := [repr(name) for name in rows.names if rules.is_birth(name)]:
+                progress((i + 1) / len(judged))
+        if births := [repr(name) for name in judged if rules.is_birth(name)]:
             notes.append(_about(births, year, given=self.year is not None))
+        if ignored := [repr(name) for name in rows.names if name in named["ignore"]]:
+            notes.append(f"Not looked at, as told by ignore: {', '.join(ignored)}.")
         return rows.release(changed, made_by=_WHO, parameters=self.settings(), notes=notes)
 
     def _parts(
@@ -139,7 +147,8 @@ class Hipaa(Mechanism):
         if name in named["age"] or rules.is_age(name):
             over, whole = rules.old_ages(column)
             if rules.more_than_one(over, whole):
-                yield "{} of age 90 or over, now 90+", dict.fromkeys(np.flatnonzero(over).tolist(), "90+")
+                label = f"{90 * rules.per_year(name)}+"
+                yield f"{{}} of age 90 or over, now {label}", dict.fromkeys(np.flatnonzero(over).tolist(), label)
         if rules.is_birth(name) and year:
             over, whole = rules.old_births(column, year)
             if rules.more_than_one(over, whole):
@@ -149,31 +158,42 @@ class Hipaa(Mechanism):
     def _areas(self, rows: Rows, column: Column) -> dict[int, str]:
         """ZIP codes by their first three digits, masked as long as the longest so that no length tells anything."""
         texts, new = column.texts, {}
+        numbers = column.numbers if column.numbers is not None else np.zeros(0)
+        lost = bool((numbers > 999).any() and (numbers < 1000).any())  # 601 beside 60601 is 00601, not an area
         longest = max((len(text) for text in texts if text is not None), default=5)
         for at in np.flatnonzero(rules.fine_codes(column)).tolist():
             text = texts[at] or ""
             found = _ZIP.match(text) or _AREA.match(text)
-            if found is None:
+            if found is None or lost:
                 raise InputError(
                     f"{rows.table.name}: column {column.name!r} holds codes that are not US ZIP codes of five or nine digits; write them so "
-                    "(leading zeros may be lost), or give it the role identifiers."
+                    "(leading zeros may be lost), give it the role identifiers, or name it in ignore if it is something else."
                 )
             small = found[1].zfill(3) in rules.SMALL_AREAS
             new[at] = self.small if small else found[1] + TOP * (longest - 3)
         return new
 
 
-def _refuse(rows: Rows, n: Mapping[str, IntArray]) -> None:
+def _refuse(rows: Rows, judged: Mapping[str, Column], n: Mapping[str, IntArray], ages: set[str]) -> None:
     """Refuse columns that no recoding mends."""
     found = [
         repr(name)
-        for name, column in rows.columns.items()
-        if rules.is_direct(column, n[name]) or rules.is_place(column)
+        for name, column in judged.items()
+        if rules.is_direct(column, n[name]) or rules.is_place(column, n[name])
     ]
     if found:
         raise InputError(
             f"{rows.table.name}: {', '.join(found)}: direct identifiers, or places smaller than a state, which may not be released "
-            "(45 CFR 164.514(b)(2)(i)); give such columns the role identifiers."
+            f"(45 CFR 164.514(b)(2)(i)); {_ELSE}"
+        )
+    told = [
+        repr(name)
+        for name, column in judged.items()
+        if rules.ages_within(column) and name not in ages and not rules.is_age(name)
+    ]
+    if told:
+        raise InputError(
+            f"{rows.table.name}: {', '.join(told)}: texts with ages above 89, which cannot be recoded; {_ELSE}"
         )
 
 
@@ -190,7 +210,7 @@ def _years(rows: Rows, column: Column, fine: BoolArray) -> dict[int, str]:
         if not found or not rules.only_dates(text):
             raise InputError(
                 f"{rows.table.name}: column {column.name!r} holds dates within texts, or parts of dates without a year of four digits, "
-                "which cannot be made years; write them as YYYY-MM-DD, or give it the role identifiers."
+                "which cannot be made years; write them as YYYY-MM-DD, give it the role identifiers, or name it in ignore if it is something else."
             )
         low, high = min(found), max(found)
         new[at] = f"{low}" if low == high else f"[{low}, {high}]"
@@ -205,11 +225,16 @@ def _years(rows: Rows, column: Column, fine: BoolArray) -> dict[int, str]:
 
 
 def _masked(text: str, year: str) -> str:
-    """A date with all digits but the year's masked; empty if it is not one date."""
+    """A date with all digits but the year's masked, and MAR or Wed; empty if it is not one date, or has words whose length tells."""
     before, found, after = text.partition(year)
-    if not found or year in after or text[:1] in tuple("[({<>≤≥"):
+    words = re.findall(r"[^\W\d_]+", text)
+    telling = any(len(word) not in (1, 3) for word in words) or re.search(
+        r"(?<!\d)\d(?!\d)", text
+    )  # */*/2020 is before October
+    if not found or year in after or text[:1] in tuple("[({<>≤≥") or telling:
         return ""
-    return re.sub(r"\d", TOP, before) + year + re.sub(r"\d", TOP, after)
+    before, after = (re.sub(r"\d|[A-Za-z](?=[A-Za-z])|(?<=[A-Za-z])[A-Za-z]", TOP, part) for part in (before, after))
+    return before + year + after
 
 
 def _latest(rows: Rows, names: Sequence[str]) -> int:

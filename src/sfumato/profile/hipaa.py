@@ -2,13 +2,16 @@
 
 How the rules are read here (HHS, Guidance Regarding Methods for De-identification of Protected Health Information, 2012):
 
-    identifiers    the name is one of those that name, number or reach people; or some value holds an e-mail or web address or
-                   a social security number; or at least half of the rows have telephone numbers, IBANs, IP or MAC addresses,
-                   vehicle or card numbers, UUIDs
-    places         the name says a unit smaller than a state (city, county, precinct, ...), and not all values are states
+    identifiers    the name is one of those that name, number or reach people; or it ends with id or number and nearly every row
+                   has a value of its own; or some value holds an e-mail or web address, a social security, telephone or record
+                   number; or at least half of the rows have IBANs, IP or MAC addresses, vehicle or card numbers, UUIDs, streets
+    places         the name says a unit smaller than a state (city, county, precinct, ...), and not all values are states; or
+                   half of the rows are like `Salem, MA` or `Essex County`
     postal codes   more than three digits, or three that are those of one of the 17 areas of 20,000 people or fewer
-    dates          something finer than a year: a day, month, quarter, week or time; intervals of whole years are years
-    ages           a label wholly above 89, but for one that begins at 90 and has no end, or one of at least 120
+    dates          something finer than a year: a day, month, quarter, week or time; intervals of whole years are years; in a
+                   column that is named a date, every digit that is not one of a year
+    ages           a label wholly above 89, but for one that begins at 90 and has no end, or one of at least 120; months, weeks
+                   and days are ages too, where the name or the label says so; and `91 year old` in any text
     birth years    where the year is given that ages refer to: a label wholly of people who are 90 in it, but for one that
                    holds all of them
 
@@ -27,87 +30,18 @@ from ..core.arrow import strings
 from ..core.column import Column, FloatArray, IntArray
 from ..core.cover import read_set
 from ..core.hierarchy import TOP
+from . import _hipaa_shapes as shape
 from . import words
-from .kinds import DIRECT, Mask, matches
+from .kinds import Mask, matches
 
-
-def _set(text: str, by: str | None = None) -> frozenset[str]:
-    return frozenset(part.strip() for part in text.split(by))
-
-
-SMALL_AREAS = _set("036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893")
+SMALL_AREAS = shape.words_of("036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893")
 """Three-digit ZIP code areas of 20,000 people or fewer by the census of 2000, as HHS lists them."""
 OLDEST = 120
 """An interval of ages that reaches so far has no end that tells anything."""
+ALONE, ROWS = 0.9, 20
+"""The share of values of their own, and from how many rows on, that make a number one of persons."""
 HALF = 0.5
 """The share of the rows with a value from which on a shape that may also be something else is taken for what it looks like."""
-
-_PLACES = _set("""city town hometown village hamlet municipality borough parish county district precinct neighborhood neighbourhood
-    suburb tract blockgroup fips geocode geoid latitude longitude lat lon lng gps coordinates wohnort stadt gemeinde landkreis
-    kreis ville commune departement ciudad municipio citta comune cidade concelho gemeente plaats 城市""")  # fmt: skip
-_STATES = _set("""al ak az ar ca co ct de fl ga hi id il in ia ks ky la me md ma mi mn ms mo mt ne nv nh nj nm ny nc nd oh ok or pa
-    ri sc sd tn tx ut vt va wa wv wi wy dc pr gu vi as mp us usa""") | _set("""alabama,alaska,arizona,arkansas,california,
-    colorado,connecticut,delaware,florida,georgia,hawaii,idaho,illinois,indiana,iowa,kansas,kentucky,louisiana,maine,maryland,
-    massachusetts,michigan,minnesota,mississippi,missouri,montana,nebraska,nevada,new hampshire,new jersey,new mexico,new york,
-    north carolina,north dakota,ohio,oklahoma,oregon,pennsylvania,rhode island,south carolina,south dakota,tennessee,texas,utah,
-    vermont,virginia,washington,west virginia,wisconsin,wyoming,district of columbia,puerto rico,guam,american samoa,
-    united states""", ",")  # fmt: skip
-_UNITS = _set("month months mo weeks week wk days day hours")
-_PARTS = _set("month day weekday dow quarter week monat tag mois jour mes dia mese giorno maand dag")
-
-_ANYWHERE = (
-    r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}",
-    r"(?i)\b(https?://|www\.)\S+",
-    r"(^|[^0-9-])[0-9]{3}-[0-9]{2}-[0-9]{4}($|[^0-9-])",
-)
-_MOSTLY = (
-    *(pattern for what, pattern in DIRECT.items() if what != "phone numbers"),
-    # as elsewhere, but 00 must be followed by a country: drug codes such as 0002-1433-80 are no telephone numbers
-    r"^(\+|00[1-9])[0-9 ()./-]{6,18}[0-9]$|^\(?0?[0-9]{2,4}\)?[ ./-][0-9]{3,4}[ ./-][0-9]{3,4}([ .-][0-9]{2,4})?$",
-    r"(?i)^([0-9a-f]{2}[:-]){5}[0-9a-f]{2}$",
-    r"^[0-9]{4}[ -][0-9]{4}[ -][0-9]{4}[ -][0-9]{4}$",
-    r"^[A-HJ-NPR-Z0-9]{9}[0-9X][A-HJ-NPR-Z0-9]{3}[0-9]{4}$",
-)
-_ANY_SHAPE = "|".join(f"(?:{pattern})" for pattern in (*_ANYWHERE, *_MOSTLY))
-_Y = r"(?:1[6-9]|20|21)[0-9]{2}"
-_M, _D = r"(?:0[1-9]|1[0-2])", r"(?:0[1-9]|[12][0-9]|3[01])"
-_LOOSE = r"(?:0?[1-9]|[12][0-9]|3[01])"
-_MONTH = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?"
-    r"|dec(?:ember)?)"
-)
-_WEEKDAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?"
-_SURE = (
-    rf"(?:^|[^0-9A-Za-z.-]){_Y}-{_M}-{_D}(?:$|[^0-9])"
-    rf"|(?:^|[^0-9./-]){_LOOSE}[./-]{_LOOSE}[./-]{_Y}(?:$|[^0-9])"
-    rf"|(?:^|[^0-9./-]){_Y}[./]{_LOOSE}[./]{_LOOSE}(?:$|[^0-9])"
-    rf"|(?i)\b{_MONTH}[ .,/-]+(?:[0-9]{{1,2}}(?:st|nd|rd|th)?[ .,/-]+)?{_Y}\b"
-)
-"""Dates, or texts with one in them, that can hardly be anything else."""
-_PERHAPS = (
-    rf"(?:^|[^0-9-]){_Y}-{_M}(?:$|[^0-9-])"
-    rf"|(?:^|[^0-9A-Za-z]){_Y}[- ]?[QqWw][0-9]{{1,2}}\b|\b[Qq][1-4][ /-]{_Y}\b"
-    rf"|(?:^|[^0-9/.]){_M}[/.]{_Y}(?:$|[^0-9])"
-    rf"|^{_LOOSE}[./-]{_LOOSE}[./-][0-9]{{2}}(?: .*)?$"
-    rf"|^{_Y}{_M}{_D}$"
-    r"|^[0-9]{1,2}:[0-9]{2}(?::[0-9.]+)?(?: ?[AaPp][Mm])?$"
-    rf"|(?i)^(?:{_WEEKDAY}|{_MONTH})$"
-)
-"""What may be a part of a date, and may be something else."""
-_WHOLE_YEARS = (
-    r"^\[\s*[0-9]{4}-01-01\s*,\s*[0-9]{4}-(?:01-01\s*[)\[]|12-31\s*\])$"
-    r"|^(?:<|>=|≥)\s*[0-9]{4}-01-01$|^(?:<=|>|≤)\s*[0-9]{4}-12-31$"
-)
-_LETTERS = re.compile(r"[^\W\d_]+")
-_IN_DATES = re.compile(rf"(?i){_MONTH}|{_WEEKDAY}|[tzqws]|am|pm|utc|gmt|st|nd|rd|th")
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_MASKED = re.compile(r"^(\d+)(\*+)$")
-_OPEN = re.compile(r"(?i)^\D*[>≥]|\+\s*\D*$|\b(?:over|older|above|more|plus|(?:and|or) up)\b|\binf\b")
-_BELOW = re.compile(r"(?i)^\s*[<≤]|\b(?:under|below|younger|less|up to|at most)\b")
-_BEYOND = re.compile(r"(?i)^\s*(?:[(\]]|>\s*\d|(?:over|older than|above|more than)\b)")
-_FOUR = re.compile(rf"(?<!\d)({_Y})(s?)(?!\d)")
-_CODE = re.compile(r"^(\d{1,3})([*_xX -]*)$")
-_CODES = re.compile(r"^[\[(]\s*(\d{1,5})\s*,\s*(\d{1,5})\s*([\])\[])$")
 
 
 # --- which column is what ------------------------------------------------------------------------------------------------
@@ -118,14 +52,31 @@ def _key(name: str) -> str:
     return concept.key if concept is not None else ""
 
 
+def _head(name: str) -> str:
+    """The word of a name that says what it is: the last before "of" or "per", numbers aside."""
+    tokens = [token for token in words.tokens(name) if not token.isdigit()]
+    cut = next((i for i, token in enumerate(tokens) if i and token in shape.BETWEEN), len(tokens))
+    return tokens[cut - 1] if tokens else ""
+
+
 def is_age(name: str) -> bool:
-    """Whether a column is named after ages, in years."""
-    return _key(name) == "age" and not set(words.tokens(name)) & _UNITS
+    """Whether a column is named after ages, in years or in parts of one."""
+    tokens = set(words.tokens(name))
+    if tokens & {"percentile", "percent", "pct", "zscore"}:
+        return False
+    short = any(re.fullmatch(r"age(?:grp|gp|cat|bin|band|range|yrs?|years?|dx)", token) for token in tokens)
+    return short or _key(name) == "age" or {"years", "old"} <= tokens
+
+
+def per_year(name: str) -> int:
+    """How many of the units that ages are told in are a year: 12 for months."""
+    return next((shape.PER_YEAR[token] for token in words.tokens(name) if token in shape.PER_YEAR), 1)
 
 
 def is_postal(column: Column, n: IntArray) -> bool:
-    """Whether a column is named after postal codes, or mostly holds ZIP codes of nine digits."""
-    return _key(column.name) == "postal" or _mostly(column, n, r"^[0-9]{5}-[0-9]{4}$")
+    """Whether a column is named after postal codes, or mostly holds ZIP codes of nine digits or after a state."""
+    named = _key(column.name) == "postal" or bool(set(words.tokens(column.name)) & {"zcta", "pcode"})
+    return named or _mostly(column, n, shape.AREAS)
 
 
 def is_birth(name: str) -> bool:
@@ -138,26 +89,55 @@ def is_date(name: str) -> bool:
     return _key(name) in ("birth", "event")
 
 
-def is_place(column: Column) -> bool:
-    """Whether a column is named after units smaller than a state, and holds something else than states."""
-    named = bool(set(words.tokens(column.name)) & _PLACES)
-    return named and any(text.casefold().strip() not in _STATES for text in texts(column))
+def _is_dated(name: str) -> bool:
+    """Whether a name says a date itself, so that what is not a year tells a part of one."""
+    head, tokens = _head(name), words.tokens(name)
+    if not tokens or set(tokens) & shape.RELATIVE or head in shape.NOT_DATED:
+        return False
+    return head in shape.DATED or head.endswith("date") or tokens[0] in ("date", "datetime", "timestamp")
+
+
+def is_place(column: Column, n: IntArray) -> bool:
+    """Whether a column is named after units smaller than a state, and holds something else than states; or its values say so."""
+    tokens = set(words.tokens(column.name))
+    named = bool(tokens & shape.PLACES) or {"block", "group"} <= tokens
+    if tokens & shape.PLACES <= {"fips", "geoid"} and "state" in tokens:
+        named = False
+    if named and any(text.casefold().strip() not in shape.STATES | shape.FLAGS for text in texts(column)):
+        return True
+    return _mostly(column, n, shape.TOWNS)
+
+
+def _named_direct(column: Column, n: IntArray) -> bool:
+    """Whether a name says that a column names, numbers or reaches people."""
+    concept, tokens = words.concept(column.name), words.tokens(column.name)
+    if concept is not None and concept.role == "identifiers":
+        return True
+    said = set(tokens)
+    if said & shape.REACHES or "".join(tokens) in shape.BY_THEMSELVES or shape.NUMBERED.search("_".join(tokens)):
+        return True
+    if "name" in said and said & shape.KIN:
+        return True
+    rows = int(n[: len(column.values)].sum())  # any other code: a number of its own for nearly every row
+    return _head(column.name) in shape.ID and rows >= ROWS and len(column.values) >= ALONE * rows
 
 
 def is_direct(column: Column, n: IntArray) -> bool:
     """Whether a column names, numbers or reaches people, by its name or its values."""
     if not _says(column).any():
         return False
-    concept = words.concept(column.name)
-    if concept is not None and concept.role == "identifiers":
+    if _named_direct(column, n):
         return True
     if column.numbers is not None:
-        return False
+        x = column.numbers[: len(column.values)]
+        local = x - 1e10 * ((x >= 1e10) & (x < 2e10))  # telephone numbers, with the country's or without
+        reaches = (local == np.floor(local)) & (local >= 2e9) & (local < 1e10) & (local % 1e7 >= 2e6)
+        return _share(column, n, reaches) >= ALONE
     values = _spelled(column)
-    if not matches(values, _ANY_SHAPE).any():  # one look instead of a dozen: nearly every column ends here
+    if not matches(values, shape.ANY_SHAPE).any():  # one look instead of a dozen: nearly every column ends here
         return False
-    return any(matches(values, pattern).any() for pattern in _ANYWHERE) or any(
-        _mostly(column, n, pattern) for pattern in _MOSTLY
+    return any(matches(values, pattern).any() for pattern in shape.ANYWHERE) or any(
+        _mostly(column, n, pattern) for pattern in shape.MOSTLY
     )
 
 
@@ -169,53 +149,90 @@ def texts(column: Column) -> list[str]:
     return [text for text in column.texts if text is not None and set(text) != {TOP}]
 
 
-def fine_dates(column: Column, n: IntArray, *, named: bool) -> Mask:
-    """Which values tell more of a date than its year; `named` says that the column is one of dates.
+def fine_dates(column: Column, n: IntArray, *, date: bool = False) -> Mask:
+    """Which values tell more of a date than its year; `date` says that the column is one of dates whatever it is named.
 
     What may also be something else (2010-11, 10:30, 12.05.60) is a date in a column of dates, or where half of the rows are such.
     """
-    kind, count = column.values.type, len(column.values)
+    kind, count, named = column.values.type, len(column.values), date or is_date(column.name) or _is_dated(column.name)
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind) or pa.types.is_time(kind):
         return np.ones(count, dtype=bool)
     if column.numbers is not None:
-        return _fine_numbers(column, n, column.numbers[:count], named=named)
+        return _fine_numbers(column, n, column.numbers[:count], named=named, date=date)
     values = _spelled(column)
-    years = matches(values, _WHOLE_YEARS)
-    sure, perhaps = matches(values, _SURE) & ~years, matches(values, _PERHAPS) & ~years
-    return sure | perhaps if named or _share(column, n, sure | perhaps) >= HALF else sure
+    years = matches(values, shape.WHOLE_YEARS)
+    sure, perhaps = matches(values, shape.SURE) & ~years, matches(values, shape.PERHAPS) & ~years
+    if _head(column.name) in shape.PARTS and not set(words.tokens(column.name)) & shape.RELATIVE:
+        return sure | perhaps | matches(values, r"^\s*(?:[QqWw]|[Qq]tr|[Ww]k)?[ .-]?[0-9]{1,2}\s*$")
+    if named:
+        perhaps |= matches(values, shape.IF_NAMED)
+        if date or _is_dated(column.name):
+            perhaps |= np.array([_left(text) for text in column.texts[:count]], dtype=bool) & ~years
+    judged = sure | (perhaps & ~matches(values, shape.RATIO))  # 1:40 is a titer more often than a time
+    return sure | perhaps if named or _share(column, n, judged) >= HALF else sure
 
 
-def _fine_numbers(column: Column, n: IntArray, x: FloatArray, *, named: bool) -> Mask:
+def _left(text: str | None) -> bool:
+    """Whether there is a digit in it that is not one of a year."""
+    return bool(re.search(r"\d", shape.COARSE.sub("", text or "")))
+
+
+def _fine_numbers(column: Column, n: IntArray, x: FloatArray, *, named: bool, date: bool) -> Mask:
     """Numbers that are dates: 20200304, and those of months, weeks or days in a column that is named so."""
-    tokens = words.tokens(column.name)
+    head, relative = _head(column.name), set(words.tokens(column.name)) & shape.RELATIVE
     whole = x == np.floor(x)
-    if is_date(column.name) and {tokens[0], tokens[-1]} & _PARTS and bool((whole & (x >= 1) & (x <= 53)).all()):
+    if head in shape.PARTS and not relative and bool((whole & (x >= (head not in shape.FROM_ZERO)) & (x <= 53)).all()):
         return np.ones(len(x), dtype=bool)
+    if (date or _is_dated(column.name)) and not np.isin(x, (0, 1)).all():  # seconds since 1970, days since 1900, 200304
+        years: Mask = whole & (x >= 1600) & (x < 2200)
+        return ~years
     month, day = x // 100 % 100, x % 100
     dates: Mask = whole & (x > 1600_00_00) & (x < 2200_00_00) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)
+    for tail in (1e4, 1e6):  # with hours and minutes, with seconds
+        at = x // tail
+        dates |= (
+            whole
+            & (at > 1900_00_00)
+            & (at < 2100_00_00)
+            & np.isin(at // 100 % 100, range(1, 13))
+            & (x % tail < 24 * tail / 100)
+        )
+    months: Mask = whole & (x > 1900_00) & (x < 2100_00) & (day >= 1) & (day <= 12)
+    if months.all():
+        return months
+    if named:  # seconds or milliseconds since 1970
+        dates |= months | (whole & (((x > 3e8) & (x < 4.2e9)) | ((x > 3e11) & (x < 4.2e12))))
     return dates if named or _share(column, n, dates) >= HALF else np.zeros(len(x), dtype=bool)
 
 
 def old_ages(column: Column) -> tuple[Mask, Mask]:
     """Which labels are wholly above 89, and which of these hold every such age."""
+    per = per_year(column.name)
     if column.numbers is not None:
-        over = column.numbers[: len(column.values)] >= 90
+        over = column.numbers[: len(column.values)] >= 90 * per
         return over, np.zeros(len(over), dtype=bool)
-    return _both([_age(text or "") for text in column.texts[: len(column.values)]])
+    return _both([_age(text or "", per) for text in column.texts[: len(column.values)]])
 
 
-def _age(text: str) -> tuple[bool, bool]:
+def _age(text: str, per: int) -> tuple[bool, bool]:
     """Whether a label is wholly above 89, and whether it holds every such age."""
-    if masked := _MASKED.match(text):
-        low, high = (float(masked[1] + digit * len(masked[2])) for digit in "09")
-        return low >= 90, False
-    found = [float(x) for x in _NUMBER.findall(text)]
-    if not found or _BELOW.search(text):
-        return False, False
-    low, beyond = min(found), bool(_BEYOND.search(text))
-    high = math.inf if _OPEN.search(text) else max(found)
-    over = low >= 90 or (beyond and low >= 89)
-    return over, over and ((low == 90 and not beyond) or 89 <= low < 90) and high >= OLDEST
+    if unit := shape.UNIT.search(text):
+        per = next(many for short, many in shape.PER_YEAR.items() if unit[1].casefold().startswith(short))
+    last = 89 if per == 1 else 90 * per - 1
+    if masked := shape.MASKED.match(text):
+        return float(masked[1] + "0" * len(masked[2])) > last, False
+    found = [float(x) for x in shape.NUMBER.findall(text)]
+    if not found or shape.BELOW.search(text):
+        return not found and bool(shape.SPELLED.search(text)), False
+    low, beyond = min(found), bool(shape.BEYOND.search(text))
+    high = math.inf if shape.OPEN.search(text) else max(found)
+    over = low >= last + 1 or (beyond and low >= last)
+    return over, over and ((low == last + 1 and not beyond) or last <= low < last + 1) and high >= OLDEST * per
+
+
+def ages_within(column: Column) -> bool:
+    """Whether texts tell an age above 89: 91 year old."""
+    return column.numbers is None and bool(matches(_spelled(column), shape.OLD).any())
 
 
 def old_births(column: Column, year: int) -> tuple[Mask, Mask]:
@@ -234,15 +251,18 @@ def _born(text: str, last: int) -> tuple[bool, bool]:
 
 def only_dates(text: str) -> bool:
     """Whether a label holds no words beside dates."""
-    return all(_IN_DATES.fullmatch(word) for word in _LETTERS.findall(text))
+    return all(shape.IN_DATES.fullmatch(word) for word in shape.LETTERS.findall(text))
 
 
 def years(text: str) -> list[int]:
     """The years that a label names; of a decade its first and last."""
-    if re.fullmatch(rf"{_Y}{_M}{_D}", text):
+    if re.match(rf"{shape.Y}{shape.M}{shape.D}(?:T|$|[0-9]{{4}}$|[0-9]{{6}}$)", text):
         return [int(text[:4])]
+    text = re.sub(r"^(\d+[./-]\d+[./-]\d+)[ T]\d{4}$", r"\1", text)  # a time without a colon is no year
     return [
-        year for four, decade in _FOUR.findall(text) for year in ([int(four), int(four) + 9] if decade else [int(four)])
+        year
+        for four, decade in shape.FOUR.findall(text)
+        for year in ([int(four), int(four) + 9] if decade else [int(four)])
     ]
 
 
@@ -266,10 +286,12 @@ def _code(text: str | None) -> bool:
     for part in read_set(text) if text and text.startswith("{") and text.endswith("}") else [text or ""]:
         if not re.search(r"\d", part):
             areas.append("")
-        elif found := _CODE.match(part):
+        elif found := shape.CODE.match(part):
             # 36 is 036 whose zero was lost, 36*** is not
             areas.append(found[1] if found[2].strip(" -") else found[1].zfill(3))
-        elif (ends := _CODES.match(part)) and (between := _areas(int(ends[1]), int(ends[2]), closed=ends[3] == "]")):
+        elif (ends := shape.CODES.match(part)) and (
+            between := _areas(int(ends[1]), int(ends[2]), closed=ends[3] == "]")
+        ):
             areas += between
         else:
             return True
@@ -291,6 +313,7 @@ def broken(
     n: IntArray,
     *,
     house: bool = False,
+    ignore: bool = False,
     age: bool = False,
     postal: bool = False,
     date: bool = False,
@@ -298,17 +321,19 @@ def broken(
 ) -> tuple[str, ...]:
     """The rules that a released column breaks; `n` are the rows of each value.
 
-    `house` says that the owner's roles keep it in the house; `age`, `postal` and `date` what it is whatever it is named; `year` is
+    `house` says that the owner's roles keep it in the house, `ignore` that the owner answers for it otherwise; `age`, `postal` and `date` what it is whatever it is named; `year` is
     the one that ages refer to, 0 for unknown.
     """
     if not _says(column).any():
         return ()
+    if ignore:
+        return ("identifiers",) if house else ()
     found = {
         "identifiers": house or is_direct(column, n),
-        "places": is_place(column),
+        "places": is_place(column, n),
         "postal codes": (postal or is_postal(column, n)) and bool(fine_codes(column).any()),
-        "dates": bool(fine_dates(column, n, named=date or is_date(column.name)).any()),
-        "ages": (age or is_age(column.name)) and more_than_one(*old_ages(column)),
+        "dates": bool(fine_dates(column, n, date=date).any()),
+        "ages": more_than_one(*old_ages(column)) if age or is_age(column.name) else ages_within(column),
         "birth years": bool(year) and is_birth(column.name) and more_than_one(*old_births(column, year)),
     }
     return tuple(rule for rule, hit in found.items() if hit)

@@ -12,7 +12,7 @@ from ...profile.hipaa import broken
 
 _UNSEEN = (
     "names within texts, pictures, other codes of a person, birth years that tell an age over 89 (unless `year` is given) and what the owner "
-    "knows of who can still be found are not seen."
+    "knows of who can still be found are not seen, nor any column that `ignore` names."
 )
 
 
@@ -36,14 +36,28 @@ def _sentence(value: float) -> str:
     sentence=_sentence,
     misleads="It sees what names and values of columns show, not names within texts, pictures or other codes of a person; birth years of "
     "people over 89 only with `year`; nor what you know yourself, which 164.514(b)(2)(ii) asks for. Columns are taken for ages, "
-    "postal codes and dates by their names and values: name others with age, zip and date. It counts rules, not people: "
+    "postal codes and dates by their names and values: name others with age, zip and date, and with ignore those that are something else, which are then "
+    "not looked at. It counts rules, not people: "
     "k_anonymity tells whether someone stands alone where all rules are kept.",
     scope="table",
-    parameters={"age": Words(), "zip": Words(), "date": Words(), "year": Number(0, low=0, high=2200, whole=True)},
+    parameters={
+        "age": Words(),
+        "zip": Words(),
+        "date": Words(),
+        "ignore": Words(),
+        "year": Number(0, low=0, high=2200, whole=True),
+    },
     noise=True,
 )
 def hipaa_rules(
-    evidence: Evidence, column: None, *, age: frozenset[str], zip: frozenset[str], date: frozenset[str], year: int
+    evidence: Evidence,
+    column: None,
+    *,
+    age: frozenset[str],
+    zip: frozenset[str],
+    date: frozenset[str],
+    ignore: frozenset[str],
+    year: int,
 ) -> Score:
     """`|{released columns that break a rule}|`, over the release, its companions and what is published along.
 
@@ -52,9 +66,11 @@ def hipaa_rules(
     or of one of the 17 areas with 20,000 people or fewer; (C) parts of dates finer than a year, ages above 89 but for one
     label of all that are 90 or older (`90+`, `>=90`, `>89`, or an interval from 90 to at least 120), and where `year`, the one
     that ages refer to, is given, birth years of those who are 90 in it but for one label of all of them (`<=1936`). A missing
-    value and `*` break nothing. Extremes: 0 if every value is `*`; the number of columns if each is a date of days.
+    value and `*` break nothing. A column of `ignore` breaks nothing either, unless the roles keep it in the house. Extremes: 0 if every value is `*`; the number of columns if each is a date of days.
     """
     release, roles = evidence.release, evidence.roles
+    for name in sorted(ignore & (age | zip | date)):
+        raise InputError(f"{release.table.name}: hipaa_rules is told both to ignore column {name!r} and to look at it.")
     house = {*roles.identifiers, roles.person}
     found: dict[str, tuple[str, ...]] = {}
     seen: set[str] = set()
@@ -64,11 +80,18 @@ def hipaa_rules(
             values = counts.columns[0]
             n = exact(np.bincount(counts.codes[0], weights=counts.n, minlength=len(values)))
             rules = broken(
-                values, n, house=name in house, age=name in age, postal=name in zip, date=name in date, year=year
+                values,
+                n,
+                house=name in house,
+                ignore=name in ignore,
+                age=name in age,
+                postal=name in zip,
+                date=name in date,
+                year=year,
             )
             seen.add(name)
             if rules:
                 found[name] = tuple(dict.fromkeys((*found.get(name, ()), *rules)))
-    for name in sorted((age | zip | date) - seen):
-        raise InputError(f"{release.table.name}: no column {name!r}, which hipaa_rules is told to look at.")
+    for name in sorted((age | zip | date | ignore) - seen):
+        raise InputError(f"{release.table.name}: no column {name!r}, which hipaa_rules is told of.")
     return Score(float(len(found)), "columns", details={"broken": {name: list(rules) for name, rules in found.items()}})
