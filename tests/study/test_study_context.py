@@ -15,6 +15,7 @@ from sfumato.core.roles import Roles
 from sfumato.engines import read
 from sfumato.metrics import metric, require
 from sfumato.study.context import OVERALL, PRESETS, QUESTIONS, WP29, Context, smallest_k
+from sfumato.study.study import Study
 from sfumato.study.usual import wp29
 
 GRADES = ("low", "medium", "high")
@@ -210,6 +211,20 @@ def test_cbs_counts_combinations() -> None:
     values, pairs = Context(preset="cbs-public").limits
     assert (values.requirement.bound, pairs.requirement.bound) == (200_000, 1_000)
     assert "2024" in values.source
+
+
+def test_cbs_checks_the_roles_before_anything_is_made() -> None:
+    many, few = tuple(f"q{i}" for i in range(16)), tuple(f"q{i}" for i in range(15))
+    Context(preset="cbs-public").check(Roles(quasi=few))
+    Context(preset="cbs-research").check(Roles(quasi=many, sensitive=("illness",)))
+    with pytest.raises(InputError, match="allows 15 identifying variables, and the roles have 16"):
+        Context(preset="cbs-public").check(Roles(quasi=many))
+    with pytest.raises(InputError, match="no sensitive variable, and the roles have 'illness'"):
+        Study(
+            read({"q0": [1], "illness": ["x"]}),
+            Roles(quasi=("q0",), sensitive=("illness",)),
+            context=Context(preset="cbs-public"),
+        )
 
 
 def test_clinical_says_why_eleven_is_not_enough() -> None:

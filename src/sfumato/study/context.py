@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args
 from .. import metrics
 from ..core.errors import InputError
 from ..core.metric import Requirement, spell_bound, spell_number
+from ..core.roles import Roles
 from ..core.words import up
 
 To = Literal["public", "agreement", "onsite"]
@@ -170,6 +171,21 @@ class Context:
         )
         return (mean, worst)
 
+    def check(self, roles: Roles) -> None:
+        """Refuse roles that the preset does not allow: what it says of columns and no limit on the rows can."""
+        if self.preset != "cbs-public":
+            return
+        if len(roles.quasi) > CBS_VARIABLES:
+            raise InputError(
+                f"Preset cbs-public allows {CBS_VARIABLES} identifying variables, and the roles have {len(roles.quasi)} quasi-identifiers; "
+                "leave some out, by making them identifiers."
+            )
+        if roles.sensitive:
+            raise InputError(
+                f"Preset cbs-public allows no sensitive variable, and the roles have {', '.join(map(repr, roles.sensitive))}; leave "
+                "it out, by making it an identifier, or take another preset."
+            )
+
     def _overall(self, k: int, words: str) -> Limit:
         """GB/T 42460: a class size for the kind of release, and data risk x context risk of at most 0.05 (its largest data risk)."""
         need = max(k, math.ceil(self.risk / GBT_OVERALL - 1e-9))
@@ -276,8 +292,8 @@ PRESETS: dict[str, tuple[Limit, ...]] = {
             "rarest_combination[size=1] >= 200000",
             "SDC Handbook 2024, 3.7 (CBS)",
             "Public use file of CBS: at least 200,000 people share each value, here counted among the released rows, which is stricter. "
-            "At most 15 identifying variables, areas of 200,000, data a year old, no sensitive variables and a random order are "
-            "yours to see to.",
+            "At most 15 identifying variables and no sensitive ones are checked in the roles; released rows are sorted, so that their order says "
+            "nothing. Areas of 200,000 and data a year old are yours to see to.",
         ),
         Limit(
             "rarest_combination[size=2] >= 1000",
@@ -306,6 +322,7 @@ OVERALL: dict[str, tuple[To, int, str]] = {
 }
 """Presets of GB/T 42460-2023: to whom, the class size, and in words; the context counts, too."""
 GBT_OVERALL = 0.05
+CBS_VARIABLES = 15
 WP29 = "wp29"
 """Opinion 05/2014: singling out, linkability and inference, each measured (`usual.wp29`); it names no limits."""
 

@@ -65,6 +65,8 @@ class Study:
     """How the table is read, as the command line writes it; for the commands in the report."""
 
     def __post_init__(self) -> None:
+        if self.context is not None:
+            self.context.check(self.roles)
         for risk, utility in ((self.risk, self.utility), *self.maps):
             risk.check_complete()
             utility.check_complete()
