@@ -211,8 +211,9 @@ def equipped(seed: int) -> Small:
     return question
 
 
-SKIPPED = ("isolation", "linkage_distance_risk", "noise_interval", "noise_variance", "multir_anonymity")
-"""About perturbed numbers and tables published along, which a generalization does not have."""
+SKIPPED = ("isolation", "linkage_distance_risk", "noise_interval", "noise_variance", "multir_anonymity", "hipaa_rules")
+"""About perturbed numbers and tables published along, which a generalization does not have; or about which columns are there, and the
+oracle keeps the person's."""
 ASKED = ("xy_anonymity", "personalized_breach")
 """Asked of a certain column."""
 EVERY = [
