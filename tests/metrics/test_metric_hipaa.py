@@ -453,3 +453,15 @@ def test_a_verdict_names_the_columns_and_no_value() -> None:
     table = sf.read({"zip": ["02139", "02139"], "born": ["1980-01-02", "1981-03-04"], "sex": ["f", "m"]})
     said = str(sf.require("hipaa_rules <= 0").check(sf.Release(table=table), sf.Roles(quasi=("zip", "born", "sex"))))
     assert said == "hipaa_rules <= 0: not met, measured 2 (exact): zip (postal codes), born (dates)"
+
+
+def test_the_year_that_ages_refer_to_is_that_of_the_latest_date() -> None:
+    """Somebody born in the 1920s and admitted in 2023 is over 90: no parameter is needed to see that."""
+    births, admitted = ["1920s", "1950s", "1980s"], [2021, 2022, 2023]
+    assert scored({"birth_date": births, "admission_year": admitted}).details["broken"] == {
+        "birth_date": ["birth years"]
+    }
+    assert scored({"birth_date": births}).value == 0  # nothing says that it is not a table of 1990
+    assert scored({"birth_date": ["1920s", "2010s"]}).value == 1  # a birth is a date, too
+    assert scored({"year_of_birth": [1920, 1950, 1980], "visit_date": admitted}).value == 1
+    assert scored({"birth_date": ["<1934-01-01", "1950s", "1980s"], "admission_year": admitted}).value == 0

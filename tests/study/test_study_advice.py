@@ -293,9 +293,12 @@ def test_every_sentence_is_true_for_its_numbers(points: Cloud, asked: list[str])
     (up,) = said.of("up")
     if "No candidate on the frontier has less risk" in up:
         assert not any(p[R] < here[R] for p in placed)
+    elif "that meets every requirement has less risk" in up:
+        assert any(p[R] < here[R] for p in placed)
     else:
         (other,) = re.findall(r"stricter is (P\d)", up)
         there = points[int(other[1:])]
+        assert all(holds(there, text) for text in asked) or not all(holds(here, text) for text in asked)
         assert there[R] < here[R]
         assert numbers_in(up, R) == (spell(there[R], apart=here[R]), spell(here[R], apart=there[R]))
         assert numbers_in(up, L) == (spell(there[L], apart=here[L]), spell(here[L], apart=there[L]))

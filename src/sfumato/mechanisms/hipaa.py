@@ -102,7 +102,9 @@ class Hipaa(Mechanism):
         n = {name: np.bincount(rows.codes[name], minlength=len(rows.columns[name])) for name in rows.names}
         _refuse(rows, judged, n, {*named["age"]})
         dates = {name: rules.fine_dates(column, n[name], date=name in named["date"]) for name, column in judged.items()}
-        year = self.year or _latest(rows, [name for name, fine in dates.items() if fine.any() or rules.is_date(name)])
+        year = self.year or rules.latest_year(
+            {name: (column, n[name]) for name, column in judged.items()}, named["date"]
+        )
         changed: dict[str, Any] = {}
         notes: list[str] = []
         for i, (name, column) in enumerate(judged.items()):
@@ -235,13 +237,6 @@ def _masked(text: str, year: str) -> str:
         return ""
     before, after = (re.sub(r"\d|[A-Za-z](?=[A-Za-z])|(?<=[A-Za-z])[A-Za-z]", TOP, part) for part in (before, after))
     return before + year + after
-
-
-def _latest(rows: Rows, names: Sequence[str]) -> int:
-    """The latest year in these columns; 0 if there is none."""
-    return max(
-        (year for name in names for text in rules.texts(rows.columns[name]) for year in rules.years(text)), default=0
-    )
 
 
 def _born(column: Column, last: int) -> str:

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -80,8 +81,11 @@ def is_postal(column: Column, n: IntArray) -> bool:
 
 
 def is_birth(name: str) -> bool:
-    """Whether a column is named after births."""
-    return _key(name) == "birth"
+    """Whether a column is named after births, and not after what was weighed or counted at one."""
+    tokens = {*words.tokens(name)}
+    return _key(name) == "birth" or (
+        bool(tokens & {"birth", "births", "born"}) and bool(tokens & {"year", "yr", "date", "dt"})
+    )
 
 
 def is_date(name: str) -> bool:
@@ -337,6 +341,24 @@ def broken(
         "birth years": bool(year) and is_birth(column.name) and more_than_one(*old_births(column, year)),
     }
     return tuple(rule for rule, hit in found.items() if hit)
+
+
+def latest_year(columns: Mapping[str, tuple[Column, IntArray]], date: Collection[str] = ()) -> int:
+    """The latest year in the columns of dates, births among them; 0 if there is none.
+
+    It is the year that ages are taken to refer to: no table is older than what happened in it, and a later year calls more people old.
+    """
+    dated = [
+        column
+        for name, (column, n) in columns.items()
+        if name in date or is_date(name) or is_birth(name) or fine_dates(column, n).any()
+    ]
+    return max((year for column in dated for year in years_of(column)), default=0)
+
+
+def years_of(column: Column) -> list[int]:
+    """Every year that stands in a value."""
+    return [year for text in texts(column) for year in years(text)]
 
 
 # --- counting ----------------------------------------------------------------------------------------------------------------

@@ -236,13 +236,13 @@ def attack_title(name: str) -> Text:
 def held_against(attack: Mapping[str, Any], again: Mapping[str, Any] | None) -> tuple[bool | None, str]:
     """Whether the release makes the attack on its people better, and in words: by the control if there is one, else by the baseline.
 
-    A release on which nobody can be attacked is not blamed for what the one made again from half of the rows allows.
+    The baseline is that of the release itself, the control that of the one made again from half of the rows, each held against the
+    attack on the same release. A release on which nobody can be attacked is not blamed for what the other one allows.
     """
-    held = attack
-    if attack["attacked"] and again is not None and again.get("control") is not None:
-        held = again
-    words = held_words(held["attacked"], held["over_baseline"], held["over_control"])
-    return (held["worked"] if held["attacked"] else False), words
+    if not attack["attacked"]:
+        return False, held_words(0, None, None)
+    base, control = attack["over_baseline"], None if again is None else again["over_control"]
+    return (base if control is None else control), held_words(attack["attacked"], base, control)
 
 
 def above(attack: Mapping[str, Any], again: Mapping[str, Any] | None) -> Mark:

@@ -141,6 +141,8 @@ def _limit(each: Verdict) -> Text:
     bound = spell_bound(requirement.bound)
     if name == "k_anonymity" and requirement.bound >= 1:
         return f"a person's row is picked with a probability of at most {spell_bound(1 / requirement.bound)}"
+    if name == "hipaa_rules" and requirement.bound == 0:
+        return "no column is seen to break a rule on identifiers of 45 CFR 164.514(b)(2)"
     if name == "prosecutor_risk":
         return f"a person's row is picked with a probability of at most {bound}"
     if name == "marketer_risk":

@@ -91,7 +91,7 @@ def _answer(result: Result, found: Mapping[str, Any]) -> Callout:
     first = [Paragraph(text) for text in said.of("why", "means")]
     more = said.of("cost", "up", "down", "looked", "robust", "unplaced")
     blank = parts.blanked(found["release"]["columns"])
-    beware = [Paragraph([strong("Beware. "), text]) for text in [*([blank] if blank else []), *said.of("beware")]]
+    beware = [Paragraph([strong("Beware."), " ", text]) for text in [*([blank] if blank else []), *said.of("beware")]]
     title: list[str | Mark] = ["Take ", strong(result.points[chosen].candidate.name)]
     return Callout(title, [*first, *([Bullets(more)] if more else []), *beware])
 

@@ -49,8 +49,9 @@ def intruder(result: Result) -> Document:
             [
                 "The intruder was given a table of everybody with ",
                 *quasi,
-                ", as a register or a well-informed acquaintance might have them, knew that all of them are in the release, and had the "
-                "release. That is more than a member of the public has; what fails here fails for them too, as far as these columns go.",
+                ", as a register or a well-informed acquaintance might have them, knew that all of them are in the release, had the "
+                "release, and took a released value for everything that it covers. That is more than a member of the public has; one who also "
+                "knows which value became which can rule out more: the mean risk among the measures counts that.",
             ]
         ),
         Heading("What was tried, and what was found"),

@@ -152,7 +152,7 @@ def _steps(result: Result, chosen: int) -> list[Said]:
     risk, loss = result.axis(study.risk), result.axis(study.utility)
     at = {i: n for n, i in enumerate(result.placed)}
     here = (risk[at[chosen]], loss[at[chosen]])
-    less = [i for i in result.frontier if risk[at[i]] < here[0]]
+    less = [i for i in result.frontier if risk[at[i]] < here[0] and (result.points[i].met or not point.met)]
     more = [i for i in result.frontier if risk[at[i]] > here[0] and loss[at[i]] < here[1] and not _bare(result, i)]
     found = []
     now = (point.value(study.risk), point.value(study.utility))
@@ -160,7 +160,8 @@ def _steps(result: Result, chosen: int) -> list[Said]:
         i = max(less, key=lambda i: (risk[at[i]], -loss[at[i]]))
         found.append(Said("up", f"A step stricter is {_step(result, i, *now)}"))
     else:
-        found.append(Said("up", "No candidate on the frontier has less risk."))
+        meets = " that meets every requirement" if any(risk[at[i]] < here[0] for i in result.placed) else ""
+        found.append(Said("up", f"No candidate on the frontier{meets} has less risk."))
     if more:
         i = min(more, key=lambda i: (risk[at[i]], loss[at[i]]))
         found.append(Said("down", f"A step more useful is {_step(result, i, *now)}"))
@@ -227,7 +228,7 @@ def _left_out(result: Result, chosen: int) -> list[Said]:
     return [
         Said(
             "beware",
-            f"{every - rows:,} of {every:,} rows ({100 * (every - rows) / every:.3g}%) are left out of the release; look in the report who they are.",
+            f"{every - rows:,} of {every:,} rows ({100 * (every - rows) / every:.3g}%) are left out of the release; the report says which groups lose most, and names them with --reveal.",
         )
     ]
 

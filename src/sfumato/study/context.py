@@ -307,7 +307,7 @@ PRESETS: dict[str, tuple[Limit, ...]] = {
             "45 CFR 164.514(b)(2); HHS 2012, guidance on de-identification",
             "Health data by the rules of HIPAA on identifiers: no direct identifiers, no date finer than a year, ages of 90 and over "
             "together, ZIP codes of at most three digits and none in areas of 20,000 people or fewer. Names within texts, pictures, "
-            "other codes that point at one person, birth years of people over 89 (hipaa_rules[year=...] checks them), and that you do not know of a way to find someone all the same (164.514(b)(2)(ii)), are yours "
+            "other codes that point at one person, birth years of people who were 90 only after the latest date in the table (hipaa_rules[year=...] checks them), and that you do not know of a way to find someone all the same (164.514(b)(2)(ii)), are yours "
             "to see to. The rules set no limit on how many people share a combination: require k_anonymity besides if it should be met.",
         ),
     ),
