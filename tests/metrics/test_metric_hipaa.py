@@ -465,3 +465,10 @@ def test_the_year_that_ages_refer_to_is_that_of_the_latest_date() -> None:
     assert scored({"birth_date": ["1920s", "2010s"]}).value == 1  # a birth is a date, too
     assert scored({"year_of_birth": [1920, 1950, 1980], "visit_date": admitted}).value == 1
     assert scored({"birth_date": ["<1934-01-01", "1950s", "1980s"], "admission_year": admitted}).value == 0
+
+
+def test_dates_that_are_published_along_tell_how_old_a_birth_is() -> None:
+    births, visits = sf.read({"birth_date": ["1920s", "1980s"]}), sf.read({"visit_date": ["2022", "2023"]})
+    roles = sf.Roles(quasi=("birth_date",))
+    assert RULES(Release(table=births), roles).value == 0
+    assert RULES(Release(table=births, related=(visits,)), roles).details["broken"] == {"birth_date": ["birth years"]}

@@ -325,8 +325,8 @@ def broken(
 ) -> tuple[str, ...]:
     """The rules that a released column breaks; `n` are the rows of each value.
 
-    `house` says that the owner's roles keep it in the house, `ignore` that the owner answers for it otherwise; `age`, `postal` and `date` what it is whatever it is named; `year` is
-    the one that ages refer to, 0 for unknown.
+    `house` says that the owner's roles keep it in the house, `ignore` that the owner answers for it otherwise; `age`, `postal` and
+    `date` what it is whatever it is named; `year` is the one that ages refer to, 0 for unknown.
     """
     if not _says(column).any():
         return ()

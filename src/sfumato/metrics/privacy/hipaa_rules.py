@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ...core.counts import exact
+from ...core.column import Column, IntArray
+from ...core.counts import Counts, exact
 from ...core.errors import InputError
 from ...core.metric import Score, measure
 from ...core.parameter import Number, Words
@@ -11,8 +12,8 @@ from ...core.words import counted, whole
 from ...profile.hipaa import broken, latest_year
 
 _UNSEEN = (
-    "names within texts, pictures, other codes of a person, birth years that tell an age over 89 in a later year than any of the dates (unless `year` is given) and what the "
-    "owner knows of who can still be found are not seen, nor any column that `ignore` names."
+    "names within texts, pictures, other codes of a person, birth years that tell an age over 89 in a later year than any of the dates "
+    "(unless `year` is given) and what the owner knows of who can still be found are not seen, nor any column that `ignore` names."
 )
 
 
@@ -34,11 +35,11 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="45 CFR 164.514(b)(2)(i); HHS 2012, Guidance Regarding Methods for De-identification of Protected Health Information",
     sentence=_sentence,
-    misleads="It sees what names and values of columns show, not names within texts, pictures or other codes of a person; birth years of "
-    "people over 89 by the latest year in the dates, unless `year` is given; nor what you know yourself, which 164.514(b)(2)(ii) asks for. Columns are taken for ages, "
-    "postal codes and dates by their names and values: name others with age, zip and date, and with ignore those that are something else, which are then "
-    "not looked at. It counts rules, not people: "
-    "k_anonymity tells whether someone stands alone where all rules are kept.",
+    misleads="It sees what names and values of columns show: not names within texts, pictures or other codes of a person, nor what you know "
+    "yourself, which 164.514(b)(2)(ii) asks for. Birth years are judged by the latest year in the dates, unless `year` is given. Columns "
+    "are taken for ages, postal codes and dates by their names and values: name others with age, zip and date, and with ignore those "
+    "that are something else, which are then not looked at. It counts rules, not people: k_anonymity tells whether someone stands "
+    "alone where all rules are kept.",
     scope="table",
     parameters={
         "age": Words(),
@@ -64,39 +65,47 @@ def hipaa_rules(
     The rules, by their letters in 164.514(b)(2)(i): (A), (D) to (R) direct identifiers by name, by the shape of the values, or
     because the roles keep the column in the house; (B) units smaller than a state by name, and postal codes of more than three digits
     or of one of the 17 areas with 20,000 people or fewer; (C) parts of dates finer than a year, ages above 89 but for one
-    label of all that are 90 or older (`90+`, `>=90`, `>89`, or an interval from 90 to at least 120), and birth
-    years of those who are 90 in `year`, but for one label of all of them (`<=1936`); unless given, that is the latest year in the columns
-    of dates. A missing
-    value and `*` break nothing. A column of `ignore` breaks nothing either, unless the roles keep it in the house. Extremes: 0 if every value is `*`; the number of columns if each is a date of days.
+    label of all that are 90 or older (`90+`, `>=90`, `>89`, or an interval from 90 to at least 120), and birth years of those who
+    are 90 in `year`, but for one label of all of them (`<=1936`); unless given, that is the latest year in the columns of dates. A
+    missing value and `*` break nothing. A column of `ignore` breaks nothing either, unless the roles keep it in the house. Extremes:
+    0 if every value is `*`; the number of columns if each is a date of days.
     """
     release, roles = evidence.release, evidence.roles
     for name in sorted(ignore & (age | zip | date)):
         raise InputError(f"{release.table.name}: hipaa_rules is told both to ignore column {name!r} and to look at it.")
     house = {*roles.identifiers, roles.person}
+    columns = [
+        {
+            name: _counted(counts)
+            for name, counts in table.value_counts(table.columns, 2**62).items()
+            if counts is not None
+        }
+        for table in (release.table, *release.companions.values(), *release.related)
+    ]
+    # what is published along may hold the dates that tell how old a birth is
+    told = [{name: pair for name, pair in each.items() if name not in ignore} for each in columns]
+    ages_in = year or max(latest_year(each, date) for each in told)
     found: dict[str, tuple[str, ...]] = {}
-    seen: set[str] = set()
-    for table in (release.table, *release.companions.values(), *release.related):
-        columns = {}
-        for name, counts in table.value_counts(table.columns, 2**62).items():
-            assert counts is not None
-            values = counts.columns[0]
-            columns[name] = values, exact(np.bincount(counts.codes[0], weights=counts.n, minlength=len(values)))
-        told = {name: pair for name, pair in columns.items() if name not in ignore}
-        ages_in = year or latest_year(told, date)
-        for name, (values, n) in columns.items():
-            rules = broken(
-                values,
-                n,
-                house=name in house,
-                ignore=name in ignore,
-                age=name in age,
-                postal=name in zip,
-                date=name in date,
-                year=ages_in,
-            )
-            seen.add(name)
-            if rules:
-                found[name] = tuple(dict.fromkeys((*found.get(name, ()), *rules)))
+    for name, (values, n) in ((name, pair) for each in columns for name, pair in each.items()):
+        rules = broken(
+            values,
+            n,
+            house=name in house,
+            ignore=name in ignore,
+            age=name in age,
+            postal=name in zip,
+            date=name in date,
+            year=ages_in,
+        )
+        if rules:
+            found[name] = tuple(dict.fromkeys((*found.get(name, ()), *rules)))
+    seen = {name for each in columns for name in each}
     for name in sorted((age | zip | date | ignore) - seen):
         raise InputError(f"{release.table.name}: no column {name!r}, which hipaa_rules is told of.")
     return Score(float(len(found)), "columns", details={"broken": {name: list(rules) for name, rules in found.items()}})
+
+
+def _counted(counts: Counts) -> tuple[Column, IntArray]:
+    """The values of a column, and the rows of each."""
+    values = counts.columns[0]
+    return values, exact(np.bincount(counts.codes[0], weights=counts.n, minlength=len(values)))
