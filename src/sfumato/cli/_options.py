@@ -58,6 +58,14 @@ Perturbed = Annotated[
         help="A column that was changed by noise, swapping or at random: classes are then not counted. Repeatable.",
     ),
 ]
+Waive = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--waive",
+        metavar="'COLUMN: REASON'",
+        help="Let a column out although something was found in it; the reason stands in every document. Repeatable.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 

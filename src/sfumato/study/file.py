@@ -12,6 +12,9 @@ maps = [["singling_out_risk[size=3]", "query_error[ranges]"]]   # more maps
 to = "public"
 impact = "medium"
 
+[waive]                                 # columns that may go out although something was found in them, and why
+weight = "the survey office publishes it"
+
 [[candidate]]
 mechanism = "mondrian"
 k = [5, 10, 20]                         # a list is a grid
@@ -43,6 +46,7 @@ from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ..core.toml import opened
+from ..core.waivers import check_waivers
 from ..engines import read as open_table
 from .audit import read as read_checks
 from .candidate import Candidate, grid, product, spelled, steered
@@ -55,7 +59,6 @@ _KEYS = (
     "roles",
     "title",
     "audit",
-    "audit",
     "risk",
     "utility",
     "measures",
@@ -65,6 +68,7 @@ _KEYS = (
     "refine",
     "population",
     "context",
+    "waive",
     "candidate",
 )
 _FILE = ("file", "name", "pair", "perturbed", "joined_by", "companions")
@@ -129,6 +133,7 @@ def _of(content: Mapping[str, Any], *, where: str, folder: Path) -> Asked:
         title=_maybe(content, "title", where),
         checks=read_checks(folder / _text(content, "audit", where)) if "audit" in content else {},
         arguments=_arguments(options),
+        waive=check_waivers(content.get("waive", {}), table.columns, where=f"{where}, [waive]"),
     )
     refine = _whole(content, "refine", where)
     return Asked(study, _whole(content, "seed", where), ROUNDS if refine is None else refine)

@@ -14,6 +14,7 @@ from ..core.metric import Metric, Requirement, Verdict
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
+from ..core.waivers import Waivers, check_waivers
 from .candidate import Candidate, grid
 from .context import WP29, Context
 from .kept import Kept
@@ -63,8 +64,11 @@ class Study:
     """What the audit of the recommended release is asked besides what it finds: totals, rules, aggregates."""
     arguments: tuple[str, ...] = ()
     """How the table is read, as the command line writes it; for the commands in the report."""
+    waive: Waivers = field(default_factory=dict)
+    """Columns that may go out although something was found in them, each with the owner's reason."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "waive", check_waivers(self.waive, self.table.columns, where="waive"))
         if self.context is not None:
             self.context.check(self.roles)
         for risk, utility in ((self.risk, self.utility), *self.maps):
