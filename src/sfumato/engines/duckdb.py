@@ -85,6 +85,11 @@ def spell_path(path: Path) -> str:
     return literal(re.sub(r"([*?\[])", r"[\1]", str(path)))
 
 
+def plain_kind(kind: str) -> bool:
+    """Whether values of a kind can be counted as they are, or are to be refused with their column's name."""
+    return bool(_PLAIN.match(kind)) or kind.endswith("]") or kind.startswith(_NESTED)
+
+
 def text_bytes(values: pa.Array) -> memoryview:
     """The bytes of all texts of an Arrow array without NULLs, one after the other, not copied."""
     if not len(values):
@@ -101,14 +106,14 @@ def run(sql: str, where: str, to: str | None = None) -> list[tuple[Any, ...]]:
     `where` is what is read, `to` what is written if anything is.
     """
     try:
-        return _patiently(lambda: list(_connection().execute(sql).fetchall()))
+        return patiently(lambda: list(_connection().execute(sql).fetchall()))
     except duckdb.IOException as error:
-        raise _explain(error, to or where) from None
+        raise explain(error, to or where) from None
     except duckdb.Error as error:
-        raise _explain(error, where) from None
+        raise explain(error, where) from None
 
 
-def _patiently(call: Callable[[], T]) -> T:
+def patiently(call: Callable[[], T], connection: duckdb.DuckDBPyConnection | None = None) -> T:
     """Call the engine from a second thread, so that an interruption reaches us while it works, and stops it."""
     done: list[T] = []
     failed: list[BaseException] = []
@@ -129,14 +134,15 @@ def _patiently(call: Callable[[], T]) -> T:
                 pass
         except BaseException:
             while not over.wait(0.05):  # until it has really stopped: nothing may still be writing
-                _connection().interrupt()
+                (connection or _connection()).interrupt()
             raise
     if failed:
         raise failed[0]
     return done[0]
 
 
-def _explain(error: duckdb.Error, where: str) -> SfumatoError:
+def explain(error: duckdb.Error, where: str) -> SfumatoError:
+    """What the engine says, as a sentence of ours that holds no value."""
     text = str(error)
     line = re.search(r"Error on Line: (\d+)", text)
     at = f"{where}, line {line[1]}" if line else where
@@ -515,9 +521,9 @@ class DuckTable(Table):
 def arrow(sql: str, where: str) -> pa.Table:
     """Execute and fetch as Arrow, through a relation so that the rows are not copied once more."""
     try:
-        return _patiently(lambda: _connection().sql(sql).to_arrow_table())
+        return patiently(lambda: _connection().sql(sql).to_arrow_table())
     except duckdb.Error as error:
-        raise _explain(error, where) from None
+        raise explain(error, where) from None
 
 
 def _repeat_lines(path: Path, times: IntArray, name: str) -> None:

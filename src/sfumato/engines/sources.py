@@ -4,17 +4,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 
 from ..core.arrow import strings
 from ..core.column import text_of
 from ..core.errors import InputError
 from . import dialect, spelled
-from .duckdb import DuckTable, folder, literal, name_of, register, run, serial, spell_path, turn
+from . import query as queried
+from .duckdb import (
+    DuckTable,
+    explain,
+    folder,
+    literal,
+    name_of,
+    patiently,
+    plain_kind,
+    register,
+    run,
+    serial,
+    spell_path,
+)
 from .lines import Lines, reading
 
 _CSV_OPTIONS = ("delimiter", "quote", "encoding", "header", "names")
@@ -168,22 +183,26 @@ def _only_table(path: Path, tables: list[str]) -> str:
 
 
 def _duckdb(path: Path, query: str | None) -> DuckTable:
-    """A DuckDB file, read-only; the rows of a query are copied to the private folder, since its names belong to that file."""
-    alias = f"attached_{next(serial)}"
-    run(f"ATTACH {literal(str(path))} AS {alias} (READ_ONLY)", str(path))
+    """A DuckDB file, read-only; the rows of a query are copied to the private folder, since it runs where it can do no harm."""
     if query is None:
+        alias = f"attached_{next(serial)}"
+        run(f"ATTACH {literal(str(path))} AS {alias} (READ_ONLY)", str(path))
         listed = f"SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = {literal(alias)}"
         tables = [f"{alias}.{name_of(schema)}.{name_of(table)}" for schema, table in run(listed, str(path))]
         return DuckTable.of(str(path), _only_table(path, tables))
-    copy = folder() / f"{next(serial)}.parquet"
-    with turn:  # the database in use belongs to the connection, which all threads share
-        try:
-            run(f"USE {alias}", str(path))
-            run(f"COPY ({query.strip().rstrip(';')}) TO {literal(str(copy))} (FORMAT parquet)", str(path))
-        except InputError:
-            raise InputError(f"{path}: the query cannot be run; is it one SELECT over its tables?") from None
-        finally:
-            run("USE memory", str(path))
+    asked, copy = queried.checked(path, query), folder() / f"{next(serial)}.parquet"
+    (limits,) = run("SELECT current_setting('memory_limit'), current_setting('threads')", str(path))
+    try:
+        with closing(
+            queried.restricted(path, memory_limit=limits[0], threads=str(limits[1]), temp_directory=str(folder()))
+        ) as base:
+            patiently(lambda: queried.copy_rows(base, path, asked, copy, plain_kind), base)
+    except duckdb.OutOfMemoryException as error:
+        raise explain(error, str(path)) from None
+    except (duckdb.PermissionException, duckdb.InvalidInputException):
+        raise queried.refused(path) from None
+    except (duckdb.Error, pa.ArrowException):
+        raise InputError(f"{path}: the query cannot be run; is it one SELECT over its tables?") from None
     return DuckTable.of(str(path), f"SELECT * FROM read_parquet({spell_path(copy)})")
 
 
@@ -197,9 +216,10 @@ def _sqlite(path: Path, query: str | None) -> DuckTable:
     connection = None
     try:
         connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+        queried.only_reads(connection)
         listed = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-        asked = query or _only_table(path, [name_of(row[0]) for row in listed])
-        cursor = connection.execute(asked)
+        asked = _only_table(path, [name_of(row[0]) for row in listed]) if query is None else query
+        cursor = queried.run_sqlite(connection, path, asked)
         if cursor.description is None:
             raise InputError(f"{path}: the query gives no rows; is it one SELECT over its tables?")
         names = tuple(column[0] for column in cursor.description)
