@@ -141,12 +141,25 @@ def test_planted_secrets_are_found_and_strangers_are_not() -> None:
 
 
 def test_a_fact_about_people_is_no_fault_of_the_release() -> None:
-    columns = {"x": list(range(100)), "s": ["ab"[i > 50] for i in range(100)]}
-    strangers = table({"x": [i + 0.2 for i in range(100)], "s": columns["s"]})
-    found = inference(made(columns, columns), X, secret="s", control=strangers)
+    """Nine of ten with the same x have the same secret, inside as outside, and no class is of one secret."""
+    columns = {"x": [i // 10 for i in range(100)], "s": ["ab"[(i >= 50) != (i % 10 == 9)] for i in range(100)]}
+    found = inference(made(columns, columns), X, secret="s", control=table(columns))
     assert found.control is not None
-    assert found.control.value == found.success.value == 1
-    assert found.worked is False
+    assert found.control.value == found.success.value == 0.9
+    assert (found.worked, found.standing.verdict, found.certain) == (False, "general", 0)
+
+
+def test_whom_a_class_of_one_value_tells_is_certain_however_well_a_blind_guess_does() -> None:
+    """The blind guess is right for 90%, and so is the attack; and yet the class of forty people gives them away."""
+    columns = {"x": [i // 20 for i in range(100)], "s": ["b" if i >= 40 and i % 6 == 0 else "a" for i in range(100)]}
+    found = inference(made(columns, columns), X, secret="s")
+    assert found.baseline is not None
+    assert found.success.value == found.baseline.value == 0.9
+    assert (found.certain, found.standing.verdict) == (40, "works")
+    assert "40 people" in found.sentence
+    assert "40 people" in found.verdict
+    same = {**columns, "s": ["a"] * 100}
+    assert inference(made(same, same), X, secret="s").certain == 0  # the table itself says no more of anybody
 
 
 def test_secrets_that_stand_for_several_values() -> None:

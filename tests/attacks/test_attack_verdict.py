@@ -7,7 +7,8 @@ import math
 
 import pytest
 
-from sfumato.attacks.attack import Attack, Rate, compared
+from sfumato.attacks.attack import Attack, Rate
+from sfumato.attacks.standing import MARKS, standing
 from sfumato.report._parts import held_against
 from sfumato.study._played import told
 
@@ -51,25 +52,58 @@ def test_the_control_decides() -> None:
 
 def test_words_never_say_not_above_of_what_is_above() -> None:
     for base, control in itertools.product((True, False, None), repeat=2):
-        words = compared(5, base, control)
+        words = standing(attacked=5, over_baseline=base, over_control=control).words
         for over, name in ((base, "the baseline"), (control, "people outside the release")):
             assert (name in words) == (over is not None)
             if over is not None:
                 before = words[: words.index(name)]
                 assert ("not measurably above" in before.split(",")[-1]) == (not over), words
-    assert compared(0, True, True) == "nobody to attack"
+    assert standing(attacked=0, over_baseline=True, over_control=True).words == "nobody to attack"
 
 
 def test_a_release_without_victims_is_not_blamed_for_the_one_made_again() -> None:
     none = told(attack(Rate.of(0, 0), Rate.of(0, 0)))
     again = told(attack(Rate.of(8, 8), Rate.of(0, 100), Rate.of(0, 100)))
-    assert held_against(none, again) == (False, "nobody to attack")
+    assert (held_against(none, again).worked, held_against(none, again).words) == (False, "nobody to attack")
     some = told(attack(Rate.of(1, 9), Rate.of(0, 100)))
-    assert held_against(some, None)[1].endswith("the baseline")
+    assert held_against(some, None).words.endswith("the baseline")
 
 
 def test_the_baseline_is_that_of_the_release_and_the_control_that_of_the_one_made_again() -> None:
     """18.6% against a baseline of 19.2% is never called above it, whatever the release made again says."""
     release = told(attack(Rate.of(372, 2000), Rate.of(384, 2000)))
     again = told(attack(Rate.of(426, 2000), Rate.of(200, 2000), Rate.of(300, 2000)))
-    assert held_against(release, again) == (True, "above people outside the release, not measurably above the baseline")
+    assert held_against(release, again).worked is True
+    assert held_against(release, again).words == "above people outside the release, not measurably above the baseline"
+
+
+def test_the_command_line_and_the_sheet_judge_alike() -> None:
+    """Over every order of success, baseline and control, from the same rates follows the same judgement."""
+    rates = [Rate.of(n, 2000) for n in (0, 30, 67, 70, 500, 2000)]
+    for success, base, control in itertools.product(rates, [None, *rates], [None, *rates]):
+        found = attack(success, base, control)
+        sheet = held_against(told(found), None if control is None else told(found))
+        assert sheet == found.standing
+        assert told(found)["verdict"] == found.standing.verdict
+        assert (found.worked is False) == (found.standing.verdict in ("fails", "general"))
+    assert set(MARKS) == {"works", "general", "fails", "inconclusive"}
+
+
+def test_only_what_withstands_gets_a_tick() -> None:
+    low, mid, high = Rate.of(20, 2000), Rate.of(67, 2000), Rate.of(900, 2000)
+    assert attack(mid, low).standing.verdict == "works"
+    assert attack(mid, low, low).standing.verdict == "works"
+    assert attack(mid, low, mid).standing.verdict == "general"  # no tick: it works, though on anybody
+    assert attack(mid, mid).standing.verdict == "fails"
+    assert attack(mid, mid, high).standing.verdict == "fails"
+    assert attack(low, mid).standing.verdict == "inconclusive"  # it does worse than a blind guess
+    assert attack(low, mid, mid).standing.verdict == "inconclusive"
+    assert attack(Rate.of(0, 0), low).standing.verdict == "fails"  # the release leaves nobody to attack
+    assert attack(mid, None).standing.verdict == "inconclusive"
+
+
+def test_a_certain_value_is_never_ticked() -> None:
+    for base, control, weaker in itertools.product((True, False, None), (True, False, None), (True, False)):
+        stands = standing(attacked=9, over_baseline=base, over_control=control, weaker=weaker, certain=7248)
+        assert stands.verdict == "works"
+        assert "7,248 people" in stands.words

@@ -44,6 +44,28 @@ def test_all_that_can_be_played_is_and_no_value_is_shown(run: Run, folder: Path)
     assert CANARY not in done.out
 
 
+def test_every_sensitive_column_is_attacked_and_the_worst_counts(run: Run, folder: Path) -> None:
+    """The first sensitive column is mixed in both classes, the second gives one class away: nobody may see the first alone."""
+    for name in ("people", "release"):
+        lines = (folder / f"{name}.csv").read_text(encoding="utf-8").splitlines()
+        mixed = [f"{line},{'party' if not i else 'red' if i % 2 else 'blue'}" for i, line in enumerate(lines)]
+        (folder / f"{name}.csv").write_text("\n".join(mixed) + "\n", encoding="utf-8")
+    (folder / "roles.toml").write_text(ROLES.replace('["ill"]', '["party", "ill"]'), encoding="utf-8")
+    base = ["--original", folder / "people.csv", "--pair", "position"]
+    done = attack(run, folder, *base, "--json").fine().json
+    played = {(one["name"], one["details"].get("column", one["details"].get("secret"))): one for one in done["attacks"]}
+    for name in ("homogeneity", "skewness", "background", "inference"):
+        assert {column for played_name, column in played if played_name == name} == {"party", "ill"}
+        assert done["worst"][name] == "ill"
+    assert played["homogeneity", "party"]["verdict"] == "fails"
+    assert played["homogeneity", "ill"]["verdict"] == "works"
+    assert all("names 2" not in reason for reason in done["skipped"].values())
+    shown = attack(run, folder, *base).fine().out
+    assert "Homogeneity was played on 2 sensitive columns in turn; the worst, ill, counts." in " ".join(shown.split())
+    one = attack(run, folder, "--attack", "homogeneity", "--sensitive", "party", "--json").fine().json
+    assert [each["details"]["column"] for each in one["attacks"]] == ["party"]
+
+
 def test_named_attacks_alone_and_their_words(run: Run, folder: Path) -> None:
     done = attack(run, folder, "--attack", "homogeneity").fine()
     assert "Homogeneity" in done.out
@@ -61,12 +83,16 @@ def test_facts_in_words(run: Run, folder: Path) -> None:
     assert found["success"]["value"] == 1  # what is not flu in that class is cold
 
 
-def test_inference_and_linkability_ask_for_columns(run: Run, folder: Path) -> None:
+def test_inference_and_linkability_know_their_columns(run: Run, folder: Path) -> None:
     base = ["--original", folder / "people.csv", "--pair", "position", "--attacks", "40", "--json"]
     found = attack(run, folder, "--attack", "inference", "--secret", "ill", *base).fine().json["attacks"][0]
     assert found["success"]["value"] >= 0.5
+    unnamed = attack(run, folder, "--attack", "inference", *base).fine().json["attacks"]
+    assert unnamed == [found]  # the sensitive column is what nobody may learn
+    attack(run, folder, "--attack", "linkability", *base).fine()
+    (folder / "roles.toml").write_text('[roles]\nquasi = ["age", "town"]\ninsensitive = ["ill"]\n', encoding="utf-8")
     attack(run, folder, "--attack", "inference", *base).refused(2, "--secret")
-    attack(run, folder, "--attack", "linkability", *base).refused(2, "--first and --second")
+    attack(run, folder, "--attack", "linkability", *base[2:]).refused(2, "--first and --second")
     attack(run, folder, "--attack", "composition", *base).refused(2, "--previous")
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..core.metric import Exactness
+from .standing import Standing, standing
 
 
 @dataclass(frozen=True)
@@ -99,35 +100,32 @@ class Attack:
         return None if self.control is None else self.success.exceeds(self.control)
 
     @property
+    def weaker(self) -> bool:
+        """Whether it does worse than one who never saw the release: then it is no attack worth the name, and proves nothing."""
+        return self.baseline is not None and self.success.value < self.baseline.value
+
+    @property
+    def certain(self) -> int:
+        """People of whom the release tells the secret for certain, where the attack counted them."""
+        return int(self.details.get("certain", 0))
+
+    @property
+    def standing(self) -> Standing:
+        """What the attack proves."""
+        return standing(
+            attacked=self.attacked,
+            over_baseline=self.over_baseline,
+            over_control=self.over_control,
+            weaker=self.weaker,
+            certain=self.certain,
+        )
+
+    @property
     def worked(self) -> bool | None:
-        """Whether the release made the attack on its people better: than on others, or than the baseline without a control."""
-        return self.over_baseline if self.control is None else self.over_control
+        """Whether the release made the attack on its people better; None where the attack cannot tell."""
+        return self.standing.worked
 
     @property
     def verdict(self) -> str:
         """What it was held against, and how that went, in words."""
-        return compared(self.attacked, self.over_baseline, self.over_control)
-
-
-def compared(attacked: int, over_baseline: bool | None, over_control: bool | None) -> str:
-    """In words whether an attack is measurably better on people in the release than on others, and than without it.
-
-    >>> compared(9, True, None)
-    'above the baseline'
-    >>> compared(9, False, True)
-    'above people outside the release, not measurably above the baseline'
-    """
-    if not attacked:
-        return "nobody to attack"
-    known = {"people outside the release": over_control, "the baseline": over_baseline}
-    higher = [name for name, over in known.items() if over]
-    lower = [name for name, over in known.items() if over is False]
-    if not higher and not lower:
-        return "nothing to compare with"
-    if not higher:
-        return f"not measurably above {' or '.join(lower)}"
-    if not lower:
-        return f"above {' and '.join(higher)}"
-    if over_control:
-        return f"above {higher[0]}, not measurably above {lower[0]}"
-    return f"not measurably above {lower[0]}, though above {higher[0]}"
+        return self.standing.words

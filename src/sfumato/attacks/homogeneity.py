@@ -9,7 +9,7 @@ import numpy as np
 
 from ..core.classes import Classes
 from ..core.column import IntArray
-from ..core.errors import InputError
+from ..core.errors import InputError, SfumatoError
 from ..core.metric import TOLERANCE
 from ..core.release import Release
 from ..core.roles import Roles
@@ -104,6 +104,15 @@ def homogeneity(
         source="Machanavajjhala et al. 2007; Manta 2013, sec. 3.2",
         details=details,
     )
+
+
+def certain(release: Release, roles: Roles, column: str) -> int:
+    """Rows whose class has one value of the column, which is then certain; 0 where the whole table has one, or classes say nothing."""
+    try:
+        _, _, classes = asked(release, roles, column, "homogeneity")
+    except SfumatoError:
+        return 0
+    return 0 if len(np.unique(classes.value)) == 1 else rows_of(classes, classes.distinct == 1)
 
 
 def _right(classes: Classes, claim: IntArray) -> int:

@@ -23,6 +23,7 @@ from ._runs import spread
 from ._space import Space, draw
 from ._targets import TIE
 from .attack import Attack, Rate
+from .homogeneity import certain
 
 
 def inference(
@@ -58,6 +59,11 @@ def inference(
         others = guess.right(space.control, given, attacks, seed)
         outside = Rate.of(float(others.sum()), len(others))
     fell, people = float(right.sum()), len(right)
+    # whom a class of one value tells for certain, a rate of right guesses does not show; it takes all quasi-identifiers
+    sure = certain(release, roles, secret) if secret not in roles.quasi and {*roles.quasi} <= {*given} else 0
+    known_for_sure = (
+        f" All rows of their class share one value for {counted(sure, 'person', 'people')}: theirs is certain."
+    )
     return Attack(
         name="inference",
         title="inference",
@@ -69,7 +75,8 @@ def inference(
         baseline=Rate.of(float(guess.blind(attacks, seed).sum()), people),
         control=outside,
         exactness="estimate",
-        sentence=f"For {percent(fell / people)} of {counted(people, 'person', 'people')} the nearest released rows tell {secret}.",
+        sentence=f"For {percent(fell / people)} of {counted(people, 'person', 'people')} the nearest released rows tell {secret}."
+        + known_for_sure * bool(sure),
         source="Article 29 Working Party 2014; Giomi, Boenisch, Wehmeyer, Tasnadi 2023",
         details={
             "secret": secret,
@@ -78,6 +85,7 @@ def inference(
             "attacks": attacks,
             "seed": seed,
             "sampled": space.sampled,
+            "certain": sure,
         },
     )
 

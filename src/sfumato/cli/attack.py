@@ -23,8 +23,18 @@ ATTACKS = {
     "minimality": "what knowing the algorithm and its goal adds (--mechanism, --set)",
     "singling-out": "descriptions taken from the release that fit one person",
     "linkability": "two sources (--first, --second) joined through the release",
-    "inference": "a --secret told by the nearest released rows",
+    "inference": "a sensitive column, or another --secret, told by the nearest released rows",
 }
+BY_COLUMN = {
+    "homogeneity": "sensitive",
+    "skewness": "sensitive",
+    "similarity": "sensitive",
+    "background": "sensitive",
+    "composition": "sensitive",
+    "minimality": "sensitive",
+    "inference": "secret",
+}
+"""Attacks on one sensitive column, and the argument that names it: each column is taken in turn, and the worst counts."""
 
 
 @o.reads
@@ -66,7 +76,7 @@ def run(
         Path | None, typer.Option(help="composition: the table that it was made from, if it is another one.")
     ] = None,
     sensitive: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The sensitive column, if there are several.")
+        str | None, typer.Option(metavar="COLUMN", help="A sensitive column; each in turn unless named.")
     ] = None,
     fact: Annotated[
         list[str] | None,
@@ -86,11 +96,16 @@ def run(
     second: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="linkability: the other. Repeatable.")
     ] = None,
-    secret: Annotated[str | None, typer.Option(metavar="COLUMN", help="inference: what is to be found out.")] = None,
+    secret: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="inference: what is to be found out; each sensitive column in turn unless named."
+        ),
+    ] = None,
     attacks: Annotated[
         int, typer.Option(help="Tries of the attacks that draw: singling-out, linkability, inference.")
     ] = 2000,
-    seed: Annotated[int, typer.Option(help="They draw by it.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed for random draws.")] = 0,
     reveal: Annotated[
         bool, typer.Option("--reveal", help="Show the values of exposed classes: your own eyes only.")
     ] = False,
@@ -155,10 +170,19 @@ def run(
         "linkability": {"first": first, "second": second, "attacks": attacks, "control": outside, "seed": seed},
         "inference": {"secret": secret, "known": known, "attacks": attacks, "control": outside, "seed": seed},
     }  # fmt: skip
-    asked = wanted or _possible(played, before)
+    if before is not None and not (first or second):
+        played["linkability"] |= _sources(named, before, target)
+    asked = wanted or _possible(played, before, named)
     found, skipped = _play(asked, played, target, named, reveal, bool(wanted))
     if json:
-        o.dump({"release": str(release), "attacks": [as_json(one) for one in found], "skipped": skipped})
+        o.dump(
+            {
+                "release": str(release),
+                "attacks": [as_json(one) for one in found],
+                "worst": {name: column for name, (column, _) in worst(found).items()},
+                "skipped": skipped,
+            }
+        )
         return
     show(found, skipped)
 
@@ -178,7 +202,19 @@ def _mechanism(name: str | None, settings: list[str] | None, require: list[str] 
     return mechanism(name).of(values, tuple(o.requirements(require)))
 
 
-def _possible(played: dict[str, Any], original: Any) -> list[str]:
+def _sources(roles: Any, original: Any, release: Any) -> dict[str, Any]:
+    """Two sources that know about as much, as the study's documents take them; none where there are no two columns."""
+    from ..core.errors import Unavailable
+    from ..study.usual import halves
+
+    try:
+        first, second = halves(roles, original, release.table.columns)
+    except Unavailable:
+        return {}
+    return {"first": first, "second": second}
+
+
+def _possible(played: dict[str, Any], original: Any, roles: Any) -> list[str]:
     """The attacks that have what they need."""
     names = [
         name for name in ATTACKS if name not in ("membership", "composition", "minimality", "linkability", "inference")
@@ -193,50 +229,77 @@ def _possible(played: dict[str, Any], original: Any) -> list[str]:
         names.append("minimality")
     if played["linkability"]["first"] and played["linkability"]["second"]:
         names.append("linkability")
-    if played["inference"]["secret"]:
+    if original is not None and (played["inference"]["secret"] or roles.sensitive):
         names.append("inference")
+    if not roles.sensitive and not played["homogeneity"]["sensitive"]:
+        names = [name for name in names if BY_COLUMN.get(name) != "sensitive"]
     return names
 
 
 def _play(
     names: list[str], played: dict[str, Any], release: Any, roles: Any, reveal: bool, named: bool
 ) -> tuple[list[Attack], dict[str, str]]:
+    """Each attack, on each sensitive column in turn where it attacks one; and why some could not be played."""
     import importlib
+    from inspect import signature
 
-    from ..core.errors import InputError, SfumatoError, Unavailable
+    from ..core.errors import InputError, Unavailable
 
     needed = {
         "composition": ("previous", "--previous"),
         "linkability": ("first", "--first and --second"),
-        "inference": ("secret", "--secret"),
     }
-    found, skipped = [], {}
+    found: list[Attack] = []
+    skipped: dict[str, str] = {}
     with o.progress("attack") as bar:
         for i, name in enumerate(names):
             bar(i / len(names), name)
             given = dict(played[name])
             if name in needed and not given[needed[name][0]]:
                 raise InputError(f"The attack {name} needs {needed[name][1]}.")
-            if name in (
-                "linkage",
-                "homogeneity",
-                "skewness",
-                "similarity",
-                "background",
-                "membership",
-                "composition",
-                "minimality",
-            ):
-                given["reveal"] = reveal
             module = name.replace("-", "_")
             function = getattr(importlib.import_module(f"..attacks.{module}", __package__), module)
-            try:
-                found.append(function(release, roles, **given))
-            except (Unavailable, InputError) as why:
-                if named or not isinstance(why, SfumatoError):
-                    raise
-                skipped[name] = str(why)
+            if "reveal" in signature(function).parameters:
+                given["reveal"] = reveal
+            argument = BY_COLUMN.get(name)
+            columns = [] if argument is None or given[argument] else list(roles.sensitive)
+            if argument == "secret" and not columns and not given[argument]:
+                raise InputError(
+                    f"The attack {name} needs a sensitive column in {roles.source}, or --secret, to find out."
+                )
+            for column in columns or [None]:
+                turn = given if column is None else {**given, str(argument): column}
+                try:
+                    found.append(function(release, roles, **turn))
+                except (Unavailable, InputError) as why:
+                    if named and (len(columns) < 2 or (column == columns[-1] and not _played_any(found, module))):
+                        raise
+                    skipped[name if column is None or len(columns) < 2 else f"{name} of {column}"] = str(why)
     return found, skipped
+
+
+def _played_any(found: list[Attack], name: str) -> bool:
+    return any(one.name == name for one in found)
+
+
+def _column(attack: Attack) -> str | None:
+    """The sensitive column that was attacked."""
+    return next((str(attack.details[key]) for key in ("column", "sensitive", "secret") if key in attack.details), None)
+
+
+def worst(found: list[Attack]) -> dict[str, tuple[str, int]]:
+    """For each attack that was played on several columns, the one that counts, and how many they were.
+
+    That is one on which the attack works, if it works on any; of several the one furthest above what is possible without the release.
+    """
+    by_name: dict[str, list[Attack]] = {}
+    for one in found:
+        by_name.setdefault(one.name, []).append(one)
+    return {
+        name: (str(_column(max(several, key=lambda a: (bool(a.worked), a.above, a.success.value)))), len(several))
+        for name, several in by_name.items()
+        if len(several) > 1
+    }
 
 
 def as_json(attack: Attack) -> dict[str, Any]:
@@ -246,33 +309,49 @@ def as_json(attack: Attack) -> dict[str, Any]:
     content = {f.name: getattr(attack, f.name) for f in dataclasses.fields(attack)}
     for name in ("success", "baseline", "control"):
         content[name] = None if content[name] is None else dataclasses.asdict(content[name])
-    return {**content, "details": dict(attack.details), "above": attack.above, "worked": attack.worked}
+    return {
+        **content,
+        "details": dict(attack.details),
+        "above": attack.above,
+        "worked": attack.worked,
+        "verdict": attack.standing.verdict,
+    }
 
 
 def show(found: list[Attack], skipped: dict[str, str]) -> None:
     """Each attack with a sentence, and all of them in a table."""
     from rich.table import Table as Grid
 
+    from ..attacks.standing import MARKS
+
     out = o.console()
+    several = worst(found)
     grid = Grid(box=None, padding=(0, 2, 0, 0))
     for heading in ("attack", "attacked", "fell", "success", "never saw it", "control", "", ""):
         grid.add_column(heading, justify="left" if heading in ("attack", "") else "right")
     for one in found:
-        verdict = {True: "✗ ", False: "✓ ", None: ""}[one.worked] + one.verdict
+        verdict = f"{MARKS[one.standing.verdict]} {one.verdict}"
         grid.add_row(
-            _first(one.title), f"{one.attacked:,}", f"{one.fell:,.0f}" if float(one.fell).is_integer() else f"{one.fell:,.1f}",
+            _titled(one, several), f"{one.attacked:,}", f"{one.fell:,.0f}" if float(one.fell).is_integer() else f"{one.fell:,.1f}",
             str(one.success), "-" if one.baseline is None else str(one.baseline),
             "-" if one.control is None else str(one.control), one.exactness, verdict,
         )  # fmt: skip
     out.print(grid)
     for one in found:
         out.print()
-        out.print(f"{_first(one.title)}. {one.sentence}")
+        out.print(f"{_titled(one, several)}. {one.sentence}")
         out.print(f"  Known: {_first(one.knew).rstrip('.')}. Effort: {_first(one.effort).rstrip('.')}.")
         if "revealed" in one.details or "shown" in one.details:
             out.print(f"  {one.details.get('revealed', one.details.get('shown'))}")
+    for name, (column, many) in several.items():
+        out.print(f"\n{_first(name)} was played on {many} sensitive columns in turn; the worst, {column}, counts.")
     for name, why in skipped.items():
         out.print(f"\nNot played: {name}. {why}")
+
+
+def _titled(attack: Attack, several: dict[str, tuple[str, int]]) -> str:
+    """The attack's title, with the column where it was played on several."""
+    return f"{_first(attack.title)} of {_column(attack)}" if attack.name in several else _first(attack.title)
 
 
 def _first(text: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from ..attacks.attack import compared as held_words
+from ..attacks.standing import MARKS, Standing, standing
 from ..core.metric import Metric, Score
 from ..study.study import Result
 from .document import (
@@ -233,22 +233,27 @@ def attack_title(name: str) -> Text:
     return name.replace("_", " ")
 
 
-def held_against(attack: Mapping[str, Any], again: Mapping[str, Any] | None) -> tuple[bool | None, str]:
-    """Whether the release makes the attack on its people better, and in words: by the control if there is one, else by the baseline.
+def held_against(attack: Mapping[str, Any], again: Mapping[str, Any] | None) -> Standing:
+    """What an attack proves, by the same judgement as `sfumato attack`.
 
     The baseline is that of the release itself, the control that of the one made again from half of the rows, each held against the
     attack on the same release. A release on which nobody can be attacked is not blamed for what the other one allows.
     """
-    if not attack["attacked"]:
-        return False, held_words(0, None, None)
-    base, control = attack["over_baseline"], None if again is None else again["over_control"]
-    return (base if control is None else control), held_words(attack["attacked"], base, control)
+    return standing(
+        attacked=attack["attacked"],
+        over_baseline=attack["over_baseline"],
+        over_control=None if again is None else again["over_control"],
+        weaker=attack["weaker"],
+        certain=attack["details"].get("certain", 0),
+    )
 
 
 def above(attack: Mapping[str, Any], again: Mapping[str, Any] | None) -> Mark:
     """The same as a mark."""
-    worked, words = held_against(attack, again)
-    return soft(words) if worked is None else verdict(not worked, words)
+    stands = held_against(attack, again)
+    if stands.verdict in ("works", "fails"):
+        return verdict(stands.verdict == "fails", stands.words)
+    return soft(f"{MARKS[stands.verdict]} {stands.words}")
 
 
 def wp29_grid(release: Mapping[str, Any]) -> list[Block]:

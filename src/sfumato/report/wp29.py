@@ -89,11 +89,11 @@ def short(release: Mapping[str, Any], *, worked: bool = False) -> Iterator[str]:
             yield f"{title}: not measured. {attack['unavailable']}"
             continue
         other = again.get(name)
-        held, word = parts.held_against(attack, other if other is not None and "unavailable" not in other else None)
-        if worked and not held:
+        stands = parts.held_against(attack, other if other is not None and "unavailable" not in other else None)
+        if worked and not stands.worked:
             continue
         rate = f"works in {parts.rate(attack['success'])} of the attacks, " if attack["attacked"] else ""
-        yield f"{title}: {rate}{word}."
+        yield f"{title}: {rate}{stands.words}."
 
 
 def _each(release: Mapping[str, Any]) -> Iterator[Block]:

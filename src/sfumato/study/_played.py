@@ -29,6 +29,7 @@ OUTSIDE = 0.5
 _DETAILS = (
     "known", "columns", "size", "numbers", "first", "second", "neighbours", "secret", "tolerance", "attacks", "column_sets",
     "alone", "how", "unit", "released", "correct", "ambiguous", "wrong", "none", "candidates", "sampled", "column", "share",
+    "certain",
 )  # fmt: skip
 
 
@@ -54,7 +55,9 @@ def told(attack: Attack) -> dict[str, Any]:
         "control": _rate(attack.control),
         "over_baseline": attack.over_baseline,
         "over_control": attack.over_control,
+        "weaker": attack.weaker,
         "worked": attack.worked,
+        "verdict": attack.standing.verdict,
         "exactness": attack.exactness,
         "sentence": attack.sentence,
         "source": attack.source,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MASK", "findings", "riskiest", "sizes"]
 
-VERSION = 3
+VERSION = 4
 _NOBODY = 2**62
 """No group has so many people: none is named."""
 _SAMPLE = 3000
