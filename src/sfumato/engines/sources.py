@@ -31,6 +31,7 @@ from .duckdb import (
     spell_path,
 )
 from .lines import Lines, reading
+from .workbook import sheet_rows
 
 _CSV_OPTIONS = ("delimiter", "quote", "encoding", "header", "names")
 
@@ -133,17 +134,7 @@ def _from_memory(source: Any, name: str = "the table") -> DuckTable:
 
 
 def _excel(path: Path, sheet: str | None) -> DuckTable:
-    import python_calamine
-
-    try:
-        book = python_calamine.CalamineWorkbook.from_path(str(path))
-        names = book.sheet_names
-        if sheet is not None and sheet not in names:
-            raise InputError(f"{path}: no sheet {sheet!r}; it has {', '.join(names)}.")
-        chosen = sheet or names[0]
-        rows = book.get_sheet_by_name(chosen).to_python(skip_empty_area=True)
-    except python_calamine.CalamineError:
-        raise InputError(f"{path}: not an Excel file that can be read; save it as .xlsx or CSV.") from None
+    names, chosen, rows = sheet_rows(path, sheet)
     rows = [row for row in rows if any(value != "" for value in row)]
     if not rows:
         raise InputError(f"{path}: sheet {chosen!r} is empty.")
