@@ -1,0 +1,180 @@
+"""`fuzz.py N`: run N random cases through the command line, and let a checker that shares no code with the package read what was written.
+
+    python benchmarks/fuzz.py 100000 --workers 2        the whole run
+    python benchmarks/fuzz.py --case 1/17/mondrian      one case again, with all it did
+    python benchmarks/fuzz.py 2000 --only k_member      one mechanism
+
+Exit 1 if a promise was broken, an exception was foreign, a raw value was shown or a file was left behind.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import random
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from fuzzing.check import Finding, check
+from fuzzing.generate import make
+from fuzzing.run import prepared, run
+
+from fuzzing import parameters
+
+CHUNK = 20
+Task = tuple[int, int, str]
+Result = tuple[str, str, int, list[Finding], float, str]
+
+
+def known() -> tuple[list[str], dict[str, str]]:
+    """The mechanisms and metrics of the registry; a mechanism that nobody drew parameters for is an error."""
+    from sfumato import metrics
+    from sfumato.mechanisms import registry
+
+    names = sorted(registry())
+    if lacking := [name for name in names if name not in parameters.MAKE]:
+        raise SystemExit(f"fuzzing/parameters.py draws nothing for {', '.join(lacking)}; add it.")
+    return names, {name: metric.card.better for name, metric in metrics.registry().items()}
+
+
+def one(task: Task, metrics: dict[str, str], *, alone: bool = False, keep: Path | None = None) -> Result:
+    """A case: made, run, checked."""
+    case = make(*task, metrics)
+    begun = time.perf_counter()
+    with prepared(case, keep) as folder:
+        outcome = run(case, folder, alone=alone)
+        spent = time.perf_counter() - begun
+        try:
+            findings = check(case, outcome)
+        except Exception as error:
+            if keep is not None:
+                raise
+            findings = [Finding(kind="checker", text=f"{type(error).__name__}: {error}")]
+        said = outcome.stderr.strip().splitlines()
+        return case.name, case.mechanism, outcome.code, findings, spent, said[-1] if said else ""
+
+
+_METRICS: dict[str, str] = {}
+
+
+def _begin(metrics: dict[str, str]) -> None:
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says when to stop
+    _METRICS.update(metrics)
+
+
+def _chunk(tasks: list[Task]) -> list[Result]:
+    return [one(task, _METRICS, alone=task[1] % 400 == 0) for task in tasks]
+
+
+def tasks(count: int, seed: int, names: list[str], published: Counter[str]) -> Iterator[list[Task]]:
+    """Chunks of cases; of two, one goes to a mechanism that has published least so far."""
+    rng = random.Random(seed)
+    for first in range(0, count, CHUNK):
+        chunk = []
+        for index in range(first, min(count, first + CHUNK)):
+            lagging = min(names, key=lambda name: (published[name], rng.random()))
+            chunk.append((seed, index, lagging if rng.random() < 0.5 else rng.choice(names)))
+        yield chunk
+
+
+def summary(results: dict[str, Counter[str]], findings: list[tuple[str, Finding]], spent: float, count: int) -> bool:
+    """Print the table; whether all is well."""
+    heads = ("tried", "published", "refused", "rejected", "promise", "foreign", "raw", "left", "slow", "checker")
+    print(f"{'mechanism':26}" + "".join(f"{head:>10}" for head in heads))
+    total: Counter[str] = Counter()
+    for name in sorted(results):
+        total.update(results[name])
+        print(f"{name:26}" + "".join(f"{results[name][head]:>10,}" for head in heads))
+    print(f"{'all':26}" + "".join(f"{total[head]:>10,}" for head in heads))
+    least = min((results[name]["published"] for name in results), default=0)
+    print(
+        f"{count:,} cases in {spent:,.0f} s ({count / max(spent, 1e-9):.1f} a second); every mechanism published at least {least:,} times"
+    )
+    for name, finding in findings[:60]:
+        print(f"  {finding.kind:8} --case {name}: {finding.text}")
+    if len(findings) > 60:
+        print(f"  ... and {len(findings) - 60} more")
+    return not findings
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("count", nargs="?", type=int, default=1000, metavar="N")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--only", help="a mechanism, or several with commas between")
+    parser.add_argument("--case", help="rerun one case: SEED/INDEX/MECHANISM")
+    parser.add_argument("--keep", type=Path, help="with --case: the folder that its files stay in")
+    options = parser.parse_args()
+    names, metrics = known()
+    if options.case:
+        seed, index, mechanism = options.case.split("/")
+        again(int(seed), int(index), mechanism, metrics, options.keep)
+        return
+    names = options.only.split(",") if options.only else names
+    results: dict[str, Counter[str]] = defaultdict(Counter)
+    findings: list[tuple[str, Finding]] = []
+    published: Counter[str] = Counter(dict.fromkeys(names, 0))
+    begun, done, reasons = time.perf_counter(), 0, Counter[str]()
+    with multiprocessing.get_context("spawn").Pool(options.workers, _begin, (metrics,), maxtasksperchild=200) as pool:
+        ahead = []
+        todo = tasks(options.count, options.seed, names, published)
+        try:
+            while True:
+                while len(ahead) < 2 * options.workers and (chunk := next(todo, None)):
+                    ahead.append(pool.apply_async(_chunk, (chunk,)))
+                if not ahead:
+                    break
+                for name, mechanism, code, wrong, _, said in ahead.pop(0).get():
+                    done += 1
+                    results[mechanism]["tried"] += 1
+                    results[mechanism][{0: "published", 1: "refused", 2: "rejected"}.get(code, "failed")] += 1
+                    published[mechanism] += code == 0
+                    reasons[f"{mechanism}: {said}"] += code != 0
+                    for finding in wrong:
+                        results[mechanism][finding.kind] += 1
+                        findings.append((name, finding))
+                        print(f"\r{finding.kind:8} --case {name}: {finding.text}", flush=True)
+                rate = done / (time.perf_counter() - begun)
+                print(
+                    f"\r{done:,} of {options.count:,}, {rate:.1f} a second, {len(findings)} findings ",
+                    end="",
+                    file=sys.stderr,
+                    flush=True,
+                )
+        except KeyboardInterrupt:
+            print("\ninterrupted", file=sys.stderr)
+        pool.terminate()
+    print(file=sys.stderr)
+    if os.environ.get("FUZZ_REASONS"):
+        for reason, times in reasons.most_common(150):
+            print(f"{times:6} {reason}")
+    if not summary(results, findings, time.perf_counter() - begun, done):
+        sys.exit(1)
+
+
+def again(seed: int, index: int, mechanism: str, metrics: dict[str, str], keep: Path | None) -> None:
+    """Run one case again, and print all of it."""
+    import shlex
+    import tempfile
+
+    os.environ["SFUMATO_DEBUG"] = "1"
+    case = make(seed, index, mechanism, metrics)
+    folder = keep or Path(tempfile.mkdtemp(prefix="fuzz-case-"))
+    with prepared(case, folder):
+        print(f"{folder}: {case.rows} rows; sfumato {shlex.join(case.call)}")
+        print(case.files["roles.toml"].decode())
+        outcome = run(case, folder)
+        print(outcome.stdout + outcome.stderr + f"exit {outcome.code}; new: {', '.join(outcome.new)}")
+        for finding in check(case, outcome):
+            print(f"{finding.kind}: {finding.text}")
+
+
+if __name__ == "__main__":
+    main()

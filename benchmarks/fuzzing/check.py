@@ -1,0 +1,438 @@
+"""The independent checker: reads the written file and the original, and says what does not hold. It knows nothing of the package."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import models
+from .cover import covers, number
+from .generate import DRAWN, STATISTICS, Case
+from .matching import assign
+from .run import Outcome
+from .tables import MARK, NUMBER_MARK
+from .written import Written, read
+
+PRIVATE = STATISTICS | DRAWN | {"local_noise"}
+_REQUIREMENT = re.compile(r"^(\w+)(?:\[([^\]]*)\])?(?:\((.*)\))?\s*(>=|<=)\s*(\S+)$", re.DOTALL)
+_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What does not hold: its kind (promise, foreign, raw, left, slow) and a sentence."""
+
+    kind: str
+    text: str
+
+
+def check(case: Case, outcome: Outcome) -> list[Finding]:
+    """Everything that is wrong with a run."""
+    if outcome.late:
+        return [Finding(kind="slow", text="it took too long")]
+    found = _streams(case, outcome)
+    if outcome.code != 0:
+        found += [Finding(kind="left", text=f"exit {outcome.code} left {name}") for name in outcome.new]
+        return found
+    path = outcome.folder / case.out
+    if not path.is_file():
+        return [*found, Finding(kind="promise", text="exit 0 and no release")]
+    companion = path.with_name(f"{path.stem}.sensitive{path.suffix}")
+    expected = {case.out, *([companion.name] if case.mechanism == "anatomy" else [])}
+    found += [
+        Finding(kind="left", text=f"{name} was left beside the release") for name in outcome.new if name not in expected
+    ]
+    try:
+        released = read(path)
+        beside = read(companion) if case.mechanism == "anatomy" else None
+    except (OSError, ValueError) as error:
+        return [*found, Finding(kind="promise", text=f"the release cannot be read: {error}")]
+    texts = (
+        [*_columns(case, released), *_columns(case, beside) * (beside is not None)]
+        if beside is not None
+        else _columns(case, released)
+    )
+    if not texts:
+        texts = [
+            *_rows(case, released, beside),
+            *_requirements(case, released, beside, outcome),
+            *_own(case, released),
+            *_free(case, released),
+        ]
+    return [*found, *(Finding(kind="promise", text=text) for text in texts)]
+
+
+def _streams(case: Case, outcome: Outcome) -> list[Finding]:
+    found = []
+    if outcome.code not in (0, 1, 2):
+        found.append(Finding(kind="foreign", text=f"exit {outcome.code}: {outcome.stderr.strip()[-300:]}"))
+    for name, text in (("stdout", outcome.stdout), ("stderr", outcome.stderr), ("file names", "\n".join(outcome.new))):
+        if "Traceback (most recent" in text or re.search(r"\w*Warning: ", text):
+            found.append(Finding(kind="foreign", text=f"{name}: {text.strip()[-300:]}"))
+        if raw := _raw(case, text):
+            found.append(Finding(kind="raw", text=f"{name} shows {raw!r}"))
+    if outcome.code in (1, 2):
+        said = [line for line in outcome.stderr.splitlines() if line.startswith("sfumato: ")]
+        if len(said) != 1 or len(said[0]) < 15:
+            found.append(Finding(kind="foreign", text=f"exit {outcome.code} with {len(said)} sentences"))
+    if case.mechanism in STATISTICS | DRAWN and outcome.code == 0 and "--json" in case.call:
+        told = json.loads(outcome.stdout)
+        if told["suppressed"] is not None:
+            found.append(Finding(kind="promise", text="the number of rows follows from `suppressed`"))
+    return found
+
+
+def _raw(case: Case, text: str) -> str | None:
+    """A planted value in a text, if there is one."""
+    text = re.sub(r"\b[0-9a-f]{64}\b", "", text)
+    if MARK in text:
+        for planted in re.findall(rf"{MARK}[0-9a-f]{{8}}", text):
+            if planted in case.secrets:
+                return str(planted)
+    if NUMBER_MARK in re.sub("[.,]", "", text):
+        return next(
+            (
+                secret
+                for secret in case.secrets
+                if MARK not in secret and re.search(rf"(?<![\d.,]){re.escape(secret)}(?![\d])", text)
+            ),
+            None,
+        )
+    return None
+
+
+def named(case: Case, text: str) -> set[str]:
+    """The released columns that a parameter names: in a list, or before `=`, perhaps in quotes."""
+    names = {name: '"' + name.replace('"', '""') + '"' for name in case.released}
+    return {
+        name
+        for name, quoted in names.items()
+        if quoted in text or re.search(rf"(?:^|[,(])\s*{re.escape(name)}\s*(?:$|[,=)])", text)
+    }
+
+
+def changed(case: Case) -> set[str]:
+    """The columns whose values a mechanism may change into others, which then cover nothing."""
+    quasi, settings = set(case.roles["quasi"]), case.settings
+    if case.mechanism in ("additive_noise", "microaggregation", "rounding"):
+        return named(case, settings.get("columns") or settings.get("base", "")) or quasi
+    if case.mechanism == "isolation_noise":
+        return quasi
+    if case.mechanism in ("rank_swapping", "pram"):
+        return named(case, settings.get("columns", ""))
+    if case.mechanism == "local_noise":
+        return named(case, settings.get("bounds", ""))
+    if case.mechanism in ("permute_within_groups", "anatomy"):
+        return set(case.roles["sensitive"])
+    return set()
+
+
+def _columns(case: Case, released: Written) -> list[str]:
+    """What is in the file that must stay in the house."""
+    house = {*case.roles["identifiers"], case.person, case.guarding, "unused"}
+    found = [f"column {name!r} must not be released" for name in released.columns if name in house]
+    if len(set(released.columns)) < len(released.columns):
+        found.append("a column stands twice in the file")
+    if case.mechanism in STATISTICS:
+        return found
+    may = {
+        *case.released,
+        case.settings.get("group", "group") if case.mechanism in ("anatomy", "permute_within_groups") else "",
+    }
+    return found + [
+        f"column {name!r} was not in the table" for name in released.columns if name not in may and name not in house
+    ]
+
+
+def _original(case: Case, names: Sequence[str]) -> list[tuple[Any, ...]]:
+    fields = [case.field(name) for name in names]
+    return (
+        list(zip(*(zip(f.meant, f.spelled, strict=True) for f in fields), strict=True)) if names else [()] * case.rows
+    )
+
+
+def taxonomy(case: Case, name: str) -> dict[str, frozenset[str]] | None:
+    """The labels above each value."""
+    lines = case.taxonomies.get(name)
+    return None if lines is None else {line[0]: frozenset(line[1:]) for line in lines}
+
+
+def _rows(case: Case, released: Written, beside: Written | None) -> list[str]:
+    """Rows lost or invented, and values that do not cover what they were."""
+    if case.mechanism in STATISTICS | DRAWN:
+        return []
+    lost = case.rows - len(released.rows)
+    limit = (
+        float(case.settings.get("suppression", 0))
+        if case.mechanism in ("generalize_full_domain", "generalize_to_levels", "local_suppression")
+        else 0.0
+    )
+    found = []
+    if case.mechanism == "isolation_noise":
+        if lost < 0:
+            found.append("rows were invented")
+    elif lost < 0 or lost > limit * case.rows + 1e-9:
+        found.append(f"{lost} of {case.rows} rows are missing where {limit:g} of them may be")
+    names = [name for name in released.columns if name in case.released and name not in changed(case)]
+    above = {name: taxonomy(case, name) for name in names}
+
+    def by(name: str) -> Any:
+        if case.settings.get("small") == "000":  # HHS's sign for small areas
+            return lambda value, cell: value == "000" or covers(value, cell[0], cell[1], above[name])
+        return lambda value, cell: covers(value, cell[0], cell[1], above[name])
+
+    placed, _ = assign(released.tuples(names), _original(case, names), [by(name) for name in names])
+    if placed < len(released.rows):
+        found.append(f"{len(released.rows) - placed} released rows cover no original row of their own")
+    if beside is not None:
+        found += _apart(case, released, beside)
+    if case.mechanism == "permute_within_groups":
+        for name in case.roles["sensitive"]:
+            found += _same_values(case, name, released.column(name))
+    return found
+
+
+def _same_values(case: Case, name: str, column: Sequence[Any]) -> list[str]:
+    """Whether a column holds just the values it had."""
+    f = case.field(name)
+    placed, _ = assign(
+        [(value,) for value in column],
+        [(cell,) for cell in zip(f.meant, f.spelled, strict=True)],
+        [lambda v, cell: (v != "*" * len(v or "x") and covers(v, cell[0], cell[1])) or v == cell[1]],
+    )
+    return [] if placed == len(column) == case.rows else [f"column {name!r} does not hold the values it had"]
+
+
+def _apart(case: Case, released: Written, beside: Written) -> list[str]:
+    """Both tables of anatomy: the same groups of the same sizes, all values there."""
+    group = case.settings.get("group", "group")
+    counts: Counter[Any] = Counter()
+    n = next((c for c in beside.columns if c not in (group, *case.released)), None)
+    for i, key in enumerate(beside.column(group)):
+        counts[key] += int(beside.column(n)[i] or 0) if n else 1
+    if counts != Counter(released.column(group)):
+        return ["the groups of the two tables are not of the same sizes"]
+    column = beside.column(case.roles["sensitive"][0])
+    if n:
+        column = [value for value, times in zip(column, beside.column(n), strict=True) for _ in range(int(times or 0))]
+    return _same_values(case, case.roles["sensitive"][0], column)
+
+
+def _promised(case: Case) -> list[str]:
+    """What the mechanism's card promises for these parameters, as requirements."""
+    settings, found = case.settings, []
+    if "k" in settings and case.mechanism not in ("alpha_beta", "microaggregation"):
+        found.append(f"k_anonymity >= {settings['k']}")
+    if (
+        case.mechanism == "microaggregation"
+        and "k" in settings
+        and "columns" not in settings
+        and settings.get("how", "together") == "together"
+    ):
+        found.append(f"k_anonymity >= {settings['k']}")
+    if case.mechanism in ("anatomy", "permute_within_groups"):
+        least = int(settings["l"])
+        found += [f"distinct_l_diversity >= {least}", f"alpha_anonymity <= {1 / least + 1e-12}"]
+    return found
+
+
+def _order(case: Case, name: str, values: Sequence[Any]) -> list[Any] | None:
+    """The values of a column in their order, missing last; None if it has none that is certain."""
+    known = sorted({value for value in values if value is not None})
+    tail = [None] if None in set(values) else []
+    if name in case.orders:
+        place = {text: i for i, text in enumerate(case.orders[name])}
+        return sorted(known, key=lambda v: place[v]) + tail if set(known) <= set(place) else None
+    numbers = {value: number(value) for value in known}
+    if known and all(re.fullmatch(r"[+-]?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", v) for v in known):
+        return sorted(known, key=lambda v: (numbers[v], v)) + tail
+    if known and all(re.fullmatch(r"\d{4}-\d\d-\d\d", v) for v in known):
+        return known + tail
+    return known + tail if len(known) + len(tail) <= 2 else None
+
+
+def _fraction(text: str) -> float:
+    """A bound, which may be written 1/3."""
+    above, _, below = text.partition("/")
+    return float(above) / float(below or 1)
+
+
+def _measure(
+    case: Case, text: str, groups: list[list[int]], released: Written, grouped: bool
+) -> tuple[float, str, float] | None:
+    """What a requirement asks of this file, by our own count: the value, the sign and the bound; None if we do not count it."""
+    m = _REQUIREMENT.match(text.strip())
+    if m is None:
+        return None
+    name, given, about, sign, bound = m[1], m[2] or "", m[3], m[4], _fraction(m[5])
+    options = dict(part.split("=", 1) if "=" in part else ("kind", part) for part in given.split(",") if part)
+    if name in models.SIZES:
+        return None if grouped else (models.SIZES[name](groups), sign, bound)
+    columns = [about.strip('"')] if about else list(case.roles["sensitive"])
+    values = []
+    for column in columns:
+        if column not in released.columns:
+            return None
+        cells = released.column(column)
+        classes = [[cells[i] for i in members] for members in groups]
+        if name == "t_closeness" and options.get("kind") == "equal":
+            values.append(models.t_equal(classes))
+        elif name == "t_closeness" and options.get("kind") == "ordered":
+            order = _order(case, column, cells)
+            if order is None:
+                return None
+            values.append(models.t_ordered(classes, order))
+        elif name == "beta_likeness" and options.get("kind", "basic") != "basic":
+            return None
+        elif name in models.SENSITIVE:
+            known = {
+                k: (float(v) if "." in v else int(v)) for k, v in options.items() if k in ("l", "k", "rho1", "factor")
+            }
+            if set(options) - set(known) - {"kind"}:
+                return None
+            values.append(models.SENSITIVE[name](classes, **known))
+        else:
+            return None
+    if not values:
+        return None
+    return (min(values) if name in models.HIGHER else max(values)), sign, bound
+
+
+def _requirements(case: Case, released: Written, beside: Written | None, outcome: Outcome) -> list[str]:
+    """Requirements and promises that the file does not keep, and measured values that are not those we count."""
+    if case.mechanism in STATISTICS | DRAWN or not released.rows:
+        return [] if released.rows or case.mechanism in PRIVATE else ["a release without rows"]
+    group = case.settings.get("group", "group")
+    grouped = case.mechanism in ("anatomy", "permute_within_groups")
+    table = beside if beside is not None else released
+    members: dict[Any, list[int]] = defaultdict(list)
+    for i, key in enumerate(
+        table.column(group) if grouped else released.tuples([n for n in case.roles["quasi"] if n in released.columns])
+    ):
+        members[key].append(i)
+    groups = list(members.values())
+    if beside is not None and (n := next((c for c in beside.columns if c not in (group, *case.released)), None)):
+        times = [int(t or 0) for t in beside.column(n)]
+        groups = [[i for i in rows for _ in range(times[i])] for rows in groups]
+    found = []
+    told: dict[str, Any] = json.loads(outcome.stdout)["requirements"] if "--json" in case.call else {}
+    for text in dict.fromkeys([*case.require, *_promised(case), *told]):
+        counted = _measure(case, text, groups, table, grouped)
+        if counted is None:
+            continue
+        value, sign, bound = counted
+        slack = _TOLERANCE * max(1.0, abs(bound))
+        if not (value >= bound - slack if sign == ">=" else value <= bound + slack):
+            found.append(f"{text}: we count {value:g}")
+        stated = told.get(text, {}).get("value")
+        if (
+            isinstance(stated, int | float)
+            and math.isfinite(value)
+            and abs(stated - value) > 1e-6 * max(1.0, abs(value))
+        ):
+            found.append(f"{text}: measured {stated:g}, and we count {value:g}")
+    k = max(
+        [
+            _fraction(m[5])
+            for text in [*case.require, *_promised(case)]
+            if (m := _REQUIREMENT.match(text.strip())) and m[1] == "k_anonymity"
+        ],
+        default=0,
+    )
+    if case.person is not None and k > 1 and not grouped:
+        found += _people(case, released, groups, k)
+    return found
+
+
+def _people(case: Case, released: Written, groups: list[list[int]], k: float) -> list[str]:
+    """Classes that fewer than k people can be in: those whose rows they cover."""
+    names = [name for name in case.roles["quasi"] if name in released.columns and name not in changed(case)]
+    above = {name: taxonomy(case, name) for name in names}
+    whose = case.field(case.person or "").spelled
+    original = _original(case, names)
+    rows = released.tuples(names)
+    cache: dict[Any, bool] = {}
+    worst = math.inf
+    for members in groups:
+        people = set()
+        for i, cells in enumerate(original):
+            for name, value, cell in zip(names, rows[members[0]], cells, strict=True):
+                key = (name, value, cell)
+                if key not in cache:
+                    cache[key] = covers(value, cell[0], cell[1], above[name])
+                if not cache[key]:
+                    break
+            else:
+                people.add(whose[i])
+        worst = min(worst, len(people))
+    return [f"k >= {k:g} is promised, and a class covers {worst} people"] if worst < k else []
+
+
+def _own(case: Case, released: Written) -> list[str]:
+    """What single mechanisms say of their values."""
+    found: list[str] = []
+    settings = case.settings
+    if case.mechanism == "rank_swapping":
+        for name in changed(case) & set(released.columns):
+            found += _same_values(case, name, released.column(name))
+    if case.mechanism == "top_bottom_coding":
+        for name in case.roles["quasi"]:
+            cells = Counter(released.column(name))
+            for text, rows in cells.items():
+                if (
+                    text
+                    and text.startswith((">=", "<="))
+                    and text not in case.field(name).spelled
+                    and (edge := number(text[2:])) is not None
+                ):
+                    beyond = [
+                        v
+                        for v in cells
+                        if v and (x := number(v)) is not None and (x > edge if text[0] == ">" else x < edge)
+                    ]
+                    if beyond:
+                        found.append(f"{name!r} is coded and numbers beyond the code are released")
+                    if rows < int(settings.get("people", 1)):
+                        found.append(f"fewer than {settings['people']} people behind a code of {name!r}")
+    if case.mechanism == "rounding" and "=" not in settings.get("base", "10") and settings.get("columns") is None:
+        base = float(settings.get("base", "10"))
+        for name in case.roles["quasi"]:
+            if case.field(name).numeric:
+                for text in set(released.column(name)):
+                    x = number(text)
+                    if (
+                        x is not None
+                        and abs(x) < 1e9
+                        and abs(x / base - round(x / base)) > 1e-6
+                        and text not in case.field(name).spelled
+                    ):
+                        found.append(f"a number of {name!r} is no multiple of {base:g}")
+                        break
+    if case.mechanism == "pram":
+        for name in changed(case) & set(released.columns):
+            f = case.field(name)
+            known = set(map(str, f.meant)) | set(f.spelled)
+            if any(
+                cell is not None and cell not in known and number(cell) not in {number(v) for v in f.meant}
+                for cell in released.column(name)
+            ):
+                found.append(f"column {name!r} holds a value that it never had")
+    return found
+
+
+def _free(case: Case, released: Written) -> list[str]:
+    """Columns that nobody limits and that tell a protected one: such a release must be refused unless the owner waived it."""
+    if case.waived or case.mechanism in STATISTICS | DRAWN:
+        return []
+    return [f"the free column {name!r} tells: {how}" for name, how in case.free.items() if name in released.columns]
+
+
+def artefacts(folder: Path) -> list[str]:
+    """The files of a folder, for a report."""
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))

@@ -1,0 +1,180 @@
+"""A small share of benchmarks/fuzz.py, and proof that its checker can fail: every planted violation must be found."""
+
+from __future__ import annotations
+
+import ast
+import csv
+from collections.abc import Callable
+from pathlib import Path
+
+import fuzz
+import pytest
+from fuzzing.check import check
+from fuzzing.cover import covers
+from fuzzing.generate import Case, make
+from fuzzing.matching import assign
+from fuzzing.run import Outcome
+from fuzzing.tables import Field
+
+BENCHMARKS = Path(fuzz.__file__).parent
+NAMES, METRICS = fuzz.known()
+Rows = list[list[str]]
+PENDING = ("the number of rows follows", "the free column")
+"""What is known and being mended: to be emptied."""
+
+
+@pytest.mark.parametrize("mechanism", NAMES)
+def test_random_cases_keep_every_promise(mechanism: str) -> None:
+    codes = []
+    for index in range(6):
+        name, _, code, findings, _, _ = fuzz.one((7, index, mechanism), METRICS)
+        assert not [finding for finding in findings if not finding.text.startswith(PENDING)], (name, findings)
+        codes.append(code)
+    assert set(codes) <= {0, 1, 2}
+
+
+def test_a_case_in_a_process_of_its_own() -> None:
+    _, _, code, findings, _, _ = fuzz.one((7, 0, "mondrian"), METRICS, alone=True)
+    assert not findings
+    assert code in (0, 1, 2)
+
+
+def test_cases_are_reproducible() -> None:
+    assert make(3, 5, "k_member", METRICS) == make(3, 5, "k_member", METRICS)
+
+
+def test_the_checker_shares_no_code_with_the_package() -> None:
+    for name in ("check", "cover", "matching", "models", "written", "generate", "tables", "parameters", "requirements"):
+        tree = ast.parse((BENCHMARKS / "fuzzing" / f"{name}.py").read_text())
+        imported = [n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
+        imported += [alias.name for n in ast.walk(tree) if isinstance(n, ast.Import) for alias in n.names]
+        assert not any("sfumato" in module for module in imported), name
+
+
+AGES, ZIPS, ILLS = (21, 24, 33, 38), ("0123", "0129", "0456", "0457"), ("flu", "cold", "flu", "cold")
+HONEST: Rows = [
+    ["age", "zip", "ill"],
+    ["[20,30)", "012*", "flu"],
+    ["[20,30)", "012*", "cold"],
+    ["[30,40)", "045*", "flu"],
+    ["[30,40)", "045*", "cold"],
+]
+
+
+def _case(
+    tmp_path: Path, rows: Rows, *, require: tuple[str, ...] = (), mechanism: str = "mondrian", person: bool = False
+) -> tuple[Case, Outcome]:
+    """A release of four people as somebody wrote it, k = 2 promised."""
+    texts = {
+        "name": [f"zq0000000{i}" for i in range(4)],
+        "age": list(map(str, AGES)),
+        "zip": list(ZIPS),
+        "ill": list(ILLS),
+    }
+    fields = [
+        Field(
+            name=name,
+            kind="integer" if name == "age" else "text",
+            meant=tuple(AGES if name == "age" else cells),
+            spelled=tuple(cells),
+        )
+        for name, cells in texts.items()
+    ]
+    if person:
+        fields.append(Field(name="person", kind="person", meant=("a", "a", "b", "c"), spelled=("a", "a", "b", "c")))
+    case = Case(
+        name="planted", fields=tuple(fields), roles={"identifiers": ("name",), "quasi": ("age", "zip"), "sensitive": ("ill",), "insensitive": ()},
+        person="person" if person else None, guarding=None, taxonomies={}, orders={}, mechanism=mechanism, settings={"k": "2"}, require=require, files={}, call=("sanitize",),
+        out="out.csv", spoilt=False, free={}, waived=False, secrets=frozenset(texts["name"]),
+    )  # fmt: skip
+    with (tmp_path / "out.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    return case, Outcome(code=0, stdout="", stderr="", new=("out.csv",), folder=tmp_path)
+
+
+def test_an_honest_release_passes(tmp_path: Path) -> None:
+    require = (
+        "k_anonymity >= 2",
+        "distinct_l_diversity >= 2",
+        "t_closeness[equal] <= 0",
+        "alpha_anonymity(ill) <= 0.5",
+        "entropy_l_diversity >= 2",
+    )
+    assert check(*_case(tmp_path, HONEST, require=require)) == []
+
+
+def _cell(row: int, column: int, text: str) -> Callable[[Rows], Rows]:
+    return lambda rows: [
+        [text if (i, j) == (row, column) else cell for j, cell in enumerate(r)] for i, r in enumerate(rows)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("mutate", "words"),
+    [
+        (_cell(1, 0, "[20,25)"), "we count 1"),  # a class of its own
+        (_cell(1, 1, "0123"), "we count 1"),
+        (lambda rows: [[("[30,40)" if c == "[20,30)" else c) for c in r] for r in rows], "cover no original row"),
+        (lambda rows: [[("013*" if c == "012*" else c) for c in r] for r in rows], "cover no original row"),
+        (_cell(1, 2, "cold"), "cover no original row"),  # a sensitive value of nobody
+        (lambda rows: [[c if j or not i else "<20" for j, c in enumerate(r)] for i, r in enumerate(rows)], "cover no original row"),
+        (lambda rows: rows[:-1], "rows are missing"),
+        (lambda rows: [*rows, rows[-1]], "rows are missing"),
+        (lambda rows: [[*r, "name" if not i else f"n{i}"] for i, r in enumerate(rows)], "must not be released"),
+        (lambda rows: [[*r, "extra" if not i else "x"] for i, r in enumerate(rows)], "was not in the table"),
+        (lambda rows: [*rows[:-1], rows[-1][:2]], "cannot be read"),
+        (lambda rows: [rows[0]], "rows are missing"),
+    ],
+)  # fmt: skip
+def test_a_changed_release_is_found(tmp_path: Path, mutate: Callable[[Rows], Rows], words: str) -> None:
+    findings = check(*_case(tmp_path, mutate(HONEST)))
+    assert any(words in finding.text for finding in findings), findings
+
+
+@pytest.mark.parametrize(
+    "require", ["k_anonymity >= 3", "distinct_l_diversity >= 3", "entropy_l_diversity >= 2.1", "alpha_anonymity <= 0.4", "recursive_diversity[l=2] <= 0.9",
+                "prosecutor_risk <= 0.4", "marketer_risk <= 0.4", "identity_information <= 0.9", "p_sensitive_k_anonymity[k=3] >= 1", "accuracy_gain <= -0.1"],
+)  # fmt: skip
+def test_a_requirement_that_fails_is_found(tmp_path: Path, require: str) -> None:
+    assert any(finding.text.startswith(require) for finding in check(*_case(tmp_path, HONEST, require=(require,))))
+
+
+def test_people_are_counted_and_not_rows(tmp_path: Path) -> None:
+    findings = check(*_case(tmp_path, HONEST, person=True))
+    assert any("covers 1 people" in finding.text for finding in findings), findings
+
+
+def test_streams_and_leftovers_are_searched(tmp_path: Path) -> None:
+    case, outcome = _case(tmp_path, HONEST)
+    seen = {
+        finding.kind
+        for wrong in (
+            {"stdout": "no line for zq00000002"},
+            {"code": 3},
+            {"stderr": "Traceback (most recent call last):"},
+            {"stderr": "x.py:1: RuntimeWarning: overflow"},
+            {"new": ("out.csv", ".hidden.csv")},
+            {"code": 1, "stderr": "sfumato: it cannot be met."},
+            {"late": True},
+        )
+        for finding in check(case, Outcome(**{**outcome.__dict__, **wrong}))
+    }
+    assert seen == {"raw", "foreign", "left", "slow"}
+
+
+@pytest.mark.parametrize(
+    ("released", "meant", "spelled", "holds"),
+    [
+        ("[20,30)", 30, "30", False), ("[20,30]", 30, "30", True), ("<30", 30, "30", False), (">=30", 30, "30", True), ("*", None, "", True), ("x", None, "", False),
+        (None, None, "", True), (None, 3, "3", False), ("476**", "47678", "47678", True), ("476**", "4767", "4767", True), ("476**", "4777", "4777", False), ("4__*", "4", "4", True),
+        ('{a, "b, c"}', "b, c", "b, c", True), ("{a, b}", "c", "c", False), ("1e+05", 100000, "100000", True), ("90+", 91, "91", True), ("90+", 89, "89", False),
+    ],
+)  # fmt: skip
+def test_what_a_released_value_covers(released: str | None, meant: object, spelled: str, holds: bool) -> None:
+    assert covers(released, meant, spelled) is holds
+
+
+def test_matching_moves_rows_that_took_the_place_of_others() -> None:
+    released, original = [("ab",), ("a",), ("b",), ("ab",)], [("a",), ("b",), ("a",), ("b",)]
+    assert assign(released, original, [lambda value, other: other in value])[0] == 4
+    assert assign([("a",)] * 3, original, [lambda value, other: other in value])[0] == 2
