@@ -12,7 +12,6 @@ import io
 import os
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ import numpy as np
 
 from ..core.column import FloatArray, IntArray
 from ..core.errors import InputError
+from ..core.noun import dataclass
 from ..core.processes import side_by_side
 from .features import Features
 from .miners import FUSION, Miner
