@@ -28,3 +28,16 @@ def test_what_goes_with_risk_only_is_refused_without(run: Run, house: House) -> 
 def test_thresholds_are_the_owners(run: Run, house: House) -> None:
     found = json.loads(run("profile", house.people, "--risk", "--threshold", "20", "--threshold", "2", "--json").out)
     assert {check["least"] for check in found["risk"]["checks"]} == {2, 20}
+
+
+def test_nothing_is_called_suggested_that_the_owner_named(run: Run, house: House) -> None:
+    suggested = run("profile", house.people).out
+    assert "suggested quasi-identifier" in suggested
+    names = json.loads(run("profile", house.people, "--json").out)["together"]["columns"]
+    named = run("profile", house.people, "--quasi", names[0], "--quasi", names[1]).out
+    assert "On all 2 quasi-identifiers that you named together" in named
+    assert "suggested quasi-identifier" not in named
+    roles = run("profile", house.people, "--risk", "--roles", house.roles).out
+    assert "suggested" not in roles
+    assert "that you named" in roles
+    run("profile", house.people, "--risk", "--roles", house.roles, "--quasi", names[0]).refused(2, "give one of them")

@@ -104,3 +104,21 @@ def _pitman_process(rng: np.random.Generator, people: int, *, theta: float, alph
                 break
         table[i] = table[j]
     return table
+
+
+@pytest.mark.parametrize("fraction", [0.01, 0.05, 0.3, 0.9])
+def test_those_alone_here_and_there_are_never_more_than_those_alone_here(fraction: float) -> None:
+    """Two different numbers, each with its name: of those alone here, and of everybody."""
+    rng = np.random.default_rng(7)
+    for classes in ([1] * 400 + [2] * 30, [1] * 3 + [50] * 9, [1] * 500, list(rng.geometric(0.4, 300))):
+        found = population_uniques(np.array(classes), fraction)
+        assert found.of_sample is not None
+        assert found.value is not None
+        assert found.of_sample <= found.sample_uniques
+        assert found.of_sample <= found.value + 1e-9
+        assert found.of_sample == pytest.approx(fraction * found.value)
+        assert (
+            f"{found.sample_uniques:,} rows are alone here; of these an estimated {found.of_sample:,.0f} "
+            in found.sentence
+        )
+        assert f"In the whole population an estimated {found.value:,.0f} people are alone" in found.sentence

@@ -81,7 +81,10 @@ def test_no_value_of_the_table_comes_out(found: Profile) -> None:
 
 def test_the_dictionary_has_what_the_command_line_shows(found: Profile) -> None:
     told = found.to_dict()
-    assert set(told) == {"table", "rows", "columns", "together", "growth", "combinations", "adds", "notes"}
+    assert set(told) == {"table", "rows", "columns", "together", "growth", "combinations", "adds", "notes"} | {
+        "sentence",
+        "quasi_named_by_owner",
+    }
     assert told["rows"] == 120
     first = told["columns"][0]
     assert (first["name"], first["kind"], first["role"]) == ("patient_id", "identifier", "person")

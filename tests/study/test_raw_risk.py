@@ -123,3 +123,60 @@ def test_people_with_several_rows_have_a_curve_without_a_loss(tmp_path: Path) ->
     found = sf.raw_risk(sf.read(path), roles)
     assert found.people == 40
     assert [step.loss for step in found.curve] == [None, None]
+
+
+def test_minimal_uniques_say_up_to_which_size_they_were_looked_for() -> None:
+    """Four columns of parity: everybody is alone on all four, and nobody on three."""
+    bits = [(a, b, c, (a + b + c) % 2) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
+    columns = {f"c{i}": [f"v{row[i]}" for row in bits] for i in range(4)}
+    found = sf.raw_risk(table(**columns), sf.Roles(quasi=tuple(columns)), minimal=2, curve=False)
+    assert found.suda.sentence == (
+        "Minimal uniques: 0 rows have one of at most 2 columns (0 of 1 column, 0 of 2 columns); 8 more rows are alone on all 4 "
+        "quasi-identifiers, but on no set of at most 2 columns."
+    )
+    assert found.suda.alone == found.sets[0].alone == 8
+
+
+def test_a_tail_is_not_far_from_the_others_and_one_value_away_is() -> None:
+    """A skewed column: beyond three median deviations lie 16% of the rows, close together."""
+    hours = [40] * 700 + [39, 41] * 70 + [*range(45, 61)] * 10
+    found = sf.raw_risk(table(hours=hours, sex=["f", "m"] * 500), sf.Roles(quasi=("hours", "sex")), curve=False)
+    assert found.outliers[0].far == 0
+    found = sf.raw_risk(table(hours=[*hours, 999]), sf.Roles(quasi=("hours",)), curve=False)
+    assert (found.outliers[0].far, found.outliers[0].isolated) == (1, 1)
+    assert (
+        found.sentences[-1]
+        == "hours: 1 row lies far from the others (no other row comes within one standard deviation)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "words"),
+    [
+        ("weekday", [1, 2, 3, 4, 5, 6, 7] * 8, "set values"),
+        ("grade", ["a", "b"] * 28, "set values"),
+        ("sex", ["a", "b"] * 28, "stays with a person"),
+        ("purchases", [*range(56)], "may change with time"),
+        ("reading", [i / 7 for i in range(56)], "measured number"),
+        ("seen", [f"2020-01-{i % 28 + 1:02}" for i in range(56)], "does not change"),
+        ("flag", ["x"] * 56, "every row has the same value"),
+    ],
+)
+def test_what_is_replicable_follows_from_the_column(name: str, values: list[object], words: str) -> None:
+    (question,) = sf.raw_risk(table(**{name: values}), sf.Roles(quasi=(name,)), curve=False).questions
+    assert words in question.replicable
+
+
+def test_what_is_replicable_is_counted_where_people_have_several_rows() -> None:
+    rows = {"who": ["a", "a", "b", "b", "c"], "town": ["x", "x", "x", "y", "z"]}
+    (question,) = sf.raw_risk(table(**rows), sf.Roles(quasi=("town",), person="who"), curve=False).questions
+    assert question.replicable == "counted: the same in all rows of 50% of 2 people with several rows"
+
+
+def test_the_population_table_is_counted_not_estimated() -> None:
+    people = table(**PEOPLE)
+    larger = table(**{name: values * 3 for name, values in PEOPLE.items()})
+    found = sf.raw_risk(people, ROLES, population=larger, curve=False)
+    assert "Of 1 row alone here, 0 fit one person of the population table at most (counted)." in found.sentences
+    found = sf.raw_risk(people, ROLES, population=people, curve=False)
+    assert "Of 1 row alone here, 1 fits one person of the population table at most (counted)." in found.sentences

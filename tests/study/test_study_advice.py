@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import re
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -349,7 +351,8 @@ def test_the_rest_of_the_sentences() -> None:
     said = advice(found)
     assert said.of("looked")[0].startswith("17 more candidates")
     (beware,) = said.of("beware")
-    assert "distinct_l_diversity >= 2" in beware
+    assert "alpha_anonymity" in beware
+    assert "close" not in beware  # a limit bounds what a class tells, and two different values do not even do that
     quiet = result([{R: 0.2, L: 0.3, K: 5, "distinct_l_diversity": 1}], ["t_closeness[equal] <= 1"])
     assert advice(quiet).of("beware") == []
     fine = result([{R: 0.2, L: 0.3, K: 5, "distinct_l_diversity": 2}], ["k_anonymity >= 5"])
@@ -407,7 +410,35 @@ def test_what_everybody_has_no_limit_closes() -> None:
     )
     (said,) = advice(found).of("beware")
     assert "no release that keeps the column closes that" in said
-    assert "distinct_l_diversity >= 2" not in said
+    assert "alpha_anonymity" not in said
+
+
+def test_the_requirement_that_is_recommended_bounds_what_a_class_tells(tmp_path: Path) -> None:
+    """Taken from the sentence, asked for and counted anew in the release that is then recommended."""
+    most = memory(ill=["flu" if i % 8 else "HIV" for i in range(80)])
+    how = {"requirements": ("k_anonymity >= 2",), "measures": ("distinct_l_diversity",)}
+    (said,) = advice(study(most, "mondrian k=2", **how).run(refine=0)).of("beware")
+    match = re.search(
+        r"such as (alpha_anonymity\(ill\) <= (\S+)) would .* than (\S+)% of a class .* makes up (\S+)% of the table",
+        said,
+    )
+    assert match is not None
+    assert float(match[2]) == pytest.approx(float(match[3]) / 100)
+    assert float(match[4]) == 87.5
+    asked = match[1]
+    again = study(most, f"mondrian require='{asked}'", requirements=(asked,), measures=("distinct_l_diversity",)).run(
+        refine=0
+    )
+    chosen = again.recommended[0]
+    assert chosen is not None
+    again.release(chosen).table.write(tmp_path / "release.csv")
+    with (tmp_path / "release.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    classes: dict[tuple[object, ...], list[object]] = {}
+    for row in rows:
+        classes.setdefault(tuple(v for n, v in row.items() if n in ("age", "zip")), []).append(row["ill"])
+    assert max(max(map(ills.count, ills)) / len(ills) for ills in classes.values()) <= float(match[2])
+    assert not any("share one value" in text for text in advice(again).of("beware"))
 
 
 def test_releases_made_elsewhere_are_decided_like_others() -> None:

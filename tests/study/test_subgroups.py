@@ -216,7 +216,9 @@ def test_columns_of_small_groups_only_do_not_hide_the_small_groups_of_others() -
     found = subgroups(paired(rows, out), ROLES, by=["town", "age"])
     assert (found.small.people, found.rest.people) == (1, 39)
     assert found.difference == pytest.approx((1 - 1 / 2) / 2)
-    assert "The one person in groups of less than 5% of the people loses 0.25, the other 39 " in found.sentences[0]
+    assert (
+        "The one person in groups of less than 5% of the people by age loses 0.25, the other 39 " in found.sentences[0]
+    )
     assert " with 1 person: it loses" in found.sentences[2]
 
 
@@ -289,3 +291,12 @@ def test_classes_that_overlap_are_filled_one_after_the_other() -> None:
     assert [of(found, "town", name).suppressed for name in "abc"] == [0, 0, 3]
     less = {name: values[:11] for name, values in out.items()}
     assert subgroups(Release(table=table(less), original=table(rows)), roles).suppressed == 3
+
+
+def test_a_column_by_which_nobody_was_counted_is_named_in_the_sentence() -> None:
+    """Sixty towns are too many to make groups of: whoever reads of people in small groups reads which column was not asked."""
+    rows = {"town": [f"{i % 60}t" for i in range(120)], "age": ["b"] * 2 + ["a"] * 118, "ill": ["x"] * 120}
+    found = subgroups(paired(rows, rows), ROLES)
+    assert found.beyond == ("town",)
+    assert "The 2 people in groups of less than 5% of the people by age lose 0, the other 118 0" in found.sentences[0]
+    assert found.sentences[0].endswith("Small groups of 'town' are not counted: it has more than 50 values.")

@@ -9,6 +9,7 @@ boxes are asked for, a box that covers all points of a cell is added to it as a 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -17,7 +18,6 @@ from ..core.column import IntArray
 from ..core.counts import Counts, exact, pack
 from ..core.cover import BoolArray
 from ..core.hierarchy import Hierarchy
-from ..core.noun import dataclass
 from ._axis import Axis
 
 _PAIRS = 4_000_000

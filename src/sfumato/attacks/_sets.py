@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -9,7 +10,6 @@ import numpy as np
 from ..core.column import Column, IntArray
 from ..core.counts import Counts
 from ..core.cover import BoolArray, Domain
-from ..core.noun import dataclass
 from ..core.release import Evidence
 from ._axis import covered
 from ._known import grouped, placed

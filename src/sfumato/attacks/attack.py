@@ -8,13 +8,12 @@ of the people in it is what lies above the control; without a control, what lies
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..core.metric import Exactness
-from ..core.noun import dataclass
 from .standing import Standing, standing
 
 
@@ -55,9 +54,6 @@ class Rate:
         error = float(np.hypot(self.value - self.low, other.high - other.value))
         return self.value - other.value > error
 
-    def _about(self) -> list[str]:
-        return [str(self)]
-
     def __str__(self) -> str:
         return f"{100 * self.value:.3g}% [{100 * self.low:.3g}, {100 * self.high:.3g}]"
 
@@ -86,9 +82,6 @@ class Attack:
     sentence: str = ""
     source: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
-
-    def _about(self) -> list[str]:
-        return [self.name, str(self.success), f"{self.attacked:,} attacked"]
 
     @property
     def above(self) -> float:

@@ -57,23 +57,26 @@ def run(
     """
     from ..core.errors import InputError
     from ..core.files import write_whole
+    from ..core.roles import Roles
     from ..profile.table import profile
 
     if write_roles is not None and write_roles.exists() and not force:
         raise InputError(f"{write_roles}: already there; remove it, name another file, or pass --force.")
+    if quasi and roles is not None:
+        raise InputError("--quasi and --roles both name the quasi-identifiers; give one of them.")
     if not risk and (roles or fraction or population or threshold):
         raise InputError("--roles, --fraction, --population and --threshold go with --risk.")
     table = reading.open(input, quiet=json)
     deeper = None
     with o.progress(f"profile {input}") as bar:
-        found = profile(table, most=most, quasi=quasi or None)
+        own = None if roles is None else Roles.read(roles)
+        found = profile(table, most=most, quasi=quasi or None, roles=own)
         if risk:
-            from ..core.roles import Roles
             from ..study.raw_risk import THRESHOLDS, raw_risk
 
             deeper = raw_risk(
                 table,
-                found.roles if roles is None else Roles.read(roles),
+                own or found.roles,
                 fraction=fraction,
                 population=None if population is None else reading.open(population, quiet=json),
                 thresholds=tuple(sorted(set(threshold))) if threshold else THRESHOLDS,
@@ -99,6 +102,8 @@ def show(found: Profile, most: int = 12) -> None:
     """The profile as three tables."""
     from rich.table import Table as Grid
 
+    from ..core.words import percent
+
     content = found.to_dict()
     out = o.console()
     out.print(f"{content['table']}: {content['rows']:,} rows, {len(content['columns'])} columns", style="bold")
@@ -109,7 +114,9 @@ def show(found: Profile, most: int = 12) -> None:
             cells.add_column(heading, justify="right" if heading in NUMBERS else "left", overflow="fold")
         return cells
 
-    cells = grid("\nColumns", "column", "kind", "distinct", "missing", "suggested role", "because")
+    cells = grid(
+        "\nColumns", "column", "kind", "distinct", "missing", "role" if found.owned else "suggested role", "because"
+    )
     for column in content["columns"]:
         about = "" if column.get("exactness", "exact") == "exact" else "about "
         distinct, gaps = f"{about}{column['distinct']:,}", f"{column['missing']:,}"
@@ -121,16 +128,11 @@ def show(found: Profile, most: int = 12) -> None:
             cells.add_row(
                 ", ".join(combination["columns"]),
                 f"{combination['unique_rows']:,}",
-                f"{100 * combination['share']:.1f}%",
+                percent(combination["share"]),
             )
         out.print(cells)
     if content["adds"]:
-        together = content["together"]
-        out.print(
-            f"\nOn all {len(together['columns'])} suggested quasi-identifiers together {together['unique_rows']:,} rows "
-            f"({100 * together['share']:.1f}%) are alone.",
-            style="bold",
-        )
+        out.print(f"\n{content['sentence']}", style="bold")
         cells = grid("\nWhat each column adds", "column", "bits", "alone by it only", "alone without it", "it adds")
         for row in content["adds"]:
             bits = "" if row["entropy_bits"] is None else f"{row['entropy_bits']:.2f}"
@@ -146,6 +148,8 @@ def show_risk(found: RawRisk, most: int = 12) -> None:
     """The deeper look as tables, each with a sentence."""
     from rich.table import Table as Grid
 
+    from ..core.words import about, counted, percent
+
     out = o.console()
 
     def grid(title: str, *headings: str) -> Grid:
@@ -158,13 +162,13 @@ def show_risk(found: RawRisk, most: int = 12) -> None:
     size = f"up to {found.largest} " if found.largest < len(found.quasi) else ""
     limits = [f"below {k}" for k in found.thresholds]
     cells = grid(
-        f"\nAll {len(found.sets):,} sets of {size}quasi-identifiers, worst first",
+        f"\nThe worst {min(most, len(found.sets))} of all {len(found.sets):,} sets of {size}quasi-identifiers",
         "columns", "classes", "alone", *limits, "mean risk", "pairs told apart",
     )  # fmt: skip
     for one in found.sets[:most]:
         cells.add_row(
             ", ".join(one.columns), f"{one.classes:,}", f"{one.alone:,}", *(f"{n:,}" for n in one.below),
-            f"{one.distinction:.4f}", f"{100 * one.separation:.3f}%",
+            about(one.distinction), percent(one.separation),
         )  # fmt: skip
     out.print(cells)
     cells = grid(
@@ -182,29 +186,14 @@ def show_risk(found: RawRisk, most: int = 12) -> None:
                 ", ".join(check.worst),
             )  # fmt: skip
     out.print(cells)
-    suda = found.suda
-    sizes = ", ".join(f"{n:,} of {i} column{'s' if i > 1 else ''}" for i, n in enumerate(suda.by_size, 1))
-    out.print(f"\nMinimal uniques: {suda.records:,} records have one ({sizes}).")
-    cells = grid("", "column", "in so much of the minimal uniques, by score")
-    for column, share in sorted(suda.by_column.items(), key=lambda item: -item[1]):
-        cells.add_row(column, f"{100 * share:.1f}%")
+    minimal, *others = found.sentences
+    out.print(f"\n{minimal}")
+    cells = grid("", "column", f"in so much of these, of at most {counted(found.suda.most, 'column')}, by score")
+    for column, share in sorted(found.suda.by_column.items(), key=lambda item: -item[1]):
+        cells.add_row(column, percent(share))
     out.print(cells)
-    if found.population is not None:
-        people = found.population
-        told = ", ".join(f"{name} {value:,.0f}" for name, value in people.by_model.items() if value is not None)
-        out.print(
-            f"\nOf {people.sample_uniques:,} rows alone here, an estimated {people.value or 0:,.0f} people are alone in the population "
-            f"({people.chosen}; by model: {told}). The models differ in what they suppose; none has seen the population."
-        )
-    if found.journalist is not None:
-        out.print(
-            f"\nJournalist's risk against the population table: {found.journalist:.4g} for the most exposed row (exact)."
-        )
-    for one_column in found.outliers:
-        if one_column.far or one_column.isolated:
-            out.print(
-                f"{one_column.column}: {one_column.far:,} rows lie far from the others, {one_column.isolated:,} values stand quite alone."
-            )
+    for sentence in others:
+        out.print(sentence)
     cells = grid("\nEMA's three questions", "column", "replicable?", "distinguishable?", "knowable?")
     for question in found.questions:
         cells.add_row(question.column, question.replicable, question.distinguishable, question.knowable)
@@ -222,9 +211,9 @@ def show_risk(found: RawRisk, most: int = 12) -> None:
             )
             cells.add_row(
                 step.added,
-                f"{100 * step.alone:.1f}%",
+                percent(step.alone),
                 _bar(step.alone),
-                f"{step.risk:.4f}",
+                about(step.risk),
                 loss,
                 _bar(step.loss or 0.0),
             )

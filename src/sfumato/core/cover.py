@@ -22,6 +22,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -29,7 +30,6 @@ import numpy.typing as npt
 
 from .column import Column, IntArray
 from .hierarchy import TOP, Hierarchy
-from .noun import dataclass
 from .spelling import DAY, DAY_FIRST
 
 BoolArray = npt.NDArray[np.bool_]

@@ -14,8 +14,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterable, Sequence
-
-from .noun import dataclass
+from dataclasses import dataclass
 
 MARKS = r"\*+|NA|NULL|"
 """What may stand among the values of any column; the last is nothing at all."""

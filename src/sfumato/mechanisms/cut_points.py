@@ -5,6 +5,7 @@ Bezzi 2010, sec. 4; the search (dynamic programming over all ranges, proved) is 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -17,7 +18,6 @@ from ..core.errors import InputError
 from ..core.hierarchy import TOP
 from ..core.mechanism import MechanismCard, Progress
 from ..core.metric import Requirement
-from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Recoding, Table

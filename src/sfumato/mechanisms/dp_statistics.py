@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar, NamedTuple
 
@@ -23,7 +23,6 @@ from ..core.column import IntArray
 from ..core.errors import InputError
 from ..core.mechanism import MechanismCard, Progress
 from ..core.metric import Requirement
-from ..core.noun import dataclass, short
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
@@ -44,9 +43,6 @@ class Asked(NamedTuple):
     column: str | None = None
     value: str | None = None
 
-    def __repr__(self) -> str:
-        return short(self)
-
 
 class Answer(NamedTuple):
     """A noisy statistic, the scale of its noise, and the interval that the exact one is in unless the noise was rare."""
@@ -55,9 +51,6 @@ class Answer(NamedTuple):
     scale: float
     low: float
     high: float
-
-    def __repr__(self) -> str:
-        return short(self)
 
 
 def asked(text: str) -> list[Asked]:
@@ -189,9 +182,6 @@ class Number(NamedTuple):
     value: int
     sensitivity: int
     epsilon: Fraction
-
-    def __repr__(self) -> str:
-        return short(self)
 
 
 def _numbers(one: Asked, exact: tuple[int, int], stated: Mapping[str, Grid], epsilon: Fraction) -> list[Number]:

@@ -8,6 +8,7 @@ released values of the field from the other released columns, and predicts peopl
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ import numpy as np
 from ..core.column import Column, FloatArray, IntArray
 from ..core.cover import BoolArray, Domain
 from ..core.errors import Unavailable
-from ..core.noun import dataclass
 from ..core.roles import Roles
 from .features import features
 from .folds import Job, Predicted, fuse

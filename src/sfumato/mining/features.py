@@ -15,6 +15,7 @@ What is learned (medians for what is missing, scales, bins) is part of the miner
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,6 @@ import numpy.typing as npt
 
 from ..core.column import Column, FloatArray, IntArray
 from ..core.cover import Domain
-from ..core.noun import dataclass
 from ..core.roles import Roles
 from .rows import Aligned, merged
 

@@ -1,4 +1,4 @@
-"""How many of the rows that are alone in a sample are alone in the population it was drawn from: three published estimators.
+"""How many people are alone in the population that a sample was drawn from, and how many of those alone in the sample: three estimators.
 
 All take the class sizes of the sample and the sampling fraction. None knows the population: each supposes a law of class sizes, and
 they may differ widely, so the range of the three is told beside the rule of Dankar et al. (2012) that chooses one.
@@ -7,13 +7,14 @@ they may differ widely, so the range of the three is told beside the rule of Dan
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from ..core.column import FloatArray, IntArray
 from ..core.errors import InputError
-from ..core.noun import dataclass
+from ..core.words import counted, percent
 
 Model = Literal["zayatz", "pitman", "snb"]
 
@@ -31,8 +32,37 @@ class PopulationUniques:
 
     @property
     def value(self) -> float | None:
-        """The chosen model's estimate."""
+        """The chosen model's estimate of the people who are alone in the population."""
         return None if self.chosen is None else self.by_model[self.chosen]
+
+    @property
+    def of_sample(self) -> float | None:
+        """Of the rows alone in the sample, those expected to be alone in the population: the share of the population's that was drawn.
+
+        Who is alone in the population and drawn is alone in the sample, so it is never more than these.
+        """
+        return None if self.value is None else min(self.fraction * self.value, float(self.sample_uniques))
+
+    @property
+    def sentence(self) -> str:
+        """Both numbers, each with what it counts."""
+        alone = self.sample_uniques
+        are = "is" if alone == 1 else "are"
+        if self.fraction == 1:
+            return (
+                f"{counted(alone, 'row')} {are} alone here, and so in the population, which the table is taken to be."
+            )
+        if not alone:
+            return "No row is alone here, so the models expect nobody to be alone in the population."
+        if self.value is None or self.of_sample is None:
+            return f"{counted(alone, 'row')} {are} alone here; no model fits, so nothing is estimated about the population."
+        told = ", ".join(f"{name} {value:,.0f}" for name, value in self.by_model.items() if value is not None)
+        return (
+            f"{counted(alone, 'row')} {are} alone here; of these an estimated {self.of_sample:,.0f} "
+            f"({percent(self.of_sample / alone)}) would be alone in the population too, if the table is a random {percent(self.fraction)} "
+            f"of it. In the whole population an estimated {self.value:,.0f} people are alone ({self.chosen}; by model: {told}). "
+            "The models differ in what they suppose; none has seen the population."
+        )
 
     @property
     def ci(self) -> tuple[float, float] | None:
@@ -48,6 +78,7 @@ class PopulationUniques:
             "sample_uniques": self.sample_uniques,
             "population_uniques": dict(self.by_model),
             "chosen": self.chosen,
+            "of_the_sample_uniques": self.of_sample,
             "exactness": "estimate",
             "range_of_models": self.ci,
         }
@@ -79,6 +110,9 @@ def population_uniques(sizes: IntArray, fraction: float) -> PopulationUniques:
             *sorted(smaller, key=lambda model: math.inf if found[model] is None else float(found[model] or 0)),
             "pitman",
         )
+    # the sample holds the drawn share of the population's uniques, and all are alone in it: more than this it would show
+    most = alone / fraction
+    found = {model: None if value is None else min(value, most) for model, value in found.items()}
     chosen = next((model for model in order if found[model] is not None), None)
     return PopulationUniques(rows, fraction, alone, found, chosen)
 

@@ -8,6 +8,7 @@ ATT columns and sets of up to M of them looked at.
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
 from math import comb, prod
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from ..core.column import FloatArray, IntArray
 from ..core.counts import Counts, pack
 from ..core.errors import InputError
-from ..core.noun import dataclass
+from ..core.words import counted
 
 MOST = 20_000
 """Sets of columns that are looked at."""
@@ -24,18 +25,35 @@ MOST = 20_000
 
 @dataclass(frozen=True, eq=False)
 class Suda:
-    """For the records that are alone on all columns (the others have no MSU): their score and their MSUs by size."""
+    """For the records that are alone on all columns (the others have no MSU): their score and their MSUs of at most `most` columns."""
 
     columns: tuple[str, ...]
     most: int
     records: int
     """Records that are alone on some set of up to `most` columns."""
+    alone: int
+    """Records that are alone on all columns: the others of these stand out by larger sets only."""
     score: FloatArray
     """A score for each distinct tuple of the counts; 0 if it has no MSU."""
     by_size: tuple[int, ...]
     """How many MSUs there are of each size, from 1 column on."""
     by_column: dict[str, float]
     """The share of all score that is due to sets with this column."""
+
+    @property
+    def sentence(self) -> str:
+        """Who stands out on few columns, and who only on more; minimal uniques of more than `most` columns were not looked for."""
+        columns = f"all {len(self.columns)} quasi-identifiers" if len(self.columns) > 1 else "the one quasi-identifier"
+        if not self.alone:
+            return f"Minimal uniques: there are none, since no row is alone on {columns}."
+        sets = ", ".join(f"{n:,} of {counted(i, 'column')}" for i, n in enumerate(self.by_size, 1))
+        few = "one column" if self.most == 1 else f"at most {self.most} columns"
+        found = f"{counted(self.records, 'row')} {'has' if self.records == 1 else 'have'} one of {few} ({sets})"
+        rest = self.alone - self.records
+        if not rest:
+            return f"Minimal uniques: {found}; no other row is alone on {columns}."
+        more = f"{counted(rest, 'more row')} {'is' if rest == 1 else 'are'} alone on {columns}, but on no set of {few}"
+        return f"Minimal uniques: {found}; {more}."
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, without any value of the table."""
@@ -45,6 +63,7 @@ class Suda:
             "columns": list(self.columns),
             "largest_set": self.most,
             "records_with_a_minimal_unique": self.records,
+            "records_alone_on_all_columns": self.alone,
             "minimal_uniques_by_size": list(self.by_size),
             "score_median_p90_p99_max": quantiles,
             "share_by_column": self.by_column,
@@ -95,7 +114,7 @@ def suda(counts: Counts, *, most: int = 3, person: bool = False) -> Suda:
         below = here
     total = float(score.sum())
     shares = {name: float(by_column[i] / total) if total else 0.0 for i, name in enumerate(names)}
-    return Suda(names, size, int(alone_somewhere.sum()), score, tuple(by_size), shares)
+    return Suda(names, size, int(alone_somewhere.sum()), len(single), score, tuple(by_size), shares)
 
 
 def _alone(counts: Counts, at: tuple[int, ...], sizes: list[int], asked: IntArray, person: bool) -> Any:

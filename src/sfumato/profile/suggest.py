@@ -7,11 +7,11 @@ names or numbers a person, and free text, never leaves.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..core import ladders
 from ..core.column import Column
-from ..core.noun import dataclass
 from ..core.roles import Roles
 from . import words
 from .kinds import Guess, direct
@@ -63,6 +63,20 @@ def suggest(seen: Sequence[Seen], quasi: Sequence[str] | None = None) -> dict[st
             elif said.role == "quasi":
                 found[name] = Suggestion("insensitive", "not among the quasi-identifiers that the owner named")
     return found
+
+
+def named(roles: Roles | None) -> dict[str, Suggestion]:
+    """What the owner's roles file says, which no suggestion overrules."""
+    if roles is None:
+        return {}
+    by_role: dict[Role, Sequence[str]] = {
+        "identifiers": roles.identifiers,
+        "insensitive": roles.insensitive,
+        "sensitive": roles.sensitive,
+        "quasi": roles.quasi,
+        "person": () if roles.person is None else (roles.person,),
+    }
+    return {name: Suggestion(role, "your roles file says so") for role, names in by_role.items() for name in names}
 
 
 def _suggest(seen: Seen) -> Suggestion:

@@ -11,12 +11,13 @@ exception is `[orders]` of the roles file, which has to spell the levels of a re
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..core.errors import InputError
-from ..core.noun import dataclass
 from ..core.roles import Roles
 from ..core.table import Table
+from ..core.words import counted, percent
 from . import suggest as suggesting
 from .kinds import Kind, kind, sample_counts
 from .suggest import Seen
@@ -66,6 +67,24 @@ class Profile:
     adds: tuple[Addition, ...]
     roles: Roles
     notes: tuple[str, ...]
+    named: bool = False
+    """Whether the owner named the quasi-identifiers; else they are suggested."""
+    owned: bool = False
+    """Whether the roles are those of the owner's file."""
+
+    @property
+    def sentence(self) -> str:
+        """How many rows are alone on all quasi-identifiers, and whose these are; an empty text if there is none."""
+        names = len(self.together.columns)
+        if not names:
+            return ""
+        which = "the one" if names == 1 else f"all {names}"
+        which += (
+            " suggested" * (not self.named) + " quasi-identifier" + "s" * (names > 1) + " that you named" * self.named
+        )
+        which += " together" * (names > 1)
+        alone = self.together.unique_rows
+        return f"On {which} {alone:,} of {counted(self.rows, 'row')} ({percent(self.together.share)}) {'is' if alone == 1 else 'are'} alone."
 
     @property
     def growth(self) -> tuple[Combination, ...]:
@@ -89,15 +108,20 @@ class Profile:
             "growth": [combination.to_dict() for combination in self.growth],
             "combinations": [combination.to_dict() for combination in self.combinations],
             "adds": [addition.to_dict() for addition in self.adds],
+            "quasi_named_by_owner": self.named,
+            "sentence": self.sentence,
             "notes": list(self.notes),
         }
 
 
-def profile(table: Table, *, most: int = 3, quasi: Sequence[str] | None = None) -> Profile:
-    """Profile a table; combinations of up to `most` quasi-identifiers, which are suggested unless `quasi` names them."""
+def profile(table: Table, *, most: int = 3, quasi: Sequence[str] | None = None, roles: Roles | None = None) -> Profile:
+    """Profile a table; combinations of up to `most` quasi-identifiers, which are suggested unless `quasi` or `roles` name them."""
     if most < 1:
         raise InputError(f"Combinations of {most} columns cannot be looked at; give a size of at least 1.")
-    if quasi is not None:
+    if roles is not None:
+        roles.check(table.columns, where=table.name)
+        quasi = roles.quasi if quasi is None else quasi
+    elif quasi is not None:
         Roles(quasi=tuple(quasi), source="the given list").check(table.columns, where=table.name)
     about = table.distinct()
     countable = [name for name in table.columns if about[name][0] <= 1.1 * VALUES]
@@ -113,10 +137,10 @@ def profile(table: Table, *, most: int = 3, quasi: Sequence[str] | None = None) 
         guess = kind(name, counts, sample, distinct, missing, rows)
         column = (counts if counts is not None else sample_counts(name, sample)).columns[0]
         seen.append(Seen(name, guess, column, distinct if counts is None else len(counts), missing, rows))
-    found = suggesting.suggest(seen, quasi)
-    roles = suggesting.roles(seen, found)
+    found = suggesting.suggest(seen, quasi) | suggesting.named(roles)
+    suggested = suggesting.roles(seen, found)
     alone = uniqueness(
-        table, roles.quasi, rows=rows, about={c.name: c.distinct for c in seen}, values=values, most=most
+        table, suggested.quasi, rows=rows, about={c.name: c.distinct for c in seen}, values=values, most=most
     )
     exact = {addition.column: addition.distinct for addition in alone.adds}
     columns = tuple(
@@ -134,4 +158,16 @@ def profile(table: Table, *, most: int = 3, quasi: Sequence[str] | None = None) 
         for c in seen
     )
     notes = (*suggesting.notes(seen, found), *alone.notes)
-    return Profile(table.name, rows, columns, alone.together, alone.most, alone.combinations, alone.adds, roles, notes)
+    return Profile(
+        table.name,
+        rows,
+        columns,
+        alone.together,
+        alone.most,
+        alone.combinations,
+        alone.adds,
+        suggested,
+        notes,
+        named=quasi is not None,
+        owned=roles is not None,
+    )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..core.metric import Metric
-from ..core.noun import dataclass
-from ..core.words import counted
+from ..core.words import counted, percent, percent_up, up
 from .robust import robust
 
 if TYPE_CHECKING:
@@ -233,6 +233,25 @@ def _left_out(result: Result, chosen: int) -> list[Said]:
     ]
 
 
+def _bounding(result: Result, column: str | None) -> str:
+    """A requirement that bounds what a class tells of a column: halfway between the most frequent value's share and certainty.
+
+    Two different values in a class bound nothing: 19 of 20 people may still share one. The whole table as one class meets the bound.
+    """
+    from ..metrics import metric
+
+    alpha = metric("alpha_anonymity")
+    if column is None:
+        return f"A requirement on {alpha} limits the share that one value may have in a class."
+    counts = result.study.table.count((column,))
+    share = float(counts.n.max()) / counts.rows
+    bound = float(up((1 + share) / 2, 2, short_of=1))
+    return (
+        f"A requirement such as {alpha.on(column).at_most(bound)} would limit that: no value could make up more than {percent_up(bound)} of a "
+        f"class (the most frequent one makes up {percent(share)} of the table)."
+    )
+
+
 def _beware(result: Result, chosen: int) -> list[Said]:
     """What the limits do not speak of: classes that tell a sensitive value though nobody can be found in them."""
     point, found = result.points[chosen], _left_out(result, chosen)
@@ -249,7 +268,7 @@ def _beware(result: Result, chosen: int) -> list[Said]:
     if asked & speaks:
         return found
     about = "The limits say nothing about what can be learned of people."
-    for name, (metric, score) in point.scores.items():
+    for metric, score in point.scores.values():
         if metric.card.name != "distinct_l_diversity" or metric.column is not None or score.value > 1:
             continue
         column = score.details.get("column")
@@ -263,8 +282,8 @@ def _beware(result: Result, chosen: int) -> list[Said]:
             where = f" ({counted(rows, 'row')})" if isinstance(rows, int) else ""
             text = (
                 f"{about} In some classes{where} all share one value of "
-                f"{column or 'a sensitive column'!r}: who knows that a person is in one learns it. A "
-                f"requirement such as {name} >= 2 would close that."
+                f"{column or 'a sensitive column'!r}: who knows that a person is in one learns it. "
+                f"{_bounding(result, column)}"
             )
         found.append(Said("beware", text))
     return found

@@ -12,25 +12,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ..core.column import Column, IntArray
-from ..core.counts import Counts
+from ..core.column import IntArray
 from ..core.errors import Infeasible, InputError
-from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ..metrics.privacy.journalist_risk import journalist_risk
 from ..metrics.privacy.k_anonymity import k_anonymity
-from ..profile import kinds, words
 from ..profile.combinations import MOST, SetRisk, risk_of, set_risks
+from ..profile.outliers import Outliers, outliers
 from ..profile.population import PopulationUniques, population_uniques
 from ..profile.suda import Suda, suda
-from ..profile.suggest import why
+from .ema_questions import Question, kind_of, question, steady
+from .risk_sentences import risk_sentences
 
 THRESHOLDS = (3, 5, 10)
 Progress = Callable[[float, str], None]
@@ -48,27 +47,6 @@ class Threshold:
     rows: int
     """Rows that have a rarer combination on the worst set."""
     worst: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Outliers:
-    """A column of numbers: values far from the others, which may name a person by themselves."""
-
-    column: str
-    far: int
-    """Rows more than three scaled median deviations from the median."""
-    isolated: int
-    """Rows whose value is alone and further from its neighbours than 99% of the distinct values are."""
-
-
-@dataclass(frozen=True)
-class Question:
-    """EMA's three questions for one column, with what the counts say; the owner answers."""
-
-    column: str
-    replicable: str
-    distinguishable: str
-    knowable: str
 
 
 @dataclass(frozen=True)
@@ -100,10 +78,17 @@ class RawRisk:
     suda: Suda
     checks: tuple[Threshold, ...]
     population: PopulationUniques | None
+    alone_in_population: int | None
+    """Of the rows alone here, those that one person of the population table has; None without one."""
     journalist: float | None
     outliers: tuple[Outliers, ...]
     questions: tuple[Question, ...]
     curve: tuple[Step, ...]
+
+    @property
+    def sentences(self) -> list[str]:
+        """What was found, in words that are true for any value."""
+        return risk_sentences(self)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, without any value of the table."""
@@ -117,10 +102,12 @@ class RawRisk:
             "suda": self.suda.to_dict(),
             "checks": [vars(check) for check in self.checks],
             "population": None if self.population is None else self.population.to_dict(),
+            "alone_in_population": self.alone_in_population,
             "journalist_risk": self.journalist,
             "outliers": [vars(found) for found in self.outliers],
             "questions": [vars(question) for question in self.questions],
             "curve": [vars(step) for step in self.curve],
+            "sentences": self.sentences,
         }
 
 
@@ -165,11 +152,13 @@ def raw_risk(
     if fraction is not None or population is not None:
         share = fraction if fraction is not None else _share(sizes, population)
         estimated = population_uniques(sizes, share)
-    journalist = None
+    journalist, there = None, None
     if population is not None:
-        journalist = float(journalist_risk(Release(table=table, population=population), roles).value)
+        release = Release(table=table, population=population)
+        journalist = float(journalist_risk(release, roles).value)
+        there = _alone_there(release, roles)
     numbers = table.value_counts(quasi, 1_000_000)
-    outliers = [_outliers(counted) for counted in numbers.values() if counted is not None]
+    far = [outliers(counted) for counted in numbers.values() if counted is not None]
     say(0.6, "curve")
     return RawRisk(
         table=table.name,
@@ -182,14 +171,29 @@ def raw_risk(
         suda=found,
         checks=tuple(_checks(sets, thresholds)),
         population=estimated,
+        alone_in_population=there,
         journalist=journalist,
-        outliers=tuple(o for o in outliers if o is not None),
+        outliers=tuple(o for o in far if o is not None),
         questions=tuple(
-            _question(counts.column(name), _kind(counts.column(name), numbers.get(name), table.rows), sets, found)
+            question(
+                counts.column(name),
+                kind_of(counts.column(name), numbers.get(name), table.rows),
+                sets,
+                found,
+                steady(counts, name, person),
+            )
             for name in quasi
         ),
         curve=tuple(_curve(table, roles, sets, together, k, say)) if curve else (),
     )
+
+
+def _alone_there(release: Release, roles: Roles) -> int:
+    """Classes of one person that one person of the population fits."""
+    evidence = release.evidence(roles)
+    sizes = evidence.population_sizes()
+    assert sizes is not None
+    return int(((evidence.people == 1) & (sizes <= 1)).sum())
 
 
 def _share(sizes: IntArray, population: Table | None) -> float:
@@ -217,63 +221,6 @@ def _checks(sets: Sequence[SetRisk], thresholds: Sequence[int]) -> list[Threshol
             failing = sum(risk.below[i] > 0 for risk in of_size)
             made.append(Threshold(size, least, len(of_size), failing, worst.below[i], worst.columns if failing else ()))
     return made
-
-
-def _outliers(counts: Counts) -> Outliers | None:
-    """Far and isolated values of a column of numbers; None for another column."""
-    numbers = counts.columns[0].numbers
-    if numbers is None:
-        return None
-    value, n = numbers[counts.codes[0]], counts.n
-    known = ~np.isnan(value)
-    value, n = value[known], n[known]
-    if len(value) < 5:
-        return Outliers(counts.names[0], 0, 0)
-    order = np.argsort(value)
-    value, n = value[order], n[order]
-    middle = _median(value, n)
-    spread = 1.4826 * _median(*_sorted(np.abs(value - middle), n))
-    far = int(n[np.abs(value - middle) > 3 * spread].sum()) if spread > 0 else 0
-    gaps = np.diff(value)
-    wide = float(np.quantile(gaps, 0.99))
-    left, right = np.append(np.inf, gaps), np.append(gaps, np.inf)
-    isolated = int(n[(n == 1) & (left > wide) & (right > wide)].sum())
-    return Outliers(counts.names[0], far, isolated)
-
-
-def _sorted(value: Any, n: IntArray) -> tuple[Any, IntArray]:
-    order = np.argsort(value)
-    return value[order], n[order]
-
-
-def _median(value: Any, n: IntArray) -> float:
-    """The lower median of values in order, each so many times."""
-    return float(value[np.searchsorted(np.cumsum(n), (n.sum() + 1) // 2)])
-
-
-def _kind(column: Column, counts: Counts | None, rows: int) -> str:
-    """The kind that the profile sees; of a column of too many values, only whether they are dates."""
-    if counts is None:
-        return "date" if column.dates else ""
-    missing = int(counts.n[counts.codes[0] == len(counts.columns[0].values)].sum())
-    return kinds.kind(column.name, counts, (), len(counts), missing, rows).kind
-
-
-def _question(column: Column, kind: str, sets: Sequence[SetRisk], found: Suda) -> Question:
-    name = column.name
-    concept = words.concept(name)
-    alone = next((risk for risk in sets if risk.columns == (name,)), None)
-    steady = column.dates or concept is not None or column.numbers is None
-    replicable = (
-        "likely: it stays with a person, or is recorded alike elsewhere"
-        if steady
-        else "check: a measured number may not come out the same twice"
-    )
-    told = f"{len(column):,} values"
-    if alone is not None:
-        told += f", {alone.alone:,} rows alone on it, {100 * alone.separation:.3g}% of pairs of rows told apart"
-    told += f"; in {100 * found.by_column.get(name, 0.0):.3g}% of the minimal uniques, by score"
-    return Question(name, replicable, told, why(name, kind))
 
 
 def _curve(table: Table, roles: Roles, sets: Sequence[SetRisk], together: SetRisk, k: int, say: Progress) -> list[Step]:

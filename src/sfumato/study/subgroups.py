@@ -9,8 +9,8 @@ group is a value of few. The figures of unnamed groups stay, since they are what
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,6 @@ import numpy as np
 from ..core.column import Column, IntArray
 from ..core.errors import InputError, Unavailable
 from ..core.hierarchy import TOP
-from ..core.noun import dataclass
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.words import counted
@@ -105,6 +104,8 @@ class Subgroups:
     """Where the difference between as many people drawn at random and the rest would lie."""
     even: tuple[str, ...] = ()
     """Columns whose groups are all small: none is small beside another, so they do not say who is in a small group."""
+    beyond: tuple[str, ...] = ()
+    """Quasi-identifiers with too many values to make groups of: nobody is counted as being in a small group of theirs."""
     most: int = 10
     exactness: str = "exact"
     notes: tuple[str, ...] = ()
@@ -164,8 +165,11 @@ def subgroups(
     release, notes = with_pairs(release, roles, WHY)
     evidence = release.evidence(roles)
     original = evidence.original(WHY)
-    names, skipped = _columns(evidence, by)
-    notes += skipped
+    names, beyond = _columns(evidence, by)
+    if beyond:
+        notes.append(
+            f"Not looked at, since they have more than {MOST} values: {', '.join(beyond)}; name them to have them looked at."
+        )
     quasi = evidence.tuples.names
     losses = {name: Loss.of(evidence, name) for name in quasi}
     weight = {name: float(roles.weights.get(name, 1.0)) for name in quasi}
@@ -231,13 +235,13 @@ def subgroups(
         release=release.table.name, people=whole.rows, suppressed=everybody.suppressed, loss=mean,
         measured={name: "distance" if losses[name].by_distance else "iloss" for name in quasi},
         smallest=smallest, revealed=reveal, groups=tuple(groups), by_size=tuple(by_size),
-        small=small, rest=rest, chance=(-half, half), even=tuple(even),
+        small=small, rest=rest, chance=(-half, half), even=tuple(even), beyond=tuple(beyond),
         most=most, notes=tuple(notes),
     )  # fmt: skip
 
 
 def _columns(evidence: Evidence, by: Sequence[str] | None) -> tuple[list[str], list[str]]:
-    """The columns to look at, and a note of those that were left out."""
+    """The columns to look at, and those that were left out."""
     original = evidence.original(WHY)
     for name in by or ():
         if name not in original.columns:
@@ -255,10 +259,7 @@ def _columns(evidence: Evidence, by: Sequence[str] | None) -> tuple[list[str], l
             left.append(name)
     if not kept:
         raise Unavailable(f"No quasi-identifier has at most {MOST} values; name the columns to look at (by).")
-    told = (
-        f"Not looked at, since they have more than {MOST} values: {', '.join(left)}; name them to have them looked at."
-    )
-    return kept, [told] if left else []
+    return kept, left
 
 
 def _mine(
@@ -296,17 +297,15 @@ def _of(group: Group) -> str:
 def _overall(found: Subgroups) -> str:
     what = "loss" if set(found.measured.values()) == {"iloss"} else "loss (by distance where values were perturbed)"
     start = f"Everybody's mean {what} is {found.loss:.3g}."
-    few = f"groups of less than {100 * FEW:g}% of the people"
-    even = ""
-    if found.even:
-        named = ", ".join(map(repr, found.even))
-        even = f"Every group of {named} has less than {100 * FEW:g}% of the people, so none of them is small beside the others: each is held against everybody instead."
+    looked = [each.column for each in found.by_size if each.column not in found.even]
+    few = f"groups of less than {100 * FEW:g}% of the people" + f" by {_and(looked)}" * bool(looked)
+    apart = _apart(found)
     if found.difference is None:
         if found.small.people:
-            return f"{start} Everybody is in at least one of the {few}, so there is no rest to hold small groups against. {even}".rstrip()
-        if len(found.even) == len(found.by_size):
-            return f"{start} {even}"
-        return f"{start} Nobody is in {few}, so small groups cannot be held against the rest. {even}".rstrip()
+            return f"{start} Everybody is in at least one of the {few}, so there is no rest to hold small groups against. {apart}".rstrip()
+        if not looked:
+            return f"{start} {apart}"
+        return f"{start} Nobody is in {few}, so small groups cannot be held against the rest. {apart}".rstrip()
     who = "The one person" if found.small.people == 1 else f"The {found.small.people:,} people"
     lose = "loses" if found.small.people == 1 else "lose"
     side = f"{who} in {few} {lose} {found.small.loss:.3g}, the other {found.rest.people:,} {found.rest.loss:.3g}"
@@ -315,7 +314,27 @@ def _overall(found: Subgroups) -> str:
     else:
         more = "more" if found.difference > 0 else "less"
         end = f"small groups lose {more}, beyond what chance explains (±{found.chance[1]:.2g})"
-    return f"{start} {side}: {end}. {even}".rstrip()
+    return f"{start} {side}: {end}. {apart}".rstrip()
+
+
+def _apart(found: Subgroups) -> str:
+    """The columns by which nobody is counted as being in a small group, and why."""
+    said = []
+    if found.even:
+        said.append(
+            f"Every group of {', '.join(map(repr, found.even))} has less than {100 * FEW:g}% of the people, so none of them is small beside the "
+            "others: each is held against everybody instead."
+        )
+    if found.beyond:
+        have = "it has" if len(found.beyond) == 1 else "they have"
+        said.append(f"Small groups of {_and(map(repr, found.beyond))} are not counted: {have} more than {MOST} values.")
+    return " ".join(said)
+
+
+def _and(names: Iterable[str]) -> str:
+    """a, b and c."""
+    *most, last = ["", *names]
+    return f"{', '.join(most[1:])} and {last}" if most[1:] else last
 
 
 def _suppression(found: Subgroups) -> str:
