@@ -20,13 +20,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fuzzing.check import Finding, check
-from fuzzing.generate import make
-from fuzzing.run import prepared, run
+from fuzzing.generate import Case, make
+from fuzzing.run import inside, prepared, run
 
 from fuzzing import parameters
 
 CHUNK = 20
-Task = tuple[int, int, str]
+Task = tuple[int, int, str, str]
+PACKAGED = 600
+"""One case of so many is a study that writes a package, which costs as much as fifty others."""
+VERIFIED = 20
+"""One release of so many is verified once more by the verb that a recipient has."""
 Result = tuple[str, str, int, list[Finding], float, str]
 
 
@@ -43,19 +47,47 @@ def known() -> tuple[list[str], dict[str, str]]:
 
 def one(task: Task, metrics: dict[str, str], *, alone: bool = False, keep: Path | None = None) -> Result:
     """A case: made, run, checked."""
-    case = make(*task, metrics)
+    seed, index, mechanism, verb = task
+    case = make(seed, index, mechanism, metrics, verb)
     begun = time.perf_counter()
     with prepared(case, keep) as folder:
         outcome = run(case, folder, alone=alone)
         spent = time.perf_counter() - begun
         try:
             findings = check(case, outcome)
+            if outcome.code == 0 and index % VERIFIED == 0 and (text := verified(case, folder)):
+                findings.append(Finding(kind="promise", text=text))
         except Exception as error:
             if keep is not None:
                 raise
             findings = [Finding(kind="checker", text=f"{type(error).__name__}: {error}")]
         said = outcome.stderr.strip().splitlines()
         return case.name, case.mechanism, outcome.code, findings, spent, said[-1] if said else ""
+
+
+def verified(case: Case, folder: Path) -> str | None:
+    """What `verify` says of a release of classes, if it does not hold there."""
+    asked = [
+        text
+        for text in case.require
+        if text.startswith(("k_anonymity", "distinct_l", "entropy_l", "t_closeness", "alpha_"))
+    ]
+    asked += [f"k_anonymity >= {case.settings['k']}"] if "k" in case.settings else []
+    if not asked or case.mechanism not in (
+        "mondrian",
+        "k_member",
+        "generalize_full_domain",
+        "generalize_to_levels",
+        "local_suppression",
+        "cut_points",
+    ):
+        return None
+    words = ["verify", case.out, "--roles", "roles.toml", "--dates", "text", "--decimal", "text"]
+    words += (
+        ["--header", "--delimiter", ",", "--quote", '"', "--encoding", "utf-8"] if case.out.endswith(".csv") else []
+    )
+    code, _, stderr, _ = inside(folder, [*words, *(word for text in asked for word in ("--require", text))])
+    return None if code == 0 else f"verify exits {code}: {stderr.strip()[-200:]}"
 
 
 _METRICS: dict[str, str] = {}
@@ -72,14 +104,17 @@ def _chunk(tasks: list[Task]) -> list[Result]:
     return [one(task, _METRICS, alone=task[1] % 400 == 0) for task in tasks]
 
 
-def tasks(count: int, seed: int, names: list[str], published: Counter[str]) -> Iterator[list[Task]]:
+def tasks(
+    count: int, seed: int, names: list[str], published: Counter[str], every: int = PACKAGED
+) -> Iterator[list[Task]]:
     """Chunks of cases; of two, one goes to a mechanism that has published least so far."""
     rng = random.Random(seed)
     for first in range(0, count, CHUNK):
         chunk = []
         for index in range(first, min(count, first + CHUNK)):
             lagging = min(names, key=lambda name: (published[name], rng.random()))
-            chunk.append((seed, index, lagging if rng.random() < 0.5 else rng.choice(names)))
+            verb = "study" if index % every == every - 1 else "sanitize"
+            chunk.append((seed, index, lagging if rng.random() < 0.5 else rng.choice(names), verb))
         yield chunk
 
 
@@ -110,12 +145,13 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--only", help="a mechanism, or several with commas between")
     parser.add_argument("--case", help="rerun one case: SEED/INDEX/MECHANISM")
+    parser.add_argument("--studies", action="store_true", help="only studies that write a package")
     parser.add_argument("--keep", type=Path, help="with --case: the folder that its files stay in")
     options = parser.parse_args()
     names, metrics = known()
     if options.case:
-        seed, index, mechanism = options.case.split("/")
-        again(int(seed), int(index), mechanism, metrics, options.keep)
+        seed, index, mechanism, *verb = options.case.split("/")
+        again((int(seed), int(index), mechanism, "".join(verb) or "sanitize"), metrics, options.keep)
         return
     names = options.only.split(",") if options.only else names
     results: dict[str, Counter[str]] = defaultdict(Counter)
@@ -124,7 +160,7 @@ def main() -> None:
     begun, done, reasons = time.perf_counter(), 0, Counter[str]()
     with multiprocessing.get_context("spawn").Pool(options.workers, _begin, (metrics,), maxtasksperchild=200) as pool:
         ahead = []
-        todo = tasks(options.count, options.seed, names, published)
+        todo = tasks(options.count, options.seed, names, published, every=1 if options.studies else PACKAGED)
         try:
             while True:
                 while len(ahead) < 2 * options.workers and (chunk := next(todo, None)):
@@ -140,7 +176,7 @@ def main() -> None:
                     for finding in wrong:
                         results[mechanism][finding.kind] += 1
                         findings.append((name, finding))
-                        print(f"\r{finding.kind:8} --case {name}: {finding.text}", flush=True)
+                        print(f"{finding.kind:8} --case {name}: {finding.text}", flush=True)
                 rate = done / (time.perf_counter() - begun)
                 print(
                     f"\r{done:,} of {options.count:,}, {rate:.1f} a second, {len(findings)} findings ",
@@ -159,17 +195,17 @@ def main() -> None:
         sys.exit(1)
 
 
-def again(seed: int, index: int, mechanism: str, metrics: dict[str, str], keep: Path | None) -> None:
+def again(task: Task, metrics: dict[str, str], keep: Path | None) -> None:
     """Run one case again, and print all of it."""
     import shlex
     import tempfile
 
     os.environ["SFUMATO_DEBUG"] = "1"
-    case = make(seed, index, mechanism, metrics)
+    case = make(task[0], task[1], task[2], metrics, task[3])
     folder = keep or Path(tempfile.mkdtemp(prefix="fuzz-case-"))
     with prepared(case, folder):
         print(f"{folder}: {case.rows} rows; sfumato {shlex.join(case.call)}")
-        print(case.files["roles.toml"].decode())
+        print(*(case.files[name].decode() for name in ("roles.toml", "study.toml") if name in case.files), sep="\n")
         outcome = run(case, folder)
         print(outcome.stdout + outcome.stderr + f"exit {outcome.code}; new: {', '.join(outcome.new)}")
         for finding in check(case, outcome):

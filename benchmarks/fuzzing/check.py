@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,28 +36,21 @@ def check(case: Case, outcome: Outcome) -> list[Finding]:
     """Everything that is wrong with a run."""
     if outcome.late:
         return [Finding(kind="slow", text="it took too long")]
-    found = _streams(case, outcome)
-    if outcome.code != 0:
-        found += [Finding(kind="left", text=f"exit {outcome.code} left {name}") for name in outcome.new]
-        return found
     path = outcome.folder / case.out
+    found = [*_streams(case, outcome), *_left(case, outcome)]
+    if outcome.code != 0:
+        return found
     if not path.is_file():
         return [*found, Finding(kind="promise", text="exit 0 and no release")]
     companion = path.with_name(f"{path.stem}.sensitive{path.suffix}")
-    expected = {case.out, *([companion.name] if case.mechanism == "anatomy" else [])}
-    found += [
-        Finding(kind="left", text=f"{name} was left beside the release") for name in outcome.new if name not in expected
-    ]
     try:
         released = read(path)
         beside = read(companion) if case.mechanism == "anatomy" else None
     except (OSError, ValueError) as error:
         return [*found, Finding(kind="promise", text=f"the release cannot be read: {error}")]
-    texts = (
-        [*_columns(case, released), *_columns(case, beside) * (beside is not None)]
-        if beside is not None
-        else _columns(case, released)
-    )
+    texts = [text for table in (released, beside) if table is not None for text in _columns(case, table)]
+    if case.verb == "study":
+        found += _package(case, outcome, path)
     if not texts:
         texts = [
             *_rows(case, released, beside),
@@ -68,6 +61,50 @@ def check(case: Case, outcome: Outcome) -> list[Finding]:
     return [*found, *(Finding(kind="promise", text=text) for text in texts)]
 
 
+def _left(case: Case, outcome: Outcome) -> list[Finding]:
+    """Files that nobody asked for: hidden ones, any after a failure, and any but the release after a success."""
+    release = Path(case.out)
+    names = (
+        {case.out, str(release.with_name(f"{release.stem}.sensitive{release.suffix}"))} if outcome.code == 0 else set()
+    )
+    found = []
+    for name in outcome.new:
+        parts = Path(name).parts
+        if case.verb == "study":  # documents tell of a failure, too; a package stands whole or not at all
+            fine = parts[0] == "study" or (
+                outcome.code == 0 and parts[0] in ("package", "package.house") and not parts[-1].startswith(".")
+            )
+        else:
+            fine = name in names
+        if not fine:
+            found.append(Finding(kind="left", text=f"exit {outcome.code} left {name}"))
+    return found
+
+
+def _package(case: Case, outcome: Outcome, released: Path) -> list[Finding]:
+    """Planted values in what goes with the release, or in a document, that the release itself does not tell."""
+    told = released.read_text(encoding="utf-8")
+    found = []
+    for name in outcome.new:
+        path = outcome.folder / name
+        if (
+            Path(name).parts[0] == "package.house"
+            or ".kept" in name
+            or not path.is_file()
+            or path.suffix in (".parquet",)
+        ):
+            continue
+        text = path.read_text(encoding="utf-8", errors="replace")
+        known = (
+            case.secrets
+            if Path(name).parts[0] == "study"
+            else {secret for secret in case.secrets if secret not in told}
+        )
+        if raw := planted(known, text):
+            found.append(Finding(kind="raw", text=f"{name} shows {raw!r}"))
+    return found
+
+
 def _streams(case: Case, outcome: Outcome) -> list[Finding]:
     found = []
     if outcome.code not in (0, 1, 2):
@@ -75,34 +112,29 @@ def _streams(case: Case, outcome: Outcome) -> list[Finding]:
     for name, text in (("stdout", outcome.stdout), ("stderr", outcome.stderr), ("file names", "\n".join(outcome.new))):
         if "Traceback (most recent" in text or re.search(r"\w*Warning: ", text):
             found.append(Finding(kind="foreign", text=f"{name}: {text.strip()[-300:]}"))
-        if raw := _raw(case, text):
+        if raw := planted(case.secrets, text):
             found.append(Finding(kind="raw", text=f"{name} shows {raw!r}"))
-    if outcome.code in (1, 2):
+    if outcome.code in (1, 2) and case.verb == "sanitize":  # a study that recommends nothing says why in its result
         said = [line for line in outcome.stderr.splitlines() if line.startswith("sfumato: ")]
         if len(said) != 1 or len(said[0]) < 15:
             found.append(Finding(kind="foreign", text=f"exit {outcome.code} with {len(said)} sentences"))
-    if case.mechanism in STATISTICS | DRAWN and outcome.code == 0 and "--json" in case.call:
+    if case.mechanism in STATISTICS | DRAWN and outcome.code == 0 and case.verb == "sanitize" and "--json" in case.call:
         told = json.loads(outcome.stdout)
         if told["suppressed"] is not None:
             found.append(Finding(kind="promise", text="the number of rows follows from `suppressed`"))
     return found
 
 
-def _raw(case: Case, text: str) -> str | None:
+def planted(secrets: Collection[str], text: str) -> str | None:
     """A planted value in a text, if there is one."""
     text = re.sub(r"\b[0-9a-f]{64}\b", "", text)
     if MARK in text:
-        for planted in re.findall(rf"{MARK}[0-9a-f]{{8}}", text):
-            if planted in case.secrets:
-                return str(planted)
+        for mark in re.findall(rf"{MARK}[0-9a-f]{{8}}", text):
+            if mark in secrets:
+                return str(mark)
     if NUMBER_MARK in re.sub("[.,]", "", text):
         return next(
-            (
-                secret
-                for secret in case.secrets
-                if MARK not in secret and re.search(rf"(?<![\d.,]){re.escape(secret)}(?![\d])", text)
-            ),
-            None,
+            (s for s in secrets if MARK not in s and re.search(rf"(?<![\d.,]){re.escape(s)}(?![\d])", text)), None
         )
     return None
 
@@ -183,8 +215,12 @@ def _rows(case: Case, released: Written, beside: Written | None) -> list[str]:
     above = {name: taxonomy(case, name) for name in names}
 
     def by(name: str) -> Any:
-        if case.settings.get("small") == "000":  # HHS's sign for small areas
-            return lambda value, cell: value == "000" or covers(value, cell[0], cell[1], above[name])
+        if case.mechanism == "hipaa":  # HHS's sign for small areas; masked ages, such as 12*, are read as numbers
+            return lambda value, cell: (
+                (value == "000" and case.settings.get("small") == "000")
+                or (value == "90+" and "*" in cell[1])
+                or covers(value, cell[0], cell[1], above[name])
+            )
         return lambda value, cell: covers(value, cell[0], cell[1], above[name])
 
     placed, _ = assign(released.tuples(names), _original(case, names), [by(name) for name in names])
@@ -321,7 +357,9 @@ def _requirements(case: Case, released: Written, beside: Written | None, outcome
         times = [int(t or 0) for t in beside.column(n)]
         groups = [[i for i in rows for _ in range(times[i])] for rows in groups]
     found = []
-    told: dict[str, Any] = json.loads(outcome.stdout)["requirements"] if "--json" in case.call else {}
+    told: dict[str, Any] = (
+        json.loads(outcome.stdout)["requirements"] if case.verb == "sanitize" and "--json" in case.call else {}
+    )
     for text in dict.fromkeys([*case.require, *_promised(case), *told]):
         counted = _measure(case, text, groups, table, grouped)
         if counted is None:
@@ -431,8 +469,3 @@ def _free(case: Case, released: Written) -> list[str]:
     if case.waived or case.mechanism in STATISTICS | DRAWN:
         return []
     return [f"the free column {name!r} tells: {how}" for name, how in case.free.items() if name in released.columns]
-
-
-def artefacts(folder: Path) -> list[str]:
-    """The files of a folder, for a report."""
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))

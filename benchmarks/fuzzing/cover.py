@@ -81,6 +81,16 @@ def _date_covers(released: str, day: datetime.date) -> bool:
     return same and (m[2] is None or day.month == int(m[2])) and (m[3] is None or (day.month + 2) // 3 == int(m[3]))
 
 
+def _day(meant: Any) -> datetime.date | None:
+    """A date, also where its file holds texts."""
+    if isinstance(meant, datetime.date):
+        return meant
+    try:
+        return datetime.date.fromisoformat(meant) if isinstance(meant, str) and len(meant) == 10 else None
+    except ValueError:
+        return None
+
+
 def members(released: str) -> list[str]:
     """The values of a set {a, b}."""
     inside, at, found = released[1:-1], 0, []
@@ -106,8 +116,11 @@ def covers(released: str | None, meant: Any, spelled: str, above: Mapping[str, f
     x = number(meant) if not isinstance(meant, datetime.date) else None
     if x is not None and _number_covers(released, x):
         return True
-    if isinstance(meant, datetime.date) and _date_covers(released, meant):
+    day = _day(meant)
+    if day is not None and _date_covers(released, day):
         return True
+    if re.fullmatch(r"\d{4}", released) and re.fullmatch(rf"\d+[./-]\d+[./-]{released}", spelled):
+        return True  # the year of a day that no calendar has
     if (
         released.startswith("{")
         and released.endswith("}")

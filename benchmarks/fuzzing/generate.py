@@ -35,6 +35,8 @@ _NAMES = (
 )
 _ODD_NAMES = ("odd, name", 'a "b"', "größe", "=SUM(A1)", "two words", "x|y", "[k]", "ünïcode 😀", "select", "Group", "n", "count", "a=b", "percent%", "-dash", "1st", "a.b", "ID")  # fmt: skip
 STATISTICS = frozenset({"dp_choice", "dp_marginals", "dp_ranges", "dp_statistics"})
+NOISY = frozenset({"additive_noise", "isolation_noise", "local_noise", "pram", "rank_swapping", "rounding"})
+"""Mechanisms after which classes mean nothing."""
 DRAWN = frozenset({"dp_synthesis", "alpha_beta"})
 """Mechanisms whose rows are nobody's: nothing in them has to cover anything."""
 
@@ -60,7 +62,7 @@ class Case:
     free: Mapping[str, str]
     """Columns that nobody limits and that tell a protected one: their name, and how."""
     waived: bool
-    package: bool = False
+    verb: str = "sanitize"
     secrets: frozenset[str] = field(default_factory=frozenset)
     """Texts that no stream and no file name may hold."""
 
@@ -190,8 +192,8 @@ def _parquet(fields: list[Field]) -> bytes:
     return sink.getvalue()
 
 
-def make(seed: int, index: int, mechanism: str, metrics: Mapping[str, str]) -> Case:
-    """The case of this seed and number; the same ones give the same case on every machine."""
+def make(seed: int, index: int, mechanism: str, metrics: Mapping[str, str], verb: str = "sanitize") -> Case:
+    """The case of this seed and number; the same ones give the same case on every machine. The verb study also packages."""
     rng = random.Random(f"{seed}/{index}/{mechanism}")
     rows = _rows(rng)
     if mechanism == "alpha_beta":
@@ -212,6 +214,8 @@ def make(seed: int, index: int, mechanism: str, metrics: Mapping[str, str]) -> C
     }  # fmt: skip
     if few:
         kinds["quasi"] = ["category" if k != "integer" else k for k in kinds["quasi"]][:2]
+    if mechanism == "anatomy" and rng.random() < 0.9:
+        kinds["sensitive"] = kinds["sensitive"][:1]
     roles: dict[str, list[str]] = {"identifiers": [], "quasi": [], "sensitive": [], "insensitive": []}
     fields: list[Field] = []
     for _ in range(rng.choice([0, 1, 1, 2])):
@@ -312,7 +316,7 @@ def make(seed: int, index: int, mechanism: str, metrics: Mapping[str, str]) -> C
         lines += ["[weights]", f"{json.dumps(roles['quasi'][0], ensure_ascii=False)} = {rng.choice([0, 1, 2.5])}"]
     files["roles.toml"] = ("\n".join(lines) + "\n").encode()
     rng.shuffle(fields)
-    call: list[str] = []
+    reading: dict[str, Any] = {}
     if rng.random() < 0.15:
         table = "table.parquet"
         files[table] = _parquet(fields)
@@ -321,18 +325,37 @@ def make(seed: int, index: int, mechanism: str, metrics: Mapping[str, str]) -> C
         table, delimiter = "table.csv", rng.choice([",", ",", ",", ";", "\t"])
         files[table] = _csv(fields, delimiter)
         if delimiter != "," or rng.random() < 0.5:
-            call += ["--delimiter", delimiter, "--header", "--quote", '"']
-        call += ["--missing", missing] if missing else []
-        call += ["--dates", "text"] if rng.random() < 0.05 else []
+            reading |= {"delimiter": delimiter, "header": True, "quote": '"'}
+        reading |= {"missing": [missing]} if missing else {}
+        reading |= {"dates": "text"} if rng.random() < 0.05 else {}
     out = rng.choice(["out.csv", "out.csv", "out.parquet"])
     waived = bool(free) and rng.random() < 0.3
-    for key, value in settings.items():
-        call += ["--set", f"{key}={value}"]
-    for text in require:
-        call += ["--require", text]
-    call += ["--seed", str(rng.randrange(10**6))] * (rng.random() < 0.7) + ["--json"] * (rng.random() < 0.7)
+    chosen = rng.randrange(10**6) if rng.random() < 0.7 else None
+    if verb == "study":
+        out = "package/release.csv"
+        study = {"table": table, "roles": "roles.toml", "refine": 0, "require": require, **reading}
+        if mechanism in NOISY:
+            study |= {"risk": "linkage_distance_risk", "utility": "column_distance"}
+        lines = [f"{key} = {_text(value)}" for key, value in study.items()]
+        lines += [
+            "[[candidate]]",
+            f'mechanism = "{mechanism}"',
+            *(f"{key} = {_text(value)}" for key, value in settings.items()),
+        ]
+        files["study.toml"] = ("\n".join(lines) + "\n").encode()
+        call = ["study", "study.toml", "--out", "study", "--package", "package", "--workers", "1", "--formats", "md"]
+    else:
+        call = ["sanitize", table, "--roles", "roles.toml", "--mechanism", mechanism, "--out", out]
+        for key, value in reading.items():
+            call += [f"--{key}"] if value is True else [f"--{key}", value if isinstance(value, str) else value[0]]
+        for key, value in settings.items():
+            call += ["--set", f"{key}={value}"]
+        for text in require:
+            call += ["--require", text]
+        call += [] if chosen is None else ["--seed", str(chosen)]
+    call += ["--json"] * (rng.random() < 0.7)
     return Case(
-        name=f"{seed}/{index}/{mechanism}",
+        name=f"{seed}/{index}/{mechanism}" + ("" if verb == "sanitize" else f"/{verb}"),
         fields=tuple(fields),
         roles={role: tuple(columns) for role, columns in roles.items()},
         person=whose,
@@ -343,7 +366,8 @@ def make(seed: int, index: int, mechanism: str, metrics: Mapping[str, str]) -> C
         settings=settings,
         require=tuple(require),
         files=files,
-        call=("sanitize", table, "--roles", "roles.toml", "--mechanism", mechanism, "--out", out, *call),
+        call=tuple(call),
+        verb=verb,
         out=out,
         spoilt=spoilt,
         free=free,

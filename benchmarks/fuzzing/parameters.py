@@ -243,7 +243,7 @@ def local_noise(rng: random.Random, d: Draft) -> Settings:
 
 
 def local_suppression(rng: random.Random, d: Draft) -> Settings:
-    settings = _maybe(rng, _k(rng), most=[0, 1, 2, 9], suppression=[0.05, 0.3, 1])
+    settings = _maybe(rng, _k(rng), most=[1, 2, 9], suppression=[0.05, 0.3, 1])
     if rng.random() < 0.3:
         settings["importance"] = ",".join(f"{quoted(f.name)}={rng.choice(['0', '1', '3', 'inf'])}" for f in d.quasi[:2])
     return settings
@@ -274,19 +274,25 @@ def permute_within_groups(rng: random.Random, d: Draft) -> Settings:
 
 
 def personalize(rng: random.Random, d: Draft) -> Settings:
-    return _maybe(rng, {"limit": rng.choice(["0.9", "0.8", "0.5", "0.3"])}, k=[2, 3], quasi=["greedy", "full_domain"])
+    return _maybe(
+        rng,
+        {"limit": rng.choice(["0.9", "0.8", "0.5", "0.3"])}
+        | ({"column": d.sensitive[0].name} if len(d.sensitive) > 1 else {}),
+        k=[2, 3],
+        quasi=["greedy", "full_domain"],
+    )
 
 
 def pram(rng: random.Random, d: Draft) -> Settings:
     fields = [f for f in d.released if f.kind in ("category", "code", "text", "constant")] or list(d.released)
     return _maybe(
-        rng, {"columns": _names(rng, fields), "keep": rng.choice(["0.5", "0.8", "0.95", "1", "0"])}, invariant=[True]
+        rng, {"columns": _names(rng, fields), "keep": rng.choice(["0.5", "0.8", "0.95", "0.01"])}, invariant=[True]
     )
 
 
 def rank_swapping(rng: random.Random, d: Draft) -> Settings:
     fields = [f for f in d.released if f.numeric or f.kind == "date"] or list(d.released)
-    return _maybe(rng, {"columns": _names(rng, fields)}, p=[0, 1, 5, 20, 100])
+    return _maybe(rng, {"columns": _names(rng, fields)}, p=[1, 10, 20, 50, 100])
 
 
 def rounding(rng: random.Random, d: Draft) -> Settings:

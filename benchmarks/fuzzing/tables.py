@@ -15,7 +15,7 @@ _LABELS = ("flu", "cold", "asthma", "HIV", "none", "diabetes", "Grippe", "ulcer"
 _NASTY = (
     '=1+1', '@cmd', '+49 89', '-5 C', 'said "no"', "O'Neil", "a,b", "a;b", "line\nbreak", "tab\there", "naïve", "😀", "007", "00", " lead", "trail ",
     "NA", "NULL", "null", "nan", "None", "*", "**", "{a, b}", "[1,2)", "[1,2]", "<5", ">=7", "1-2", "2020s", "2020", "1e5", "-0.0", "0", "1", "true",
-    "inf", "-inf", "a\\b", "%s", "{}", "<b>x</b>", "𝔘", "é", "é", "x" * 60, "12*", "1__", "?", "-", "A|B", "a=b", "#", "--", "\u200b", "٣", "ﬁ",
+    "inf", "-inf", "a\\b", "%s", "{}", "<b>x</b>", "𝔘", "é", "é", "x" * 60, "12*", "?", "-", "A|B", "a=b", "#", "--", "\u200b", "٣", "ﬁ",
 )  # fmt: skip
 MARK = "zq"
 """Every planted text begins so, and every planted number with NUMBER_MARK: no sentence of the product has a reason to."""

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .core.noun import dataclass
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -24,7 +24,7 @@ import shlex
 import shutil
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ from .core.chance import SEEDED
 from .core.errors import InputError, NotMet, Unavailable
 from .core.hierarchy import Hierarchy
 from .core.metric import Requirement
+from .core.noun import dataclass
 from .core.release import Release
 from .core.roles import Roles
 from .engines import read

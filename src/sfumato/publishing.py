@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from .core.column import IntArray, encode
 from .core.counts import Counts, pack
 from .core.errors import InputError, NotMet
 from .core.metric import Requirement, Verdict
+from .core.noun import dataclass
 from .core.release import Release
 from .core.roles import Roles
 from .core.table import Recoding, Table

@@ -51,6 +51,21 @@ def test_every_miner_but_the_blind_one_learns_what_is_plain(task: Any) -> None:
             assert left < 0.3 or name == "zero_rule", (name, left)
 
 
+@pytest.mark.parametrize("rows", [4, 6, 12, 40])
+@pytest.mark.parametrize("task", ["classes", "numbers"])
+def test_every_miner_takes_few_rows(task: Any, rows: int) -> None:
+    """A table of a handful of people is mined like any other: no miner refuses it."""
+    rng = np.random.default_rng(rows)
+    a = np.arange(rows) % 2
+    dense = np.column_stack([a, 1 - a, rng.normal(0, 1, rows)]).astype(np.float32)
+    features = Features(dense, dense[:, 1:].astype(float), (False, True))
+    fold = deal(rows, 2, 0)
+    target: Any = np.append(a[:-1], 2) if task == "classes" else rng.normal(0, 1, rows)  # one class has one row
+    for name, miner in miners(task).items():
+        if name != FUSION:
+            assert len(run(Job("x", features, target, fold, features, fold, miner)).values) == rows
+
+
 def test_by_name_and_as_objects() -> None:
     assert [m.name for m in chosen("tree", "classes")] == ["tree"]
     assert [m.name for m in chosen(["tree", "stump"], "numbers")] == ["tree", "stump"]

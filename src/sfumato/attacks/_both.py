@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..core.column import Column, IntArray
 from ..core.counts import Counts
 from ..core.errors import InputError, Unavailable
+from ..core.noun import dataclass
 from ..core.release import Evidence
 from ..core.table import Table
 from ._known import grouped, placed, tuples_of

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from ..core.column import FloatArray, IntArray
 from ..core.counts import pack
 from ..core.errors import InputError, Unavailable
 from ..core.metric import Exactness
+from ..core.noun import dataclass
 from ..core.release import Evidence
 from ..core.table import Table
 from ..mining.rows import merged

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from ..core.classes import Classes
 from ..core.column import IntArray
 from ..core.errors import InputError, Unavailable
+from ..core.noun import dataclass
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,7 @@ from ..core.column import FloatArray, IntArray, encode
 from ..core.counts import Counts
 from ..core.cover import Domain
 from ..core.errors import InputError
+from ..core.noun import dataclass
 from ..core.roles import Roles
 
 BoolArray = npt.NDArray[np.bool_]

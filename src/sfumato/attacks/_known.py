@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pyarrow.compute as pc
@@ -12,6 +12,7 @@ from ..core.arrow import numpy
 from ..core.column import Column, IntArray
 from ..core.counts import Counts, exact, pack
 from ..core.errors import InputError, Unavailable
+from ..core.noun import dataclass
 from ..core.release import Evidence
 from ..core.roles import Roles
 from ..core.table import Table

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from ..core.column import Column, IntArray
 from ..core.cover import BoolArray
 from ..core.metric import Exactness
+from ..core.noun import dataclass
 from .attack import Rate
 
 OUTCOMES = ("correct", "ambiguous", "wrong", "none")

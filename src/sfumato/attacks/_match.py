@@ -9,7 +9,6 @@ boxes are asked for, a box that covers all points of a cell is added to it as a 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -18,6 +17,7 @@ from ..core.column import IntArray
 from ..core.counts import Counts, exact, pack
 from ..core.cover import BoolArray
 from ..core.hierarchy import Hierarchy
+from ..core.noun import dataclass
 from ._axis import Axis
 
 _PAIRS = 4_000_000

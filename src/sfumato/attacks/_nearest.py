@@ -13,12 +13,12 @@ With one known tuple and one row each the two are the same.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from ..core.column import FloatArray, IntArray
+from ..core.noun import dataclass
 from ._runs import distinct, held, parts, spread
 from ._tiles import Tiles
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..core.column import FloatArray, IntArray
 from ..core.counts import Counts, exact, pack
+from ..core.noun import dataclass
 from ..core.release import Evidence
 from ..core.table import Table
 from ._known import grouped

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from ..core.column import Column, IntArray
 from ..core.counts import Counts
 from ..core.cover import BoolArray, Domain
+from ..core.noun import dataclass
 from ..core.release import Evidence
 from ._axis import covered
 from ._known import grouped, placed

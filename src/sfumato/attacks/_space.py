@@ -15,7 +15,7 @@ narrowest come first, by the product of the values that they cover: that is wher
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from ..core.counts import pack
 from ..core.cover import Domain
 from ..core.errors import InputError, Unavailable
 from ..core.hierarchy import Hierarchy
+from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from ..core.column import FloatArray, IntArray
 from ..core.cover import BoolArray
+from ..core.noun import dataclass
 from ..mining.rows import Frame
 from ._runs import spread
 from ._scale import Scale

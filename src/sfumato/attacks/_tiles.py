@@ -8,11 +8,11 @@ point is at least as far from all of a tile as from that box. One sort a column,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..core.column import FloatArray, IntArray
+from ..core.noun import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,12 +8,13 @@ of the people in it is what lies above the control; without a control, what lies
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from ..core.metric import Exactness
+from ..core.noun import dataclass
 from .standing import Standing, standing
 
 
@@ -54,6 +55,9 @@ class Rate:
         error = float(np.hypot(self.value - self.low, other.high - other.value))
         return self.value - other.value > error
 
+    def _about(self) -> list[str]:
+        return [str(self)]
+
     def __str__(self) -> str:
         return f"{100 * self.value:.3g}% [{100 * self.low:.3g}, {100 * self.high:.3g}]"
 
@@ -82,6 +86,9 @@ class Attack:
     sentence: str = ""
     source: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
+
+    def _about(self) -> list[str]:
+        return [self.name, str(self.success), f"{self.attacked:,} attacked"]
 
     @property
     def above(self) -> float:

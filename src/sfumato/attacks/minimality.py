@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -26,6 +26,7 @@ from ..core.counts import Counts
 from ..core.errors import Infeasible, InputError, Unavailable
 from ..core.mechanism import Mechanism
 from ..core.metric import TOLERANCE
+from ..core.noun import dataclass
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Recoding, Table

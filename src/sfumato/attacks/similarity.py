@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +12,7 @@ from ..core.column import FloatArray
 from ..core.errors import InputError, Unavailable
 from ..core.hierarchy import TOP
 from ..core.metric import TOLERANCE
+from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table

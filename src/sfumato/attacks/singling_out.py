@@ -8,7 +8,6 @@ covers; for a number in a column of numbers, that number and what lies beyond it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 from typing import Literal
@@ -19,6 +18,7 @@ from ..core.column import IntArray
 from ..core.counts import pack
 from ..core.cover import BoolArray, Domain
 from ..core.errors import InputError, Unavailable
+from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table

@@ -13,9 +13,9 @@ measurably better than that and than on people outside the release, counts as on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from ..core.noun import dataclass
 from ..core.words import counted
 
 Verdict = Literal["works", "general", "fails", "inconclusive"]

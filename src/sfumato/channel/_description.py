@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from ..core.errors import InputError
+from ..core.noun import dataclass
 from ..core.toml import opened
 from .publish import Publish, Rule, rule
 from .tables import Attribute, Demand, Domain

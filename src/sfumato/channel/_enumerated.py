@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy.typing as npt
 
 from ..core.column import FloatArray, IntArray
 from ..core.cover import BoolArray
+from ..core.noun import dataclass
 from ._prior import Listed, Prior, Uniform
 from .publish import Rule
 from .tables import Demand, Domain, Ranks, multisets

@@ -9,11 +9,11 @@ whoever calls it reckons the bounds from what it returns.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..core.column import FloatArray, IntArray
+from ..core.noun import dataclass
 
 STEP = 0.34
 """Of a weight's logarithm for a gain of the value of the game; found by trial, and made smaller wherever play runs away."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Literal
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from ..core.column import FloatArray
 from ..core.errors import InputError, Unavailable
+from ..core.noun import dataclass
 from .channel import sparse
 
 Solver = Literal["simplex", "ipm", "pdlp", "clarabel"]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from ..core.column import FloatArray, IntArray
 from ..core.errors import InputError
 from ..core.metric import Exactness
+from ..core.noun import dataclass
 from ._lp import Solver, minimise
 from .adversary import error as error_of
 from .adversary import gains

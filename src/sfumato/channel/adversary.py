@@ -7,13 +7,13 @@ entropy. An error is a probability: 0 means that every guess is right.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..core.column import FloatArray, IntArray
 from ..core.errors import InputError
+from ..core.noun import dataclass
 from .channel import Channel, sparse
 from .leakage import conditional_entropy
 from .prior import Prior, distribution

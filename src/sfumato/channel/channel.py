@@ -6,7 +6,6 @@ is computed from it costs what it holds, not the product of its sides.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 from ..core.column import FloatArray, IntArray
 from ..core.errors import InputError
 from ..core.matrix import read_matrix, write_matrix
+from ..core.noun import dataclass
 from ._sparse import Names, pairs, renormalised, row_products, sparse
 
 TOLERANCE = 1e-9
@@ -36,6 +36,9 @@ class Channel:
     matrix: Any
     inputs: Names | None = None
     outputs: Names | None = None
+
+    def _about(self) -> list[str]:
+        return [f"{self.matrix.shape[0]:,} inputs", f"{self.matrix.shape[1]:,} outputs"]
 
     def __post_init__(self) -> None:
         matrix = self.matrix

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from ..core.column import FloatArray
 from ..core.errors import InputError, Unavailable
+from ..core.noun import dataclass
 from ..core.table import Table
 from .channel import Channel
 

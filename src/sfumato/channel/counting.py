@@ -18,7 +18,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
 from typing import Any
@@ -27,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.column import IntArray
+from ..core.noun import dataclass
 from .publish import Rule
 from .tables import Demand, Domain, Levels, input_count, multisets, release_count
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from ..core.errors import InputError
+from ..core.noun import dataclass
 from .channel import Channel, Names
 
 Number = Fraction | int | str

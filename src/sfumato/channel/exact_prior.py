@@ -8,11 +8,11 @@ and `sum_y w_xy C_xy = v` for every such input. If w is not negative, no other i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from ..core.noun import dataclass
 from .exact import ExactChannel
 from .worst_prior import worst_prior
 

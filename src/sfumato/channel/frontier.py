@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..core.column import FloatArray
 from ..core.errors import InputError
+from ..core.noun import dataclass
 from .adversary import error as error_of
 from .channel import Channel, Names
 from .design import Design, least_degradation, most_private

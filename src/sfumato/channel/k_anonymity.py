@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -26,6 +26,7 @@ import numpy as np
 
 from ..core.errors import InputError
 from ..core.metric import Exactness
+from ..core.noun import dataclass
 from . import counting, symmetry
 from ._description import Description, parse, read
 from ._enumerated import Shares, enumerated, reduced

@@ -7,7 +7,6 @@ difference and the ratio, and the most over all priors. Probabilities have no un
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from ..core.column import FloatArray
 from ..core.errors import InputError
 from ..core.metric import Exactness
+from ..core.noun import dataclass
 from .channel import Channel
 from .prior import Prior, distribution
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 from ..core.column import FloatArray, IntArray
 from ..core.errors import InputError
 from ..core.metric import Exactness
+from ..core.noun import dataclass
 from .adversary import adversaries
 from .channel import Channel, Names, sparse
 from .prior import Prior

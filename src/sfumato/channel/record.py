@@ -9,7 +9,6 @@ class; then `H(X|c) = log2 |c|`, and k-anonymity is `H(X|c) >= log2 k` for every
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from ..core.arrow import numpy
 from ..core.column import FloatArray, encode
 from ..core.counts import Counts
 from ..core.errors import InputError, Unavailable
+from ..core.noun import dataclass
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from .adversary import error

@@ -20,11 +20,11 @@ import heapq
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..core.column import FloatArray, IntArray
+from ..core.noun import dataclass
 from ._enumerated import Shares
 from ._prior import Prior, Rows, Uniform, modes
 from .counting import floor

@@ -14,7 +14,6 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -22,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.column import FloatArray, IntArray
+from ..core.noun import dataclass
 from ._enumerated import Shares, Summed, fillings, reduced
 from ._prior import Prior, Rows, Uniform
 from .publish import Rule

@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Literal
@@ -20,6 +19,7 @@ import numpy as np
 from ..core.column import IntArray
 from ..core.cover import BoolArray
 from ..core.errors import InputError
+from ..core.noun import dataclass
 
 Levels = tuple[int, ...]
 """A node of the lattice: a level for each quasi-identifier."""

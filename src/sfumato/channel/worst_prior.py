@@ -9,7 +9,6 @@ smallest error over all priors is 0, at any point mass.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -18,6 +17,7 @@ from ..core.column import FloatArray, IntArray
 from ..core.cover import BoolArray
 from ..core.errors import InputError, Unavailable
 from ..core.metric import Exactness
+from ..core.noun import dataclass
 from ._game import play
 from ._lp import Solver, minimise
 from .adversary import error, gains

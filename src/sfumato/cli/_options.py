@@ -8,11 +8,12 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
+
+from ..core.noun import dataclass
 
 if TYPE_CHECKING:
     from rich.console import Console

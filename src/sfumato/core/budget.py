@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from .errors import Infeasible, InputError
+from .noun import dataclass
 
 Amount = int | float | Fraction
 

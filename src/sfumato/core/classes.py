@@ -6,7 +6,7 @@ in a class are stored), so a million classes over a thousand sensitive values co
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from .column import Column, FloatArray, IntArray
 from .counts import Counts, exact
+from .noun import dataclass
 
 if TYPE_CHECKING:
     from .hierarchy import Hierarchy
@@ -57,6 +58,9 @@ class Classes:
     value: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     n: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     sensitive: Sensitive | None = None
+
+    def _about(self) -> list[str]:
+        return [f"{len(self.size):,} classes", f"{int(self.size.sum()):,} rows"]
 
     @classmethod
     def of(cls, member: IntArray, n: IntArray, *, count: int, value: IntArray, sensitive: Sensitive) -> Classes:

@@ -11,7 +11,6 @@ import datetime
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +21,7 @@ import pyarrow.compute as pc
 
 from .arrow import numpy, take
 from .errors import Unavailable
+from .noun import dataclass
 from .spelling import plain
 
 IntArray = npt.NDArray[np.int64]
@@ -59,6 +59,9 @@ class Column:
     name: str
     values: pa.Array
     has_missing: bool = False
+
+    def _about(self) -> list[str]:
+        return [self.name, f"{len(self):,} values"]
 
     def __len__(self) -> int:
         return len(self.values) + int(self.has_missing)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +12,7 @@ import pyarrow as pa
 
 from .arrow import numpy
 from .column import Column, IntArray, encode
+from .noun import dataclass
 
 _ROOM = 2**62  # keys are packed into 64-bit integers; beyond this product the key is made dense first
 
@@ -61,6 +61,9 @@ class Counts:
         first = np.flatnonzero(np.diff(key, prepend=key[:1] - 1)) if len(key) else np.zeros(0, dtype=np.int64)
         merged = np.add.reduceat(n[order], first) if len(key) else n
         return cls(tuple(columns), tuple(code[order[first]] for code in codes), merged)
+
+    def _about(self) -> list[str]:
+        return [f"{len(self.columns)} columns", f"{len(self.n):,} tuples", f"{self.rows:,} rows"]
 
     def __len__(self) -> int:
         return len(self.n)

@@ -22,7 +22,6 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -30,6 +29,7 @@ import numpy.typing as npt
 
 from .column import Column, IntArray
 from .hierarchy import TOP, Hierarchy
+from .noun import dataclass
 from .spelling import DAY, DAY_FIRST
 
 BoolArray = npt.NDArray[np.bool_]

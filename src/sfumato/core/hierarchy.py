@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -19,6 +19,7 @@ import numpy as np
 
 from .column import IntArray
 from .errors import InputError
+from .noun import dataclass
 from .spelling import Found, decide, look, plain
 
 TOP = "*"
@@ -55,6 +56,9 @@ class Hierarchy:
                         f"{self.source}, line {line}: levels do not nest for column {self.column!r}; rows that share a label "
                         f"at level {h} have different ones at level {h + 1}. Give them one label there."
                     )
+
+    def _about(self) -> list[str]:
+        return [self.column, f"{len(self.levels[0]):,} values", f"{len(self.levels)} levels"]
 
     @classmethod
     def of(

@@ -7,13 +7,13 @@ n(g, y)/|g| is expected to have y on the other.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from .column import Column, FloatArray, IntArray
 from .counts import Counts
+from .noun import dataclass
 
 BLOCK = 4_000_000
 

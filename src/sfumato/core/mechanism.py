@@ -7,13 +7,13 @@ import types
 import typing
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from .errors import InputError
 from .metric import Requirement
+from .noun import dataclass
 from .release import Release
 from .roles import Roles
 from .table import Table
@@ -45,6 +45,15 @@ class Mechanism(ABC):
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
     ) -> Release:
         """Sanitize; the input is untouched."""
+
+    def _about(self) -> list[str]:
+        """The parameters that are numbers, switches or choices; a text may hold values of the data."""
+        hints = typing.get_type_hints(type(self))
+        settings = {key: value for key, value in self.settings().items() if str not in _options(hints[key])}
+        count = len(settings.pop("require", ()))
+        return [*(f"{key}={value}" for key, value in settings.items() if isinstance(value, int | float | str))] + (
+            [f"{count} more requirements"] if count else []
+        )
 
     def honours(self, requirement: Requirement) -> bool:
         """Whether the mechanism can steer by a requirement; others are only checked on what it made."""
@@ -92,14 +101,15 @@ def check_choices(mechanism: Mechanism) -> None:
             raise InputError(f"{mechanism.card.name}: {name} must be one of {', '.join(map(str, choices))}.")
 
 
+def _options(hint: Any) -> tuple[Any, ...]:
+    """The types that a parameter may have."""
+    union = isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union
+    return typing.get_args(hint) if union else (hint,)
+
+
 def _read(text: str, hint: Any, where: str) -> Any:
     """A parameter's value from its text, by its type."""
-    options = (
-        typing.get_args(hint)
-        if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union
-        else (hint,)
-    )
-    for option in options:
+    for option in _options(hint):
         if typing.get_origin(option) is typing.Literal:
             if text in typing.get_args(option):
                 return text

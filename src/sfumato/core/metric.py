@@ -7,7 +7,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -16,6 +16,7 @@ import numpy as np
 from .classes import Classes
 from .column import Column, FloatArray, IntArray
 from .errors import RequirementError, Unavailable
+from .noun import dataclass
 from .parameter import Choice, Parameter
 from .release import Evidence, Release
 from .roles import Roles
@@ -58,6 +59,9 @@ class Score:
     ci: tuple[float, float] | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     per_value: PerValue | None = None
+
+    def _about(self) -> list[str]:
+        return [f"{self.value:.6g} {self.unit}", self.exactness]
 
     @property
     def where(self) -> str:
@@ -169,6 +173,9 @@ class Metric:
         """The card's word for these parameters."""
         said = self.card.convex
         return said(**self.arguments) if callable(said) else said
+
+    def _about(self) -> list[str]:
+        return [self.card.name]
 
     def __str__(self) -> str:
         text = self.card.name
@@ -291,6 +298,9 @@ class Verdict:
         """Whether the release meets the requirement."""
         return self.requirement.holds(self.score.value)
 
+    def _about(self) -> list[str]:
+        return [*self.requirement._about(), "met" if self.met else "not met"]
+
     def __str__(self) -> str:
         word = "met" if self.met else "not met"
         # ten digits, so that a value next to its bound is not shown as the bound
@@ -316,6 +326,9 @@ class Requirement:
             )
         if math.isnan(self.bound):
             raise RequirementError(f"The limit of {self.metric} is not a number.")
+
+    def _about(self) -> list[str]:
+        return [f"{self.metric.card.name} {self.sign} {spell_bound(self.bound)}"]
 
     def __str__(self) -> str:
         return f"{self.metric} {self.sign} {spell_bound(self.bound)}"

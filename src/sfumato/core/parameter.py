@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 from .errors import RequirementError
+from .noun import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from .column import IntArray
 from .counts import Counts, exact, pack
 from .cover import BoolArray, Domain, read_set
+from .noun import dataclass
 
 _BLOCK = 50_000_000
 

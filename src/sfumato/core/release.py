@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -16,6 +16,7 @@ from .counts import Counts, pack
 from .cover import Domain
 from .errors import InputError, Unavailable
 from .joined import Joined
+from .noun import dataclass
 from .population import Cover, cover
 from .roles import Roles
 from .table import Recoding, Table
@@ -52,6 +53,11 @@ class Release:
     parameters: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
+    def _about(self) -> list[str]:
+        settings = (f"{k}={v}" for k, v in self.parameters.items() if isinstance(v, int | float))
+        rows = [] if self.recoding is None or self.statistics else [f"{self.recoding.rows:,} rows"]
+        return [" ".join([self.made_by, *settings]), *rows, f"{len(self.table.columns)} columns"]
+
     def __post_init__(self) -> None:
         if self.pairing not in ("position", "none") and not self.pairing.startswith("key:"):
             raise InputError(f"Pairing {self.pairing!r} is not known; use position, none or key:COLUMN.")
@@ -74,6 +80,9 @@ class Evidence:
     release: Release
     roles: Roles
     _kept: dict[Any, Any] = field(default_factory=dict)
+
+    def _about(self) -> list[str]:
+        return [*self.release._about(), f"{len(self.roles.quasi)} quasi-identifiers"]
 
     def _quasi(self) -> tuple[str, ...]:
         if not self.roles.quasi:

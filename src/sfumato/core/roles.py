@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from . import ladders
 from .column import Column
 from .errors import InputError
 from .hierarchy import Hierarchy
+from .noun import dataclass
 from .toml import opened
 
 KINDS = ("identifiers", "quasi", "sensitive", "insensitive")
@@ -62,6 +63,9 @@ class Roles:
         for name, weight in self.weights.items():
             if not isinstance(weight, int | float) or isinstance(weight, bool) or not weight >= 0:
                 raise InputError(f"{self.source}: [weights] {name} must be a number of at least 0.")
+
+    def _about(self) -> list[str]:
+        return [f"{len(getattr(self, kind))} {kind}" for kind in KINDS if getattr(self, kind)]
 
     @classmethod
     def read(cls, path: Path | str) -> Roles:

@@ -14,7 +14,8 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from .noun import dataclass
 
 MARKS = r"\*+|NA|NULL|"
 """What may stand among the values of any column; the last is nothing at all."""

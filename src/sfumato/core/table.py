@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from .arrow import numpy, strings, take
 from .column import IntArray, encode
 from .counts import Counts
 from .errors import Unavailable
+from .noun import dataclass, short
 
 REMEMBERED = 100_000
 """Distinct tuples up to which counts are kept with their table."""
@@ -35,6 +35,9 @@ class Recoding:
     table: pa.Table
     divides: bool = False
 
+    def _about(self) -> list[str]:
+        return [f"{len(self.by)} columns to {len(self.to)}", f"{self.table.num_rows:,} replacements"]
+
     @property
     def rows(self) -> int:
         """The rows that are left."""
@@ -48,6 +51,12 @@ class Table(ABC):
     columns: tuple[str, ...]
     notes: tuple[str, ...]
     """What was found out while opening, such as a delimiter or encoding; for the user, never with a value of the table."""
+
+    __repr__ = short
+
+    def _about(self) -> list[str]:
+        known = self.__dict__.get("_rows")  # printing a table must not scan it
+        return [f"{len(self.columns)} columns", *([] if known is None else [f"{known:,} rows"])]
 
     @abstractmethod
     def count(self, by: Sequence[str]) -> Counts:

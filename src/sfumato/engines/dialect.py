@@ -8,11 +8,11 @@ import gzip
 import io
 import re
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..core.errors import InputError
+from ..core.noun import dataclass
 
 _SAMPLE = 1 << 18
 _DELIMITERS = ",;\t|"

@@ -13,7 +13,7 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import astuple, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,6 +26,7 @@ from ..core.arrow import numpy
 from ..core.column import IntArray, encode, text_of
 from ..core.counts import Counts
 from ..core.errors import InputError, NotMet, SfumatoError
+from ..core.noun import dataclass
 from ..core.spelling import Found
 from ..core.table import Recoding, Table
 
@@ -298,7 +299,9 @@ class DuckTable(Table):
         """Of a file its bytes and how they are read; of anything else its rows, in their order."""
         found = hashlib.sha256(repr((self.columns, self.opened and self.opened[1])).encode())
         if self.spelled is not None:
-            found.update(repr([(name, each.way) for name, each in self.spelled[1].items()]).encode())
+            found.update(
+                repr([(name, each.way and astuple(each.way)) for name, each in self.spelled[1].items()]).encode()
+            )
         if self.opened is not None:
             with open(self.opened[0], "rb") as file:
                 for part in iter(lambda: file.read(1 << 20), b""):

@@ -7,7 +7,7 @@ has the last code; a range that mixes it with others is released as `*`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ..core.column import Column, FloatArray, IntArray
 from ..core.counts import Counts, exact
 from ..core.cover import spell_set
 from ..core.hierarchy import TOP, Hierarchy
+from ..core.noun import dataclass
 from ..core.roles import Roles
 
 

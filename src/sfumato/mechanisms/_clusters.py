@@ -7,13 +7,13 @@ look-up per tuple. Tables of narrow axes are added up to joint ones first, which
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from ..core.column import FloatArray, IntArray
 from ..core.cover import BoolArray, Domain
+from ..core.noun import dataclass
 from ..core.roles import Roles
 from ._axes import Axis
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..core.classes import Classes, Sensitive
@@ -12,6 +10,7 @@ from ..core.counts import Counts, exact
 from ..core.cover import BoolArray
 from ..core.errors import Infeasible
 from ..core.metric import Requirement, spell_number
+from ..core.noun import dataclass
 from ..core.roles import Roles
 
 

@@ -7,14 +7,13 @@ loses least for what it takes from the class's worst breach. All classes move at
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..core.column import Column, FloatArray, IntArray
 from ..core.cover import BoolArray
 from ..core.errors import InputError
 from ..core.hierarchy import TOP, Hierarchy
+from ..core.noun import dataclass
 from ..metrics.privacy.personalized_breach import OPEN, Leaves
 
 _SLACK = 5e-13

@@ -7,11 +7,11 @@ to another, as if they were rows of their own, which they are.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..core.column import FloatArray, IntArray
+from ..core.noun import dataclass
 
 STEP = 1 << 16
 """Places whose groups are priced at a time."""

@@ -7,7 +7,6 @@ the generation are tried at once by a few array operations, and the parts whose 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from ..core.column import FloatArray, IntArray
 from ..core.cover import BoolArray
 from ..core.mechanism import Progress
+from ..core.noun import dataclass
 from ._axes import Axis
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ Rows stand in the order of their values, so nothing of the input's order is left
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..core.column import Column, FloatArray, IntArray, encode, text_of
 from ..core.counts import Counts
 from ..core.cover import BoolArray
 from ..core.errors import InputError
+from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Recoding, Table

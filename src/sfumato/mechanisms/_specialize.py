@@ -8,7 +8,7 @@ group is looked at once for each column, so a step costs what the groups that it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from ..core.column import FloatArray, IntArray
 from ..core.cover import BoolArray
 from ..core.mechanism import Progress
+from ..core.noun import dataclass
 from ._axes import Axis
 from ._partition import Parts
 

@@ -13,7 +13,6 @@ import itertools
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
@@ -25,6 +24,7 @@ from ..core.column import Column, FloatArray, IntArray
 from ..core.counts import Counts, exact
 from ..core.errors import InputError
 from ..core.metric import spell_number
+from ..core.noun import dataclass
 from ..core.roles import Roles
 
 MOST_STEPS = 2**32

@@ -5,7 +5,6 @@ Bezzi 2010, sec. 4; the search (dynamic programming over all ranges, proved) is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -18,6 +17,7 @@ from ..core.errors import InputError
 from ..core.hierarchy import TOP
 from ..core.mechanism import MechanismCard, Progress
 from ..core.metric import Requirement
+from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Recoding, Table

@@ -8,7 +8,7 @@ the rows up to c, less than 0 unless it lies between them (after Smith 2011): 0 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import ClassVar, Literal
 
@@ -21,6 +21,7 @@ from ..core.counts import Counts
 from ..core.errors import InputError
 from ..core.mechanism import MechanismCard, Progress
 from ..core.metric import Requirement
+from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table

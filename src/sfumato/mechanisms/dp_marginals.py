@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
 
 import numpy as np
@@ -22,6 +22,7 @@ from ..core.errors import InputError
 from ..core.hierarchy import TOP
 from ..core.mechanism import MechanismCard, Progress
 from ..core.metric import Requirement
+from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table

@@ -20,7 +20,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import ClassVar, Literal
 
@@ -33,6 +33,7 @@ from ..core.column import FloatArray, IntArray
 from ..core.errors import InputError, Unavailable
 from ..core.mechanism import MechanismCard, Progress
 from ..core.metric import Requirement, Score
+from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table

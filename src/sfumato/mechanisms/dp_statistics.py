@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import ClassVar, NamedTuple
 
@@ -23,6 +23,7 @@ from ..core.column import IntArray
 from ..core.errors import InputError
 from ..core.mechanism import MechanismCard, Progress
 from ..core.metric import Requirement
+from ..core.noun import dataclass, short
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
@@ -43,6 +44,9 @@ class Asked(NamedTuple):
     column: str | None = None
     value: str | None = None
 
+    def __repr__(self) -> str:
+        return short(self)
+
 
 class Answer(NamedTuple):
     """A noisy statistic, the scale of its noise, and the interval that the exact one is in unless the noise was rare."""
@@ -51,6 +55,9 @@ class Answer(NamedTuple):
     scale: float
     low: float
     high: float
+
+    def __repr__(self) -> str:
+        return short(self)
 
 
 def asked(text: str) -> list[Asked]:
@@ -182,6 +189,9 @@ class Number(NamedTuple):
     value: int
     sensitivity: int
     epsilon: Fraction
+
+    def __repr__(self) -> str:
+        return short(self)
 
 
 def _numbers(one: Asked, exact: tuple[int, int], stated: Mapping[str, Grid], epsilon: Fraction) -> list[Number]:

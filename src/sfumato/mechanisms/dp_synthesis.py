@@ -11,7 +11,7 @@ What was measured is private; what is drawn from it costs nothing more. The cost
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import ClassVar, Literal
 
@@ -26,6 +26,7 @@ from ..core.counts import Counts, pack
 from ..core.errors import Infeasible, InputError
 from ..core.mechanism import MechanismCard, Progress
 from ..core.metric import Requirement
+from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table

@@ -13,7 +13,6 @@ cells; here they stay in, since a cell may hold a single row. The cost follows r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -25,6 +24,7 @@ from ..core.cover import BoolArray
 from ..core.errors import Infeasible, InputError
 from ..core.mechanism import Mechanism, MechanismCard, Progress
 from ..core.metric import Requirement
+from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table

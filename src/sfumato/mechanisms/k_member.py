@@ -7,7 +7,6 @@ distinct tuples, Mondrian cuts the table into blocks first, and the cost is the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -19,6 +18,7 @@ from ..core.cover import BoolArray
 from ..core.errors import InputError
 from ..core.mechanism import MechanismCard, Progress, check_choices
 from ..core.metric import Requirement
+from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table

@@ -9,7 +9,7 @@ prints lacks the factor 1/sensitivity, and its sensitivity of 16 for the range 1
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -19,6 +19,7 @@ from ..core.column import FloatArray
 from ..core.errors import InputError
 from ..core.mechanism import MechanismCard, Progress
 from ..core.metric import Requirement
+from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table

@@ -18,7 +18,6 @@ import heapq
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -32,6 +31,7 @@ from ..core.errors import Infeasible, InputError
 from ..core.hierarchy import TOP
 from ..core.mechanism import MechanismCard, Progress
 from ..core.metric import Requirement
+from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Recoding, Table

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -25,6 +24,7 @@ from ..core.counts import pack
 from ..core.errors import Infeasible, InputError
 from ..core.mechanism import MechanismCard, Progress, check_choices
 from ..core.metric import Requirement
+from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table

@@ -7,7 +7,6 @@ judged by what the part was cut from (`_lineage`), and cuts that the metric does
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -21,6 +20,7 @@ from ..core.cover import BoolArray
 from ..core.errors import Infeasible
 from ..core.mechanism import MechanismCard, Progress, check_choices
 from ..core.metric import Requirement
+from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table

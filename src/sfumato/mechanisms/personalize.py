@@ -8,7 +8,7 @@ tuples: Adult takes seconds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -20,6 +20,7 @@ from ..core.cover import BoolArray
 from ..core.errors import Infeasible, InputError
 from ..core.mechanism import MechanismCard, Progress, check_choices
 from ..core.metric import Requirement, spell_number
+from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any, ClassVar
@@ -21,6 +20,7 @@ from ..core.column import FloatArray, IntArray
 from ..core.counts import Counts
 from ..core.errors import InputError
 from ..core.mechanism import Mechanism, MechanismCard, Progress
+from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table

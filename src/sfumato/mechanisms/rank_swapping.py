@@ -5,7 +5,6 @@ Moore 1996. Rows are held in memory; a column costs a few sorts of its rows, wha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +14,7 @@ from ..core.chance import Chance
 from ..core.column import IntArray
 from ..core.errors import InputError
 from ..core.mechanism import Mechanism, MechanismCard, Progress
+from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table

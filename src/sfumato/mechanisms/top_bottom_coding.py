@@ -7,7 +7,6 @@ or a number of people reach. All rows are held in memory; the cost is that of co
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -19,6 +18,7 @@ from ..core.cover import BoolArray
 from ..core.errors import Infeasible, InputError
 from ..core.ladders import number
 from ..core.mechanism import Mechanism, MechanismCard, Progress
+from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table

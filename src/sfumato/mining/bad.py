@@ -8,7 +8,6 @@ released values of the field from the other released columns, and predicts peopl
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from ..core.column import Column, FloatArray, IntArray
 from ..core.cover import BoolArray, Domain
 from ..core.errors import Unavailable
+from ..core.noun import dataclass
 from ..core.roles import Roles
 from .features import features
 from .folds import Job, Predicted, fuse

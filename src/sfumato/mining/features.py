@@ -15,7 +15,6 @@ What is learned (medians for what is missing, scales, bins) is part of the miner
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ import numpy.typing as npt
 
 from ..core.column import Column, FloatArray, IntArray
 from ..core.cover import Domain
+from ..core.noun import dataclass
 from ..core.roles import Roles
 from .rows import Aligned, merged
 

@@ -12,7 +12,6 @@ import io
 import os
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ import numpy as np
 
 from ..core.column import FloatArray, IntArray
 from ..core.errors import InputError
+from ..core.noun import dataclass
 from ..core.processes import side_by_side
 from .features import Features
 from .miners import FUSION, Miner
@@ -139,9 +139,33 @@ def run(job: Job) -> Predicted:
                 values[asked] = target[0]
                 continue
             estimator = job.miner.make(job.seed, job.learn.numeric)
-            estimator.fit(learn[rows], target)
-            values[asked] = estimator.predict(ask[asked])
+            _for_few_rows(estimator, target)
+            try:
+                estimator.fit(learn[rows], target)
+                values[asked] = estimator.predict(ask[asked])
+            except ValueError:
+                kinds, often = np.unique(target, return_counts=True)
+                if len(rows) > 2 * len(kinds):
+                    raise
+                values[asked] = kinds[
+                    np.argmax(often)
+                ]  # too few rows of each class to learn from: the most frequent one
     return Predicted(values, trained, sampled)
+
+
+def _for_few_rows(estimator: Any, target: Any) -> None:
+    """Settings that so few rows allow, where a miner would refuse: all rows as neighbours, and none set aside to say when to stop."""
+    given = estimator.get_params() if hasattr(estimator, "get_params") else {}
+    rows, fits = len(target), dict[str, Any]()
+    _, often = np.unique(target, return_counts=True)
+    for name, value in given.items():
+        if name.endswith("n_neighbors") and isinstance(value, int) and value > rows:
+            fits[name] = rows
+        # a tenth is set aside by class: it needs a row of every class, and each class one in both parts
+        if name.endswith("early_stopping") and value is True and (often.min() < 2 or rows < 10 * len(often)):
+            fits[name] = False
+    if fits:
+        estimator.set_params(**fits)
 
 
 @contextlib.contextmanager

@@ -8,7 +8,6 @@ A person whom the release leaves out is worth nothing to its users. A mechanism 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from ..core.arrow import strings, take
 from ..core.column import Column, FloatArray, IntArray
 from ..core.cover import Domain
 from ..core.errors import InputError
+from ..core.noun import dataclass
 from ..core.roles import Roles
 from .features import features, spans
 from .folds import Job, Predicted

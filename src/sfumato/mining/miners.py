@@ -13,11 +13,12 @@ import inspect
 import sys
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any, Literal
 
 from ..core.errors import InputError, Unavailable
+from ..core.noun import dataclass
 
 Task = Literal["classes", "numbers"]
 FUSION = "fusion"

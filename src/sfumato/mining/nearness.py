@@ -7,12 +7,11 @@ its distance if it covers the truth, and an infinite one if it does not: a predi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..core.column import Column, FloatArray, IntArray
 from ..core.cover import BoolArray, Domain, edges
+from ..core.noun import dataclass
 from .features import number_of
 
 

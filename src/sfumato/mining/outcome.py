@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..core.column import FloatArray, IntArray
+from ..core.noun import dataclass
 from .folds import interval
 
 

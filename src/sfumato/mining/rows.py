@@ -7,7 +7,6 @@ a release leaves out have no S(x), and nothing is predicted for them (sec. 2.2 o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +16,7 @@ from ..core.column import Column, FloatArray, IntArray, encode, text_of
 from ..core.counts import Counts, pack
 from ..core.cover import Domain
 from ..core.errors import InputError, Unavailable
+from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table

@@ -35,11 +35,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from ..core.errors import InputError
+from ..core.noun import dataclass
 from ..core.toml import opened
 from .weights import Implication, Weights
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import duckdb
@@ -18,6 +17,7 @@ import pyarrow as pa
 from ..core.arrow import integers, numpy, strings, take
 from ..core.column import FloatArray, IntArray, encode
 from ..core.errors import InputError
+from ..core.noun import dataclass
 from .features import number_of
 from .rows import Frame
 

@@ -7,7 +7,6 @@ left out one after the other, and what is grouped gets smaller all the way. 255 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import comb
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 from ..core.column import IntArray
 from ..core.counts import Counts, exact, pack
 from ..core.errors import InputError
+from ..core.noun import dataclass
 
 MOST = 100_000
 """Sets that are looked at: all of 16 columns."""

@@ -6,7 +6,6 @@ The shape of the values decides; the column's name only tips what the shape leav
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -17,6 +16,7 @@ import pyarrow.compute as pc
 from ..core.arrow import numpy, strings
 from ..core.column import Column, FloatArray, encode
 from ..core.counts import Counts
+from ..core.noun import dataclass
 from . import words
 from .orders import MOST_LEVELS, order
 

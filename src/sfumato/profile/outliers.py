@@ -7,11 +7,10 @@ rows in a real one, though its rows lie close together.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..core.counts import Counts
+from ..core.noun import dataclass
 from ..core.words import counted
 
 NEAR = 0.01

@@ -7,13 +7,13 @@ they may differ widely, so the range of the three is told beside the rule of Dan
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from ..core.column import FloatArray, IntArray
 from ..core.errors import InputError
+from ..core.noun import dataclass
 from ..core.words import counted, percent
 
 Model = Literal["zayatz", "pitman", "snb"]

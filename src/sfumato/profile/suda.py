@@ -8,7 +8,6 @@ ATT columns and sets of up to M of them looked at.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 from math import comb, prod
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 from ..core.column import FloatArray, IntArray
 from ..core.counts import Counts, pack
 from ..core.errors import InputError
+from ..core.noun import dataclass
 from ..core.words import counted
 
 MOST = 20_000

@@ -7,11 +7,11 @@ names or numbers a person, and free text, never leaves.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ..core import ladders
 from ..core.column import Column
+from ..core.noun import dataclass
 from ..core.roles import Roles
 from . import words
 from .kinds import Guess, direct

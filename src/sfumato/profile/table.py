@@ -11,10 +11,10 @@ exception is `[orders]` of the roles file, which has to spell the levels of a re
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ..core.errors import InputError
+from ..core.noun import dataclass
 from ..core.roles import Roles
 from ..core.table import Table
 from ..core.words import counted, percent

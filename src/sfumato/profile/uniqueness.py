@@ -9,13 +9,14 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import comb, prod
 from typing import Any
 
 import numpy as np
 
 from ..core.counts import Counts
+from ..core.noun import dataclass
 from ..core.table import Table
 from .subsets import subsets, without_each
 

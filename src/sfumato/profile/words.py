@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal
+
+from ..core.noun import dataclass
 
 Role = Literal["identifiers", "quasi", "sensitive", "insensitive", "person"]
 

@@ -9,8 +9,10 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
+
+from ..core.noun import dataclass
 
 Kind = Literal["code", "strong", "soft", "yes", "no"]
 Align = Literal["left", "right"]

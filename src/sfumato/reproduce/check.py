@@ -11,9 +11,11 @@ import dataclasses
 import math
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Any
+
+from ..core.noun import dataclass
 
 WORST = ("agrees", "cut off", "open", "erratum", "differs")
 """What can be said of a printed number, the worst last; nothing where nothing is printed."""

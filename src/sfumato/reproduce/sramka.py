@@ -8,7 +8,7 @@ falls with k (which does not: see DIFFERENCES), no exact disclosure where ages a
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from ..core.arrow import strings
 from ..core.cover import edges
+from ..core.noun import dataclass
 from ..core.recoded import recoded
 from ..core.release import Release
 from ..core.roles import Roles

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +20,7 @@ from ..core.errors import InputError
 from ..core.hierarchy import TOP
 from ..core.ladders import interval
 from ..core.metric import Requirement
+from ..core.noun import dataclass
 from ..core.roles import Roles
 from .additive import Additive, Spans
 

@@ -11,7 +11,6 @@ import math
 import random
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
@@ -19,6 +18,7 @@ import numpy as np
 from ..core.column import FloatArray, IntArray
 from ..core.cover import BoolArray
 from ..core.metric import Exactness, Metric
+from ..core.noun import dataclass
 from ..core.pareto import ten_digits
 from .judge import Verdict
 from .lattice import Levels

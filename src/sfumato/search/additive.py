@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from ..core.classes import Classes
 from ..core.column import FloatArray, IntArray
 from ..core.errors import InputError
+from ..core.noun import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,13 +9,14 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from ..core.column import FloatArray
 from ..core.cover import BoolArray
 from ..core.metric import Requirement
+from ..core.noun import dataclass
 from .judge import Judge, _Demand
 from .lattice import Levels
 from .problem import Problem

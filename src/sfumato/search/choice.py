@@ -15,13 +15,13 @@ import itertools
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..core.errors import InputError
 from ..core.metric import Metric, Requirement, Score
+from ..core.noun import dataclass
 from ..core.pareto import frontier, ten_digits
 from ..core.roles import Roles
 from ..core.table import Table

@@ -21,7 +21,7 @@ which counts in the objective.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from ..core.errors import Infeasible, InputError
 from ..core.hierarchy import TOP, Hierarchy
 from ..core.mechanism import Progress
 from ..core.metric import Exactness, Requirement, spell_number
+from ..core.noun import dataclass
 from ..core.roles import Roles
 from ..core.table import Table
 from ..metrics.privacy.mutual_information import information

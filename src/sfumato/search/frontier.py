@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 import numpy as np
@@ -20,6 +20,7 @@ import numpy as np
 from ..core.column import FloatArray
 from ..core.errors import Infeasible, InputError
 from ..core.metric import Exactness, Metric, Requirement
+from ..core.noun import dataclass
 from ..core.pareto import knee, ten_digits
 from ..core.roles import Roles
 from ..core.table import Table

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -24,6 +24,7 @@ from ..core.counted import CountedTable
 from ..core.counts import Counts, exact
 from ..core.cover import BoolArray
 from ..core.metric import Requirement
+from ..core.noun import dataclass
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Recoding, Table

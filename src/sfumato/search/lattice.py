@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -19,6 +18,7 @@ from ..core.counts import Counts, exact
 from ..core.cover import Domain
 from ..core.errors import InputError
 from ..core.hierarchy import TOP, Hierarchy
+from ..core.noun import dataclass
 from ..core.roles import Roles
 
 Levels = tuple[int, ...]

@@ -11,7 +11,6 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from ..core.column import FloatArray
 from ..core.errors import InputError, RequirementError
 from ..core.hierarchy import TOP
 from ..core.metric import Metric, spell_number
+from ..core.noun import dataclass
 from ..metrics import metric
 from ..metrics.privacy.mutual_information import information
 from ..metrics.utility.non_uniform_entropy import conditional_bits

@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from ..core.asked import one_row_each, sensitive_columns
 from ..core.counted import CountedTable
 from ..core.errors import InputError
 from ..core.metric import Metric, Requirement
+from ..core.noun import dataclass
 from ..core.parameter import Words
 from ..core.roles import Roles
 from ..core.table import Table

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +17,7 @@ import pyarrow.compute as pc
 from ..core.arrow import numpy
 from ..core.column import IntArray
 from ..core.counts import Counts, exact, pack
+from ..core.noun import dataclass
 from .lattice import Lattice, Levels
 
 Codes = npt.NDArray[np.int32]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from ..core.column import Column, FloatArray, IntArray
 from ..core.counts import Counts
 from ..core.cover import BoolArray, Domain
+from ..core.noun import dataclass
 from ..core.release import Evidence
 from ..core.table import Table
 from .audit import Check, Status, Total

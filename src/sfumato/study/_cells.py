@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +18,7 @@ from ..core.column import Column, FloatArray, IntArray
 from ..core.counts import Counts
 from ..core.errors import InputError, Unavailable
 from ..core.joined import Joined
+from ..core.noun import dataclass
 from ..core.release import Evidence
 from ..metrics.utility.column_distance import spread
 from ..metrics.utility.entropy_utility import expected, joint

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy.typing as npt
 from ..core.column import Column, FloatArray, IntArray, text_of
 from ..core.counts import Counts
 from ..core.cover import Domain
+from ..core.noun import dataclass
 from ..core.release import Evidence
 
 WHY = "subgroups"

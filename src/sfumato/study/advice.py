@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..core.metric import Metric
+from ..core.noun import dataclass
 from ..core.words import counted, percent, percent_up, up
 from .robust import robust
 

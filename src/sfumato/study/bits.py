@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..core.column import FloatArray
 from ..core.errors import InputError
 from ..core.metric import TOLERANCE
+from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..metrics.privacy.mutual_information import information

@@ -6,7 +6,6 @@ import itertools
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
@@ -14,6 +13,7 @@ from .. import metrics
 from ..core.errors import InputError
 from ..core.mechanism import Mechanism
 from ..core.metric import Requirement, spell_number
+from ..core.noun import dataclass
 from ..core.release import Release
 from ..mechanisms import mechanism
 from .context import smallest_k
@@ -32,6 +32,9 @@ class Candidate:
     release: Release | None = None
     label: str | None = None
     """The owner's name for it."""
+
+    def _about(self) -> list[str]:
+        return [self.family if self.mechanism is None else repr(self.mechanism)]
 
     @property
     def name(self) -> str:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
 from .. import metrics
 from ..core.errors import InputError
 from ..core.metric import Requirement, spell_bound, spell_number
+from ..core.noun import dataclass
 from ..core.roles import Roles
 from ..core.words import up
 

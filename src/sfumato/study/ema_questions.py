@@ -6,12 +6,12 @@ Replicable: would it come out the same again? Distinguishable: does it tell peop
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..core.column import Column
 from ..core.counts import Counts
+from ..core.noun import dataclass
 from ..core.words import counted, percent
 from ..profile import words
 from ..profile.combinations import SetRisk

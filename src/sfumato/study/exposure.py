@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..metrics.privacy.distribution_leakage import distribution_leakage

@@ -65,7 +65,7 @@ def _key(result: Result) -> str:
         made,
         result.seed or 0,
         population,
-        repr(study.checks),
+        study.checks,
     )
 
 

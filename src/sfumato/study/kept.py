@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
+from dataclasses import asdict, is_dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,12 @@ def of_release(release: Release) -> str:
 
 def name_of(*parts: Any) -> str:
     """A hash of anything that JSON can say."""
-    return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(parts, default=_plain).encode()).hexdigest()
+
+
+def _plain(part: Any) -> Any:
+    """All that a noun holds: what it prints tells too little to tell two of them apart."""
+    return [type(part).__name__, asdict(part)] if is_dataclass(part) and not isinstance(part, type) else str(part)
 
 
 class Kept:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from .. import metrics
 from ..core.metric import Metric, Score, Verdict
+from ..core.noun import dataclass
 from ..core.release import Release
 from .candidate import Candidate
 
@@ -32,6 +33,10 @@ class Point:
     """The rows that are released, where that is known."""
     found: bool = False
     """Whether it was not asked for, but found in the neighbourhood of another."""
+
+    def _about(self) -> list[str]:
+        state = "not made" if self.failure is not None else "met" if self.met else "not met"
+        return [repr(self.candidate), f"{len(self.scores)} scores", state]
 
     @property
     def met(self) -> bool:

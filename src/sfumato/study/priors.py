@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -20,6 +19,7 @@ from ..core.column import Column, FloatArray, IntArray, encode
 from ..core.counts import Counts, pack
 from ..core.cover import Domain
 from ..core.errors import InputError, Unavailable
+from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import shlex
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ import numpy as np
 
 from ..core.column import FloatArray
 from ..core.metric import Metric, Requirement, Score
+from ..core.noun import dataclass
 from ..core.pareto import frontier, knee
 from ..core.release import Release
 from .candidate import short_names
@@ -32,6 +32,9 @@ class Result:
     cache: Path | None = None
     looked: int = 0
     """How many more candidates were tried around the recommended one."""
+
+    def _about(self) -> list[str]:
+        return [f"{len(self.points)} points"]
 
     @cached_property
     def made(self) -> list[int]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.column import FloatArray
 from ..core.metric import Metric
+from ..core.noun import dataclass
 
 if TYPE_CHECKING:
     from .result import Result

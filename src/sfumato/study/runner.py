@@ -7,7 +7,7 @@ import time
 import uuid
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import numpy as np
 from .. import metrics
 from ..core.errors import Infeasible, SfumatoError, Unavailable
 from ..core.metric import Metric
+from ..core.noun import dataclass
 from ..core.processes import side_by_side
 from ..core.release import Release
 from ..core.roles import Roles

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from .. import metrics
 from ..core.errors import Infeasible, InputError
 from ..core.metric import Metric, Requirement, Verdict
+from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
@@ -66,6 +67,9 @@ class Study:
     """How the table is read, as the command line writes it; for the commands in the report."""
     waive: Waivers = field(default_factory=dict)
     """Columns that may go out although something was found in them, each with the owner's reason."""
+
+    def _about(self) -> list[str]:
+        return [f"{len(self.candidates)} candidates", f"{len(self.require)} requirements"]
 
     def __post_init__(self) -> None:
         if self.waive:

@@ -10,7 +10,7 @@ group is a value of few. The figures of unnamed groups stay, since they are what
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ import numpy as np
 from ..core.column import Column, IntArray
 from ..core.errors import InputError, Unavailable
 from ..core.hierarchy import TOP
+from ..core.noun import dataclass
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.words import counted

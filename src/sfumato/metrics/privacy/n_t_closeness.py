@@ -13,6 +13,7 @@ from ...core.counts import Counts
 from ...core.cover import BoolArray
 from ...core.errors import Unavailable
 from ...core.metric import Score, measure
+from ...core.noun import short
 from ...core.parameter import Choice, Number
 from ...core.release import Evidence
 from ...core.supersets import around, compact, levels
@@ -169,6 +170,9 @@ class Near(NamedTuple):
     stop: IntArray
     order: IntArray
     kernel: Callable[[IntArray, IntArray], FloatArray]
+
+    def __repr__(self) -> str:
+        return short(self)
 
 
 class Smoothed(Entries):

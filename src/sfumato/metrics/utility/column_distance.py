@@ -1,7 +1,5 @@
 """Distance of each column's distribution from the original's, generalized values spread evenly (total variation)."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ...core.column import Column, FloatArray, IntArray
@@ -10,6 +8,7 @@ from ...core.cover import Domain
 from ...core.errors import Unavailable
 from ...core.joined import Joined
 from ...core.metric import Score, measure
+from ...core.noun import dataclass
 from ...core.release import Evidence
 from ...core.words import percent
 from .entropy_utility import expected, joint, shared_columns

@@ -1,7 +1,6 @@
 """Distance of the joint distribution of two columns from the original's, generalized values spread evenly."""
 
 import itertools
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,6 +9,7 @@ from ...core.counts import Counts
 from ...core.errors import Unavailable
 from ...core.joined import Joined
 from ...core.metric import Score, measure
+from ...core.noun import dataclass
 from ...core.release import Evidence
 from ...core.words import percent
 from .column_distance import Spread, margin, spread
