@@ -2,16 +2,16 @@
 
     release.csv          the release, measured again from the file before anything got its name
     dictionary.csv       every column: its role, what was done to it, how many values it has
-    value-maps/          for columns recoded the same way everywhere, what every value of the hierarchy became
-    hierarchies/         the hierarchies that the requirements and measures may need
-    roles.toml           the roles, for verifying
+    hierarchies/         of released columns with a hierarchy file: the labels that occur in the release and what is above them
+    roles.toml           the roles of the released columns, for verifying
     requirements.json    what is required, measured from the file, and by whom it can be checked again
     README.md            what this is, which limits are met under which adversary, and the command that verifies it
     note.*               the external note
     SHA256SUMS           checksums of all of it
 
 Beside it stands FOLDER.house, which must not be handed out: the map from original to released values with counts, the study's
-numbers and the seed if one was asked for.
+numbers and the seed if one was asked for. What a recipient gets tells nothing of columns that are not released, of values below the
+released ones, of where the owner's files lie, or of numbers that only the original gives.
 """
 
 from __future__ import annotations
@@ -33,15 +33,14 @@ import numpy as np
 from . import __version__
 from .core.chance import SEEDED
 from .core.errors import InputError, NotMet, Unavailable
-from .core.hierarchy import Hierarchy
-from .core.metric import Requirement
+from .core.metric import Requirement, Verdict
 from .core.noun import dataclass
 from .core.release import Release
 from .core.roles import Roles
 from .engines import read
+from .packaged_roles import write_roles
 from .publishing import Verification, dialect, publish, verify_release
 from .study.result import Result, number, scores_dict
-from .study.study import Study
 
 
 @dataclass(frozen=True)
@@ -90,13 +89,10 @@ def write_package(result: Result, folder: Path | str, *, candidate: int | None =
             found = publish(release, study.roles, require, hidden / "release.csv")
         except NotMet as error:
             raise NotMet(str(error).replace(str(hidden), str(folder))) from None
-        _roles(study.roles, hidden)
+        packed = write_roles(release, study.roles, hidden)
         alone = [r for r in require if not r.metric.card.needs & {"original", "pairs", "population"}]
-        _write(hidden / "requirements.json", _json(_requirements(found, alone)))
         _write(hidden / "dictionary.csv", _dictionary(release, study.roles))
-        _maps(release, study.roles, hidden / "value-maps", inside / "value-maps")
-        command = _command(release, _strictest(alone))
-        _write(hidden / "README.md", _readme(release, study, found, alone, command))
+        _maps(release, study.roles, inside / "value-maps")
         _note(result, chosen, hidden)
         _write(inside / "study.json", _json(_house(result, chosen, release, redrawn)))
         again = Release(
@@ -111,6 +107,11 @@ def write_package(result: Result, folder: Path | str, *, candidate: int | None =
         verified = verify_release(again, Roles.read(hidden / "roles.toml"), alone)
         if not verified.met:
             raise NotMet(f"{folder}: not written; {' '.join(verified.reasons)}".replace(str(hidden), str(folder)))
+        verdicts = {verdict.requirement: verdict for verdict in verified.verdicts}  # what any recipient finds
+        limits = [(verdicts.get(v.requirement, v), v.requirement in verdicts) for v in found.verdicts]
+        _write(hidden / "requirements.json", _json(_requirements(limits)))
+        command = _command(release, _strictest(alone))
+        _write(hidden / "README.md", _readme(release, packed, limits, study.title, command if alone else None))
         _sums(hidden)
         inside.replace(house)
         try:
@@ -132,23 +133,6 @@ def _release(result: Result, chosen: int) -> tuple[Release, bool]:
         return release, False
     drawn = made(result.study.table, result.study.roles, None)
     return replace(drawn, population=drawn.population or result.study.population), True
-
-
-def _roles(roles: Roles, folder: Path) -> None:
-    """The roles with their hierarchies inside the package."""
-    rules: dict[str, Any] = {}
-    for i, (name, rule) in enumerate(roles.hierarchies.items()):
-        taxonomy = roles.taxonomy(name)
-        if taxonomy is None:
-            rules[name] = rule
-            continue
-        file = f"hierarchies/{i + 1}.csv"
-        (folder / "hierarchies").mkdir(exist_ok=True)
-        _write(folder / file, _csv(list(zip(*taxonomy.levels, strict=True)), delimiter=";"))
-        more = {key: value for key, value in rule.items() if key != "file"} if isinstance(rule, dict) else {}
-        rules[name] = {"file": file, **more} if more else file
-    packed = replace(roles, hierarchies=rules, source="roles.toml", folder=folder)
-    _write(folder / "roles.toml", packed.toml())
 
 
 def _command(release: Release, alone: Sequence[Requirement]) -> str:
@@ -174,7 +158,18 @@ def _command(release: Release, alone: Sequence[Requirement]) -> str:
         "--decimal",
         "text",
     ]
-    return shlex.join([*words, *ours])
+    return " ".join(map(_word, [*words, *ours]))
+
+
+def _word(text: str) -> str:
+    """A word for the shell that stays on its line: a line break, or what else cannot be printed, is spelled as bash reads it."""
+    if text.isprintable():
+        return shlex.quote(text)
+    spelled = "".join(
+        f"\\{c}" if c in "\\'" else c if c.isprintable() else "".join(f"\\x{byte:02x}" for byte in c.encode())
+        for c in text
+    )
+    return f"$'{spelled}'"
 
 
 def _strictest(require: Sequence[Requirement]) -> list[Requirement]:
@@ -182,20 +177,21 @@ def _strictest(require: Sequence[Requirement]) -> list[Requirement]:
     return [r for r in require if not any(other != r and other.implies(r) for other in require)]
 
 
-def _requirements(found: Verification, alone: Sequence[Requirement]) -> list[dict[str, Any]]:
-    here = set(map(str, alone))
+OWNERS = "It is met. It was measured against the original, and the number stays with the owner."
+"""Of a limit that only the original can show: what was measured would tell of the original what the release does not."""
+
+
+def _requirements(limits: Sequence[tuple[Verdict, bool]]) -> list[dict[str, Any]]:
     return [
         {
             "requirement": str(v.requirement),
             "met": v.met,
-            "measured": number(v.score.value),
+            "measured": number(v.score.value) if alone else None,
             "exactness": v.score.exactness,
-            "sentence": v.requirement.metric.sentence(v.score.value),
-            "checked_again_by": "anyone who has this package"
-            if str(v.requirement) in here
-            else "the owner, who has the original",
+            "sentence": v.requirement.metric.sentence(v.score.value) if alone else OWNERS,
+            "checked_again_by": "anyone who has this package" if alone else "the owner, who has the original",
         }
-        for v in found.verdicts
+        for v, alone in limits
     ]
 
 
@@ -232,61 +228,48 @@ def treatments(release: Release, roles: Roles) -> dict[str, str]:
         return told
 
 
-def _maps(release: Release, roles: Roles, public: Path, house: Path) -> None:
-    """What became what: for the house with rows, for the package the whole hierarchy where one map holds everywhere."""
+def _maps(release: Release, roles: Roles, house: Path) -> None:
+    """What became what, with rows: for the house, since values stand in it that the release does not tell."""
     for i, name in enumerate(roles.quasi):
         try:
             before, after, n = release.evidence(roles).pairs(name, "the value map")
         except Unavailable:
             continue
         house.mkdir(exist_ok=True)
-        told = [("original", "released", "rows"), *zip(_shown(before), _shown(after), n.tolist(), strict=True)]
-        _write(house / f"{i + 1}.csv", _csv([("column", name, ""), *told]))
-        pairs = set(zip(before, after, strict=True))
-        taxonomy = roles.taxonomy(name)
-        if taxonomy is None or len(pairs) != len({a for a, _ in pairs}):
-            continue
-        level = _level(taxonomy, dict(pairs))
-        if level is not None:
-            public.mkdir(exist_ok=True)
-            rows = zip(taxonomy.levels[0], taxonomy.levels[level], strict=True)
-            _write(public / f"{i + 1}.csv", _csv([("column", name), ("value", "released as"), *rows]))
-
-
-def _level(taxonomy: Hierarchy, became: dict[str | None, str | None]) -> int | None:
-    """The level that all values went to, if there is one."""
-    place = {value: i for i, value in enumerate(taxonomy.levels[0])}
-    for h, labels in enumerate(taxonomy.levels):
-        if all(a is None or (a in place and labels[place[a]] == b) for a, b in became.items()):
-            return h
-    return None
+        rows = [("original", "released", "rows"), *zip(_shown(before), _shown(after), n.tolist(), strict=True)]
+        _write(house / f"{i + 1}.csv", _csv([("column", name, ""), *rows]))
 
 
 def _shown(texts: Sequence[str | None]) -> list[str]:
     return ["" if text is None else text for text in texts]
 
 
-def _readme(release: Release, study: Study, found: Verification, alone: Sequence[Requirement], command: str) -> str:
+def _readme(
+    release: Release, roles: Roles, limits: Sequence[tuple[Verdict, bool]], title: str | None, command: str | None
+) -> str:
+    from .report.as_markdown import coded, escaped
+
+    names = ", ".join(map(coded, roles.quasi))
     lines = [
-        f"# {study.title or Path(study.table.name).stem}: a release",
+        f"# {escaped(title)}: a release" if title else "# A release",
         "",
-        f"{release.table.rows:,} rows, {len(release.table.columns)} columns, sanitized with sfumato {__version__} by {release.made_by}.",
-        f"An adversary is taken to know {', '.join(study.roles.quasi)} of a person. The limits below hold for that knowledge; they say "
+        f"{release.table.rows:,} rows, {len(release.table.columns)} columns, sanitized with sfumato {__version__} by "
+        f"{escaped(release.made_by)}.",
+        f"An adversary is taken to know {names or 'nothing'} of a person. The limits below hold for that knowledge; they say "
         "nothing about an adversary who knows more.",
         "",
         "## Limits that were measured on release.csv",
         "",
     ]
-    asked = [verdict.requirement for verdict in found.verdicts]
-    for verdict in found.verdicts:
+    asked = [verdict.requirement for verdict, _ in limits]
+    for verdict, alone in limits:
         if verdict.requirement in _strictest(asked):
-            also = [f"`{r}`" for r in asked if r != verdict.requirement and verdict.requirement.implies(r)]
+            also = [coded(str(r)) for r in asked if r != verdict.requirement and verdict.requirement.implies(r)]
             implied = f" This implies {' and '.join(also)}, also required." if also else ""
-            lines.append(
-                f"- `{verdict.requirement}`: {verdict.requirement.metric.sentence(verdict.score.value)}{implied}"
-            )
+            sentence = escaped(verdict.requirement.metric.sentence(verdict.score.value)) if alone else OWNERS
+            lines.append(f"- {coded(str(verdict.requirement))}: {sentence}{implied}")
     lines += ["", "## Verify it", "", "    sha256sum --check SHA256SUMS"]
-    if alone:
+    if command is not None:
         lines += [f"    {command}"]
     lines += [
         "",
@@ -297,7 +280,7 @@ def _readme(release: Release, study: Study, found: Verification, alone: Sequence
         "A missing value is an empty cell and counts as a value of its own. Rows are sorted, so that their order says nothing.",
     ]
     if release.perturbed:
-        lines += ["", f"Perturbed columns: {', '.join(sorted(release.perturbed))}."]
+        lines += ["", f"Perturbed columns: {', '.join(map(coded, sorted(release.perturbed)))}."]
     return "\n".join(lines) + "\n"
 
 
@@ -319,7 +302,10 @@ def _as_published(result: Result, chosen: int, release: Release) -> Result:
     found = study.bench(None).measure(candidate, None if study.measures is None else list(study.asked), release)
     points = list(result.points)
     points[chosen] = study.point(candidate, found, looked_for=points[chosen].found)
-    return replace(result, points=tuple(points), cache=None)
+    published = replace(result, points=tuple(points), cache=None)
+    # by chance another may be the best now; the note is on what is published
+    published.__dict__["recommended"] = result.recommended
+    return published
 
 
 def _house(result: Result, chosen: int, release: Release, redrawn: bool) -> dict[str, Any]:

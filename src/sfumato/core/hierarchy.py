@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -159,6 +159,21 @@ class Hierarchy:
     def under(self, label: str) -> frozenset[str]:
         """The values that a label stands for."""
         return frozenset(self.levels[0][i] for i in self.groups.get(label, ()))
+
+    def above(self, labels: Iterable[str]) -> Hierarchy | None:
+        """The hierarchy over these labels, whatever level each is of, with what is above them and nothing below; None if it has none.
+
+        A label of level h stands for itself at the levels below h. One that is used at several levels is taken at its lowest, so
+        that levels nest as they did.
+        """
+        place: dict[str, tuple[int, int]] = {}
+        for h, level in reversed(list(enumerate(self.levels))):
+            place.update((label, (h, i)) for i, label in enumerate(level))
+        lines = []
+        for label in sorted({label for label in labels if label in place and label != TOP}):
+            h, i = place[label]
+            lines.append((*[label] * h, *(level[i] for level in self.levels[h:])))
+        return Hierarchy(self.column, tuple(zip(*lines, strict=True)), "above") if lines else None
 
     def codes(self) -> list[IntArray]:
         """Each level as integer labels, numbered within the level: what a lattice search and Mondrian work on."""

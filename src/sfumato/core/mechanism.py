@@ -7,7 +7,7 @@ import types
 import typing
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -33,6 +33,11 @@ class MechanismCard:
     cost: str
     source: str
     parameters: Mapping[str, str]
+    chance: Literal["none", "some", "always"] = "always"
+    """Whether releases hang on random draws: none does; some do, by the parameters or where equal rows are divided, and a seeded one
+    then says so in its notes; or always. What a card does not say is taken for the worst."""
+    private: bool = False
+    """Whether its promise is differential privacy: then no number of the original may be told beside the release."""
 
 
 class Mechanism(ABC):

@@ -61,6 +61,7 @@ class AdditiveNoise(Mechanism):
         "keeps these; columns that are not numbers, and missing values, stay as they are",
         source="Kim 1986; Tendick and Matloff 1994; Brand 2002; measured after Duncan and Mukherjee 2000 and Agrawal and "
         "Srikant 2000",
+        chance="always",
         parameters={
             "columns": "the columns that get noise, as a list: age,salary; all quasi-identifiers of numbers unless said",
             "scale": "the standard deviation of the noise",

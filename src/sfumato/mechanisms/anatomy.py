@@ -43,6 +43,7 @@ class Anatomy(Mechanism):
         cost="nothing is generalized, so people can be recognised in the first table, and that they are in it is no secret; "
         "which of a group's values is whose is lost, and counts over both tables become estimates",
         source="Xiao and Tao 2006, algorithm Anatomize",
+        chance="always",
         parameters={
             "l": "the different sensitive values that every group holds at least, from 2 on",
             "group": "the column that joins both tables",

@@ -51,6 +51,8 @@ class DpChoice(Private):
         cost="a single value is released, and it may be another candidate than the best one, the sooner the closer they are: "
         "one that is ln(candidates)/epsilon rows worse is still likely",
         source="McSherry, Talwar 2007; McKenna, Sheldon 2020 (permute-and-flip); Smith 2011 (quantiles); drawn by OpenDP",
+        chance="always",
+        private=True,
         parameters={
             "column": "the column to choose a value of",
             "choose": "most_frequent: the candidate that most rows have; quantile: the candidate that splits the rows",

@@ -55,6 +55,8 @@ class DpMarginals(Private):
         "mean little; a sum over many cells adds up their noise",
         source="Dwork, McSherry, Nissim, Smith 2006; Barak, Chaudhuri, Dwork, Kale, McSherry, Talwar 2007; McSherry 2009 "
         "(parallel composition); Manta 2013, 4.2; sampled by OpenDP after Canonne, Kamath, Steinke 2020",
+        chance="always",
+        private=True,
         parameters={
             "columns": "the columns to count, as a list: sex,age; all that may be released unless said",
             "ways": "so many columns at a time, all combinations of them: 2 for all pairs; all columns together unless said",

@@ -73,6 +73,8 @@ class DpRanges(Private):
         "for a small alpha, and tree is usually far closer for the same epsilon",
         source="Blum, Ligett, Roth 2008 (interval queries), with the changes that the source file tells; Hay, Rastogi, Miklau, "
         "Suciu 2010 (tree); Manta 2013, 4.4, definition 16; sampled by OpenDP after Canonne, Kamath, Steinke 2020",
+        chance="always",
+        private=True,
         parameters={
             "column": "the column that ranges are asked of",
             "domain": "its values in order, as a list such as low|middle|high, or low:high (whole numbers) or low:high:width; "

@@ -96,6 +96,8 @@ class DpStatistics(Private):
         "the larger bound, a mean by that times half the range over the rows; values outside the bounds are moved in",
         source="Dwork, McSherry, Nissim, Smith 2006; Ghosh, Roughgarden, Sundararajan 2009 (geometric); Manta 2013, 4.2; "
         "sampled by OpenDP after Canonne, Kamath, Steinke 2020",
+        chance="always",
+        private=True,
         parameters={
             "statistics": "what is asked: count, count(sex=Female), sum(income), mean(age), ..., with commas between; "
             "count(sex=) counts the rows where it is missing",

@@ -63,6 +63,8 @@ class DpSynthesis(Private):
         "each off by about the number of marginals divided by epsilon; everything else follows from these and is not the data's",
         source="the plain method of low-order marginals; tree after McKenna, Miklau, Sheldon 2021 (MST), without their "
         "graphical-model estimation, and Chow, Liu 1968; noise after Dwork, McSherry, Nissim, Smith 2006; sampled by OpenDP",
+        chance="always",
+        private=True,
         parameters={
             "columns": "the columns to make, as a list, in the order of the chain; all that may be released unless said",
             "structure": "tree: pairs chosen from the data, with a third of epsilon; chain: each column with the next one named, "

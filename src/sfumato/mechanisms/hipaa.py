@@ -58,6 +58,7 @@ class Hipaa(Mechanism):
         "fewer; everything else stays as it is; direct identifiers and units smaller than a state are refused until they have the "
         "role identifiers",
         source="45 CFR 164.514(b)(2)(i); HHS 2012, Guidance Regarding Methods for De-identification of Protected Health Information",
+        chance="none",
         parameters={
             "age": "columns of ages that are not named so, as a list",
             "zip": "columns of ZIP codes that are not named so, as a list",

@@ -53,6 +53,7 @@ class KMember(Steered):
         "from class to class and may overlap (local recoding), mostly narrower than Mondrian's; rows with equal "
         "quasi-identifiers may be divided; no row is left out, and no sensitive value is changed",
         source="Byun, Kamra, Bertino, Li 2007, greedy k-member clustering; the loss is ILoss (Xiao and Tao 2006) or their own",
+        chance="none",
         parameters={
             "k": "short for the requirement k_anonymity >= k",
             "block": "an approximation for more rows: with at least twice so many distinct tuples the table is first cut by "

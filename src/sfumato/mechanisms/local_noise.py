@@ -51,6 +51,8 @@ class LocalNoise(Private):
         "meaning; about 10 us a value",
         source="Sramka, Safavi-Naini, Denzinger, Askari 2010, section 4.2; Dwork, McSherry, Nissim, Smith 2006; Ghosh, "
         "Roughgarden, Sundararajan 2009 (geometric); sampled by OpenDP after Canonne, Kamath, Steinke 2020",
+        chance="always",
+        private=True,
         parameters={
             "bounds": "the columns that get noise and the bounds of each, stated by the owner and never taken from the data: "
             "age=17:99, rate=0.00:1.00 or income=0:200000:100 (low:high:step); values outside are moved to the nearest bound",

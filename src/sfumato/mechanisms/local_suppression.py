@@ -63,6 +63,7 @@ class LocalSuppression(Steered):
         "out, up to a limit; no sensitive value is changed",
         source="Hundepool et al. 2024, Handbook on Statistical Disclosure Control, ch. 3; importance after sdcMicro's "
         "localSuppression (Templ, Kowarik, Meindl 2015); the greedy order of column sets is our own",
+        chance="none",
         parameters={
             "k": "short for the requirement k_anonymity >= k",
             "importance": "what a suppressed cell of each column costs, such as age=3,sex=1 (inf: never suppressed); columns not "

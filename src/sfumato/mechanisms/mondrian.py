@@ -53,6 +53,7 @@ class Mondrian(Steered):
         "differ from class to class (local recoding); nothing is suppressed, and no sensitive value is changed",
         source="LeFevre, DeWitt, Ramakrishnan 2006; requirements beyond k after Li, Li, Venkatasubramanian 2007, "
         "(n,t)-closeness after their check of 2010",
+        chance="some",
         parameters={
             "k": "short for the requirement k_anonymity >= k",
             "mode": "strict: rows with equal quasi-identifiers stay together; relaxed: they may be divided, which makes "

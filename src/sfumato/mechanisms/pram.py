@@ -171,6 +171,7 @@ class Pram(Mechanism):
         "corrected_counts, which makes them unbiased and less sure; with invariant=true they are right on average as they are",
         source="Kooiman, Willenborg, Gouweleeuw 1997; Gouweleeuw, Kooiman, Willenborg, de Wolf 1998; invariant: de Wolf, "
         "Gouweleeuw, Kooiman, Willenborg 1998",
+        chance="always",
         parameters={
             "columns": "which columns of categories, such as job,town, each by itself",
             "keep": "the probability that a value stays; all others of the column share the rest equally",

@@ -39,6 +39,7 @@ class RankSwapping(Mechanism):
         cost="columns are swapped one by one, so what they say about one another fades as p grows; each column's own "
         "distribution is untouched",
         source="Moore 1996, after Dalenius and Reiss 1982",
+        chance="always",
         parameters={
             "columns": "which columns, such as age,salary: numbers, dates, quantities or columns with a stated order",
             "p": "how far a value may move, in percent of the ranks of its column; 5 is our default",

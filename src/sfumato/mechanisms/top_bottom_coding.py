@@ -49,6 +49,7 @@ class TopBottomCoding(Mechanism):
         against="an adversary who knows that someone has an extreme value, such as the highest income of a town",
         cost="numbers at or beyond a bound become >=x or <=x; all others stay as they are; sums and means can no longer be exact",
         source="Hundepool et al. 2024, Handbook on Statistical Disclosure Control, ch. 3 (microdata)",
+        chance="none",
         parameters={
             "columns": "the columns of numbers, such as age,salary; unless given, those that a bound names, else the "
             "quasi-identifiers that are numbers",

@@ -45,6 +45,7 @@ class TopDownSpecialization(Steered):
         "column apart; what does not help to tell them stays generalized, so the release suits a classifier of that column "
         "and little else; nothing is suppressed, and no other column is changed",
         source="Fung, Wang, Yu 2005, algorithm TDS; IGPL as in Manta 2013, 5.2.3, with PL + 1 as Fung et al. have it",
+        chance="none",
         parameters={
             "k": "short for the requirement k_anonymity >= k",
             "target": "the column that the release should tell: the only sensitive column, unless said",

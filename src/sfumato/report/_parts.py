@@ -119,7 +119,7 @@ def verdicts(result: Result) -> list[Block]:
     for text, why in point.unknown.items():
         rows.append([code(text), verdict(False, "unknown"), "–", why, "–"])
     columns: list[Column | str] = ["requirement", "verdict", Column("measured", "right"), "in words", "how sure"]
-    return [Grid(columns, rows, f"What is required, and what {point.candidate.name} reaches.")]
+    return [Grid(columns, rows, f"What is required, and what {point.candidate.outward} reaches.")]
 
 
 def compared(before: Mapping[str, Any], after: Mapping[str, Any] | None, *, small: bool = True) -> list[Block]:

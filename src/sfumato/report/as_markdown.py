@@ -26,14 +26,15 @@ from .document import (
 )
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|$~&!^])")
+_LINK = re.compile(r"(:(?=//)|@|(?<=www)\.)", re.IGNORECASE)
 _START = re.compile(r"^(\s*)([-+>]|\d+[.)])(\s)")
 
 
 def written(document: Document) -> str:
     """The text."""
-    parts = [f"# {_escaped(document.title)}", _begin(_inline(document.subtitle))]
+    parts = [f"# {escaped(document.title)}", _begin(_inline(document.subtitle))]
     parts += [_block(block) for block in document.blocks]
-    parts += ["---", _begin(_escaped(document.footer))]
+    parts += ["---", _begin(escaped(document.footer))]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -59,18 +60,18 @@ def _block(block: Block) -> str:
             inside = "\n\n".join([_inline(_bold(_plain(block.title))), *map(_block, block.blocks)])
             return "\n".join(f"> {line}".rstrip() for line in inside.splitlines())
         case Fold():
-            return "\n\n".join([f"#### {_escaped(block.title)}", *map(_block, block.blocks)])
+            return "\n\n".join([f"#### {escaped(block.title)}", *map(_block, block.blocks)])
         case _:
             assert_never(block)
 
 
 def _figure(figure: Figure) -> str:
-    said = f"*Figure: {_escaped(figure.alt)}.*"
+    said = f"*Figure: {escaped(figure.alt)}.*"
     return said if figure.numbers is None else f"{said}\n\n{_grid(figure.numbers)}"
 
 
 def _grid(grid: Grid) -> str:
-    head = [_escaped(c.name) + (f" ({_escaped(c.below)})" if c.below else "") for c in grid.head]
+    head = [escaped(c.name) + (f" ({escaped(c.below)})" if c.below else "") for c in grid.head]
     lines = [_line(head), _line(["--:" if c.align == "right" else ":--" for c in grid.head])]
     for i, row in enumerate(grid.rows):
         cells = [_inline(cell) for cell in row]
@@ -78,7 +79,7 @@ def _grid(grid: Grid) -> str:
             cells[0] = f"**→** {cells[0]}"
         lines.append(_line([*cells, *[""] * (len(head) - len(cells))]))
     table = "\n".join(lines)
-    return f"{_begin(_escaped(grid.caption))}\n\n{table}" if grid.caption else table
+    return f"{_begin(escaped(grid.caption))}\n\n{table}" if grid.caption else table
 
 
 def _line(cells: list[str]) -> str:
@@ -91,14 +92,14 @@ def _inline(text: Text) -> str:
 
 def _piece(piece: str | Mark) -> str:
     if isinstance(piece, str):
-        return _escaped(piece)
+        return escaped(piece)
     if not piece.text.strip():
         return ""
     if piece.kind == "code":
-        return _coded(piece.text)
+        return coded(piece.text)
     if piece.kind == "strong":
-        return f"**{_escaped(piece.text.strip())}**"
-    return _escaped(piece.text)
+        return f"**{escaped(piece.text.strip())}**"
+    return escaped(piece.text)
 
 
 def _plain(text: Text) -> str:
@@ -110,16 +111,17 @@ def _bold(term: Text) -> Text:
     return [strong(piece) if isinstance(piece, str) else piece for piece in pieces(term)]
 
 
-def _coded(text: str) -> str:
+def coded(text: str) -> str:
     """A span of code; one that cannot be a cell's, or is empty at its ends, stays a text."""
     text = printable(text).replace("\n", " ")
     if "|" in text or "`" in text or text != text.strip():
-        return _escaped(text)
+        return escaped(text)
     return f"`{text}`"
 
 
-def _escaped(text: str) -> str:
-    return _SPECIAL.sub(r"\\\1", printable(text).replace("\n", " "))
+def escaped(text: str) -> str:
+    """A text in which nothing is read as markup, and no address becomes a link."""
+    return _LINK.sub(r"\\\1", _SPECIAL.sub(r"\\\1", printable(text).replace("\n", " ")))
 
 
 def _begin(text: str) -> str:

@@ -63,7 +63,7 @@ def ema(result: Result) -> Document:
     ]
     subtitle: list[str | Mark] = [
         f"{name}, ",
-        code(result.points[chosen].candidate.name),
+        code(result.points[chosen].candidate.outward),
         ". For the owner; check it before it is handed in.",
     ]
     return Document(
@@ -88,7 +88,7 @@ def _method(result: Result, chosen: int) -> Iterator[Block]:
     card = candidate.mechanism.card
     rows: list[list[Text]] = [
         ["technique", f"{card.title} ({card.source})"],
-        ["as it was called", code(candidate.name)],
+        ["as it was called", code(candidate.outward)],
         ["promises", card.promise],
         ["against", card.against],
         ["costs", card.cost],

@@ -1,7 +1,9 @@
 """The external note: what may be published with the data.
 
 It says in general terms what was done, which limits hold against whom, and what the data are still good for. It names no seed, no
-parameter that would help to undo what was done, no candidate that was not taken, no class, and no count below ten.
+parameter that would help to undo what was done, no candidate that was not taken, no class, no count below ten, no column that is
+not published, and no file. Of a release with a promise of differential privacy it tells nothing that was counted in the original:
+the promise is of the release alone, and such a number would break it.
 """
 
 from __future__ import annotations
@@ -48,7 +50,6 @@ def external(result: Result) -> Document:
     if chosen is None:
         raise Unavailable("No candidate can be recommended, so there is no release to write a note on.")
     release = findings(result)["release"]
-    name = parts.table_name(result)
     blocks = [
         *_done(result, chosen, release),
         *_limits(result, chosen),
@@ -72,7 +73,7 @@ def external(result: Result) -> Document:
     ]
     footer = f"Measured with Sfumato {__version__}. A missing value counts as a value of its own."
     return Document(
-        f"Note on the data: {name}",
+        f"Note on the data: {result.study.title}" if result.study.title else "Note on the data",
         "What was done to protect the people in them, and what that means for use.",
         blocks,
         footer,
@@ -90,18 +91,29 @@ def _done(result: Result, chosen: int, release: Mapping[str, Any]) -> Iterator[B
     else:
         yield Paragraph("The data were changed before they were published; the columns below say how.")
     rows = release["rows"]
-    yield Paragraph(f"{_count(rows)} rows are published. {_left_out(release['suppressed'])}")
+    left_out = "" if _private(result, chosen) else _left_out(release["suppressed"])
+    yield Paragraph(f"{_count(rows)} rows are published. {left_out}".strip())
     columns = release["columns"]
     if "unavailable" in columns:
         return
     lines: list[list[Text]] = [
         [code(each["name"]), parts.ROLES[each["role"]], parts.technique(each, shares=False)]
         for each in columns["each"]
-        if each["how"] != "removed"
+        if _published(each)
     ]
     yield Grid(["column", "taken as", "what became of it"], lines, "The published columns.")
-    if any(each["how"] == "removed" for each in columns["each"]):
+    if not all(map(_published, columns["each"])):
         yield Paragraph("Columns that name people, and others that are not needed, were removed.")
+
+
+def _published(column: Mapping[str, Any]) -> bool:
+    """Whether a column is in the release; of others the note does not say that the owner has them."""
+    return column["how"] != "removed" and column["role"] in ("quasi", "sensitive", "insensitive")
+
+
+def _private(result: Result, chosen: int) -> bool:
+    mechanism = result.points[chosen].candidate.mechanism
+    return mechanism is not None and mechanism.card.private
 
 
 def _left_out(found: Mapping[str, Any]) -> str:
@@ -153,6 +165,12 @@ def _limit(each: Verdict) -> Text:
 def _utility(result: Result, chosen: int, release: Mapping[str, Any]) -> Iterator[Block]:
     point = result.points[chosen]
     yield Heading("What the data are still good for")
+    if _private(result, chosen):
+        yield Paragraph(
+            "How far the release is from the original is not told, because that would tell more of the people in it than the promise "
+            "of differential privacy allows. The noise that was added is described with the method."
+        )
+        return
     found = []
     for metric, score in told(point.scores).values():
         if metric.card.name in _PLAIN or (metric == result.study.utility and metric.card.scope == "table"):

@@ -77,7 +77,7 @@ def intruder(result: Result) -> Document:
     ]
     subtitle: list[str | Mark] = [
         f"For the DPIA on the release of {name}: ",
-        code(result.points[chosen].candidate.name),
+        code(result.points[chosen].candidate.outward),
         ". Not to be published.",
     ]
     return Document(

@@ -64,7 +64,7 @@ def wp29(result: Result) -> Document:
     known = joined([code(column) for column in result.study.roles.quasi])
     subtitle: list[str | Mark] = [
         f"Opinion 05/2014 on the release of {name}: ",
-        result.points[chosen].candidate.name,
+        result.points[chosen].candidate.outward,
         ". Quasi-identifiers: ",
         *known,
         ".",

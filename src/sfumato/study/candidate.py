@@ -48,6 +48,11 @@ class Candidate:
         return ", ".join([" ".join([self.mechanism.card.name, *(f"{k}={v}" for k, v in settings.items())]), *require])
 
     @property
+    def outward(self) -> str:
+        """The name for documents that may leave the house: where the owner's files lie is nobody's business."""
+        return self.name if self.mechanism is not None or self.label is not None else PurePath(self.text).name
+
+    @property
     def family(self) -> str:
         """What made it."""
         return ELSEWHERE if self.mechanism is None else self.mechanism.card.name
