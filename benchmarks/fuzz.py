@@ -10,6 +10,7 @@ Exit 1 if a promise was broken, an exception was foreign, a raw value was shown 
 from __future__ import annotations
 
 import argparse
+import csv
 import multiprocessing
 import os
 import random
@@ -29,8 +30,8 @@ CHUNK = 20
 Task = tuple[int, int, str, str]
 PACKAGED = 600
 """One case of so many is a study that writes a package, which costs as much as fifty others."""
-VERIFIED = 20
-"""One release of so many is verified once more by the verb that a recipient has."""
+AGAIN = 20
+"""One release of so many is verified by the verb that a recipient has, and made once more from shuffled rows."""
 Result = tuple[str, str, int, list[Finding], float, str]
 
 
@@ -55,14 +56,27 @@ def one(task: Task, metrics: dict[str, str], *, alone: bool = False, keep: Path 
         spent = time.perf_counter() - begun
         try:
             findings = check(case, outcome)
-            if outcome.code == 0 and index % VERIFIED == 0 and (text := verified(case, folder)):
-                findings.append(Finding(kind="promise", text=text))
+            if outcome.code == 0 and index % AGAIN == 0:
+                texts = (verified(case, folder), shuffled(case, folder))
+                findings += [Finding(kind="promise", text=text) for text in texts if text is not None]
         except Exception as error:
             if keep is not None:
                 raise
             findings = [Finding(kind="checker", text=f"{type(error).__name__}: {error}")]
         said = outcome.stderr.strip().splitlines()
         return case.name, case.mechanism, outcome.code, findings, spent, said[-1] if said else ""
+
+
+OF_CLASSES = (
+    "mondrian",
+    "k_member",
+    "generalize_full_domain",
+    "generalize_to_levels",
+    "local_suppression",
+    "cut_points",
+)
+SETTLED = (*OF_CLASSES, "top_down_specialization", "top_bottom_coding", "hipaa", "personalize")
+"""Mechanisms that leave nothing to chance."""
 
 
 def verified(case: Case, folder: Path) -> str | None:
@@ -73,14 +87,7 @@ def verified(case: Case, folder: Path) -> str | None:
         if text.startswith(("k_anonymity", "distinct_l", "entropy_l", "t_closeness", "alpha_"))
     ]
     asked += [f"k_anonymity >= {case.settings['k']}"] if "k" in case.settings else []
-    if not asked or case.mechanism not in (
-        "mondrian",
-        "k_member",
-        "generalize_full_domain",
-        "generalize_to_levels",
-        "local_suppression",
-        "cut_points",
-    ):
+    if not asked or case.mechanism not in OF_CLASSES:
         return None
     words = ["verify", case.out, "--roles", "roles.toml", "--dates", "text", "--decimal", "text"]
     words += (
@@ -88,6 +95,25 @@ def verified(case: Case, folder: Path) -> str | None:
     )
     code, _, stderr, _ = inside(folder, [*words, *(word for text in asked for word in ("--require", text))])
     return None if code == 0 else f"verify exits {code}: {stderr.strip()[-200:]}"
+
+
+def shuffled(case: Case, folder: Path) -> str | None:
+    """Whether the release tells in which order the rows came: shuffled ones must give the same file."""
+    if case.mechanism not in SETTLED or case.verb != "sanitize" or "table.csv" not in case.files:
+        return None
+    before = (folder / case.out).read_bytes()
+    delimiter = case.call[case.call.index("--delimiter") + 1] if "--delimiter" in case.call else ","
+    with (folder / "table.csv").open(encoding="utf-8", newline="") as file:
+        head, *rows = list(csv.reader(file, delimiter=delimiter))
+    random.Random(case.name).shuffle(rows)
+    with (folder / "table.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter=delimiter, lineterminator="\n").writerows([head, *rows])
+    code, _, stderr, _ = inside(folder, case.call)
+    if code != 0:
+        return f"with the rows in another order exit {code}: {stderr.strip()[-200:]}"
+    return (
+        None if (folder / case.out).read_bytes() == before else "with the rows in another order the release is another"
+    )
 
 
 _METRICS: dict[str, str] = {}

@@ -13,7 +13,7 @@ from typing import Any
 
 from . import models
 from .cover import covers, number
-from .generate import DRAWN, STATISTICS, Case
+from .generate import DRAWN, OLD, STATISTICS, Case
 from .matching import assign
 from .run import Outcome
 from .tables import MARK, NUMBER_MARK
@@ -51,6 +51,9 @@ def check(case: Case, outcome: Outcome) -> list[Finding]:
     texts = [text for table in (released, beside) if table is not None for text in _columns(case, table)]
     if case.verb == "study":
         found += _package(case, outcome, path)
+    cells = {cell for table in (released, beside) if table is not None for row in table.rows for cell in row}
+    if raw := planted({secret for secret in case.secrets if secret not in cells}, path.read_bytes().decode("latin-1")):
+        found.append(Finding(kind="raw", text=f"the bytes of the release hold {raw!r}, which is in none of its cells"))
     if not texts:
         texts = [
             *_rows(case, released, beside),
@@ -68,6 +71,8 @@ def _left(case: Case, outcome: Outcome) -> list[Finding]:
         {case.out, str(release.with_name(f"{release.stem}.sensitive{release.suffix}"))} if outcome.code == 0 else set()
     )
     found = []
+    if case.older and outcome.code != 0 and (outcome.folder / case.out).read_bytes() != OLD:
+        found.append(Finding(kind="left", text=f"exit {outcome.code} touched the release that stood there before"))
     for name in outcome.new:
         parts = Path(name).parts
         if case.verb == "study":  # documents tell of a failure, too; a package stands whole or not at all

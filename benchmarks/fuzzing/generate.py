@@ -41,6 +41,9 @@ DRAWN = frozenset({"dp_synthesis", "alpha_beta"})
 """Mechanisms whose rows are nobody's: nothing in them has to cover anything."""
 
 
+OLD = b"what stood here before"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Case:
     """Everything about one run, as plain data: what the checker may know."""
@@ -63,6 +66,8 @@ class Case:
     """Columns that nobody limits and that tell a protected one: their name, and how."""
     waived: bool
     verb: str = "sanitize"
+    older: bool = False
+    """Whether a release stands already where this one goes."""
     secrets: frozenset[str] = field(default_factory=frozenset)
     """Texts that no stream and no file name may hold."""
 
@@ -354,6 +359,9 @@ def make(seed: int, index: int, mechanism: str, metrics: Mapping[str, str], verb
             call += ["--require", text]
         call += [] if chosen is None else ["--seed", str(chosen)]
     call += ["--json"] * (rng.random() < 0.7)
+    older = verb == "sanitize" and rng.random() < 0.1
+    if older:
+        files[out] = OLD
     return Case(
         name=f"{seed}/{index}/{mechanism}" + ("" if verb == "sanitize" else f"/{verb}"),
         fields=tuple(fields),
@@ -367,6 +375,7 @@ def make(seed: int, index: int, mechanism: str, metrics: Mapping[str, str], verb
         require=tuple(require),
         files=files,
         call=tuple(call),
+        older=older,
         verb=verb,
         out=out,
         spoilt=spoilt,
