@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import inspect
 import multiprocessing
 import os
 import random
@@ -18,6 +19,7 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from fuzzing.check import Finding, check
@@ -46,10 +48,18 @@ def known() -> tuple[list[str], dict[str, str]]:
     return names, {name: metric.card.better for name, metric in metrics.registry().items()}
 
 
+@cache
+def guarded() -> bool:
+    """Whether the command line guards free columns, and so takes waivers."""
+    from sfumato.cli import sanitize
+
+    return "waive" in inspect.signature(sanitize.run).parameters
+
+
 def one(task: Task, metrics: dict[str, str], *, alone: bool = False, keep: Path | None = None) -> Result:
     """A case: made, run, checked."""
     seed, index, mechanism, verb = task
-    case = make(seed, index, mechanism, metrics, verb)
+    case = make(seed, index, mechanism, metrics, verb, guarded=guarded())
     begun = time.perf_counter()
     with prepared(case, keep) as folder:
         outcome = run(case, folder, alone=alone)
@@ -103,7 +113,7 @@ def shuffled(case: Case, folder: Path) -> str | None:
         return None
     before = (folder / case.out).read_bytes()
     delimiter = case.call[case.call.index("--delimiter") + 1] if "--delimiter" in case.call else ","
-    with (folder / "table.csv").open(encoding="utf-8", newline="") as file:
+    with (folder / "table.csv").open(encoding="utf-8-sig", newline="") as file:
         head, *rows = list(csv.reader(file, delimiter=delimiter))
     random.Random(case.name).shuffle(rows)
     with (folder / "table.csv").open("w", encoding="utf-8", newline="") as file:
@@ -227,7 +237,7 @@ def again(task: Task, metrics: dict[str, str], keep: Path | None) -> None:
     import tempfile
 
     os.environ["SFUMATO_DEBUG"] = "1"
-    case = make(task[0], task[1], task[2], metrics, task[3])
+    case = make(task[0], task[1], task[2], metrics, task[3], guarded=guarded())
     folder = keep or Path(tempfile.mkdtemp(prefix="fuzz-case-"))
     with prepared(case, folder):
         print(f"{folder}: {case.rows} rows; sfumato {shlex.join(case.call)}")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from . import models
-from .cover import covers, number
+from .cover import covers, number, plain
 from .generate import DRAWN, OLD, STATISTICS, Case
 from .matching import assign
 from .run import Outcome
@@ -51,7 +51,9 @@ def check(case: Case, outcome: Outcome) -> list[Finding]:
     texts = [text for table in (released, beside) if table is not None for text in _columns(case, table)]
     if case.verb == "study":
         found += _package(case, outcome, path)
-    cells = {cell for table in (released, beside) if table is not None for row in table.rows for cell in row}
+    cells = "\n".join(
+        {cell or "" for table in (released, beside) if table is not None for row in table.rows for cell in row}
+    )
     if raw := planted({secret for secret in case.secrets if secret not in cells}, path.read_bytes().decode("latin-1")):
         found.append(Finding(kind="raw", text=f"the bytes of the release hold {raw!r}, which is in none of its cells"))
     if not texts:
@@ -220,10 +222,12 @@ def _rows(case: Case, released: Written, beside: Written | None) -> list[str]:
     above = {name: taxonomy(case, name) for name in names}
 
     def by(name: str) -> Any:
-        if case.mechanism == "hipaa":  # HHS's sign for small areas; masked ages, such as 12*, are read as numbers
+        if (
+            case.mechanism == "hipaa"
+        ):  # HHS's sign for small areas; masked ages (12*) and texts with numbers are read as numbers
             return lambda value, cell: (
                 (value == "000" and case.settings.get("small") == "000")
-                or (value == "90+" and "*" in cell[1])
+                or (value == "90+" and ("*" in cell[1] or any(int(n) >= 90 for n in re.findall(r"\d+", cell[1]))))
                 or covers(value, cell[0], cell[1], above[name])
             )
         return lambda value, cell: covers(value, cell[0], cell[1], above[name])
@@ -470,7 +474,45 @@ def _own(case: Case, released: Written) -> list[str]:
 
 
 def _free(case: Case, released: Written) -> list[str]:
-    """Columns that nobody limits and that tell a protected one: such a release must be refused unless the owner waived it."""
-    if case.waived or case.mechanism in STATISTICS | DRAWN:
+    """Columns that nobody limits and that tell a protected one: such a release must be refused unless the owner waived it.
+
+    Besides what was planted: columns by which half of the rows are alone, and columns of which each value goes with one original value
+    of a quasi-identifier that the release covers.
+    """
+    if case.mechanism in STATISTICS | DRAWN:
         return []
-    return [f"the free column {name!r} tells: {how}" for name, how in case.free.items() if name in released.columns]
+    free = [
+        name
+        for name in case.roles["insensitive"]
+        if name in released.columns and name not in case.waived | changed(case)
+    ]
+    found = [f"the free column {name!r} tells: {case.free[name]}" for name in free if name in case.free]
+    if len(released.rows) < 30:
+        return found
+    for name in free:
+        alone = sum(rows for rows in Counter(released.column(name)).values() if rows == 1)
+        if 2 * alone >= len(released.rows):
+            found.append(f"the free column {name!r} tells: {alone} of {len(released.rows)} rows are alone by it")
+        if name in case.free or len(set(case.field(name).spelled)) * 3 > case.rows:
+            continue
+        found += [
+            f"the free column {name!r} tells: each value has one of {q!r}"
+            for q in case.roles["quasi"]
+            if _told(case, released, name, q)
+        ]
+    return found
+
+
+def _told(case: Case, released: Written, name: str, quasi: str) -> bool:
+    """Whether a free column determines a quasi-identifier in 95% of the rows that the release does not tell outright."""
+    if quasi not in released.columns or quasi in changed(case):
+        return False
+    own = case.field(quasi)
+    if set(released.column(quasi)) <= {*own.spelled, *map(plain, own.meant), None}:  # released as it is
+        return False
+    pairs = Counter(zip(case.field(name).spelled, own.spelled, strict=True))
+    best: Counter[str] = Counter()
+    for (value, _), rows in pairs.items():
+        best[value] = max(best[value], rows)
+    usual = max(Counter(own.spelled).values())
+    return sum(best.values()) >= 0.95 * case.rows and usual < 0.5 * case.rows

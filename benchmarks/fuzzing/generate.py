@@ -64,7 +64,8 @@ class Case:
     spoilt: bool
     free: Mapping[str, str]
     """Columns that nobody limits and that tell a protected one: their name, and how."""
-    waived: bool
+    waived: frozenset[str]
+    """Columns that the owner lets out all the same."""
     verb: str = "sanitize"
     older: bool = False
     """Whether a release stands already where this one goes."""
@@ -181,12 +182,14 @@ def _copy(
     return Field(name=name, kind=source.kind, meant=source.meant, spelled=spelled), f"copy of {source.name}"
 
 
-def _csv(fields: list[Field], delimiter: str) -> bytes:
+def _csv(rng: random.Random, fields: list[Field], delimiter: str) -> bytes:
+    """A CSV file as programs write them: line ends, quotes and byte order marks differ."""
     buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
+    quoting: Any = rng.choice([csv.QUOTE_MINIMAL, csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
+    writer = csv.writer(buffer, delimiter=delimiter, lineterminator=rng.choice(["\n", "\n", "\r\n"]), quoting=quoting)
     writer.writerow([f.name for f in fields])
     writer.writerows(zip(*(f.spelled for f in fields), strict=True))
-    return buffer.getvalue().encode()
+    return buffer.getvalue().encode("utf-8-sig" if rng.random() < 0.1 else "utf-8")
 
 
 def _parquet(fields: list[Field]) -> bytes:
@@ -197,8 +200,13 @@ def _parquet(fields: list[Field]) -> bytes:
     return sink.getvalue()
 
 
-def make(seed: int, index: int, mechanism: str, metrics: Mapping[str, str], verb: str = "sanitize") -> Case:
-    """The case of this seed and number; the same ones give the same case on every machine. The verb study also packages."""
+def make(
+    seed: int, index: int, mechanism: str, metrics: Mapping[str, str], verb: str = "sanitize", *, guarded: bool = False
+) -> Case:
+    """The case of this seed and number; the same ones give the same case on every machine. The verb study also packages.
+
+    `guarded` says that free columns are guarded, so the owner may waive some.
+    """
     rng = random.Random(f"{seed}/{index}/{mechanism}")
     rows = _rows(rng)
     if mechanism == "alpha_beta":
@@ -328,13 +336,17 @@ def make(seed: int, index: int, mechanism: str, metrics: Mapping[str, str], verb
         fields = [Field(name=f.name, kind=f.kind, meant=tuple(typed(f)), spelled=f.spelled) for f in fields]
     else:
         table, delimiter = "table.csv", rng.choice([",", ",", ",", ";", "\t"])
-        files[table] = _csv(fields, delimiter)
+        files[table] = _csv(rng, fields, delimiter)
         if delimiter != "," or rng.random() < 0.5:
             reading |= {"delimiter": delimiter, "header": True, "quote": '"'}
         reading |= {"missing": [missing]} if missing else {}
         reading |= {"dates": "text"} if rng.random() < 0.05 else {}
     out = rng.choice(["out.csv", "out.csv", "out.parquet"])
-    waived = bool(free) and rng.random() < 0.3
+    waived = frozenset(
+        n
+        for n in (*roles["sensitive"], *roles["insensitive"])
+        if guarded and rng.random() < (0.2 if n in free else 0.7)
+    )
     chosen = rng.randrange(10**6) if rng.random() < 0.7 else None
     if verb == "study":
         out = "package/release.csv"
@@ -357,6 +369,8 @@ def make(seed: int, index: int, mechanism: str, metrics: Mapping[str, str], verb
             call += ["--set", f"{key}={value}"]
         for text in require:
             call += ["--require", text]
+        for owner in sorted(waived):
+            call += ["--waive", f"{owner}: it is tried"]
         call += [] if chosen is None else ["--seed", str(chosen)]
     call += ["--json"] * (rng.random() < 0.7)
     older = verb == "sanitize" and rng.random() < 0.1

@@ -13,7 +13,7 @@ from typing import Any
 KINDS = ("integer", "decimal", "money", "date", "category", "code", "text", "constant")
 _LABELS = ("flu", "cold", "asthma", "HIV", "none", "diabetes", "Grippe", "ulcer", "gastritis", "cancer")
 _NASTY = (
-    '=1+1', '@cmd', '+49 89', '-5 C', 'said "no"', "O'Neil", "a,b", "a;b", "line\nbreak", "tab\there", "naïve", "😀", "007", "00", " lead", "trail ",
+    '=1+1', '@cmd', '+49 89', '-5 C', 'said "no"', "O'Neil", "a,b", "a;b", "line\nbreak", "tab\there", "car\rriage", "crlf\r\nx", "nul\x00l", "\ufeffbom", "\\N", "\x1b[31m", "'", '"', '""', ",", "\n", "  ", "+1", "1.", ".5", "1,5", "1e400", "-", "0x1F", "１２", "$5", "5%", "12:30", "2020-02-30", "1/2", "naïve", "😀", "007", "00", " lead", "trail ",
     "NA", "NULL", "null", "nan", "None", "*", "**", "{a, b}", "[1,2)", "[1,2]", "<5", ">=7", "1-2", "2020s", "2020", "1e5", "-0.0", "0", "1", "true",
     "inf", "-inf", "a\\b", "%s", "{}", "<b>x</b>", "𝔘", "é", "é", "x" * 60, "12*", "?", "-", "A|B", "a=b", "#", "--", "\u200b", "٣", "ﬁ",
 )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import csv
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import fuzz
@@ -91,7 +92,7 @@ def _case(
     case = Case(
         name="planted", fields=tuple(fields), roles={"identifiers": ("name",), "quasi": ("age", "zip"), "sensitive": ("ill",), "insensitive": ()},
         person="person" if person else None, guarding=None, taxonomies={}, orders={}, mechanism=mechanism, settings={"k": "2"}, require=require, files={}, call=("sanitize",),
-        out="out.csv", spoilt=False, free={}, waived=False, secrets=frozenset(texts["name"]),
+        out="out.csv", spoilt=False, free={}, waived=frozenset(), secrets=frozenset(texts["name"]),
     )  # fmt: skip
     with (tmp_path / "out.csv").open("w", newline="") as file:
         csv.writer(file).writerows(rows)
@@ -148,6 +149,22 @@ def test_a_requirement_that_fails_is_found(tmp_path: Path, require: str) -> None
 def test_people_are_counted_and_not_rows(tmp_path: Path) -> None:
     findings = check(*_case(tmp_path, HONEST, person=True))
     assert any("covers 1 people" in finding.text for finding in findings), findings
+
+
+@pytest.mark.parametrize("waived", [frozenset(), frozenset({"weight"})])
+@pytest.mark.parametrize("kind", ["alone", "told"])
+def test_free_columns_that_tell_are_found(tmp_path: Path, kind: str, waived: frozenset[str]) -> None:
+    ages = tuple(20 + i % 10 for i in range(40))
+    weights = tuple(str(900 + i) if kind == "alone" else f"w{age}" for i, age in enumerate(ages))
+    case, outcome = _case(tmp_path, [["age", "weight"], *(["[20,30)", weight] for weight in weights)])
+    fields = (
+        Field(name="age", kind="integer", meant=ages, spelled=tuple(map(str, ages))),
+        Field(name="weight", kind="text", meant=weights, spelled=weights),
+    )
+    roles = {"identifiers": (), "quasi": ("age",), "sensitive": (), "insensitive": ("weight",)}
+    findings = check(replace(case, fields=fields, roles=roles, waived=waived), outcome)
+    assert bool(findings) is not bool(waived)
+    assert all("the free column 'weight' tells" in finding.text for finding in findings)
 
 
 def test_streams_and_leftovers_are_searched(tmp_path: Path) -> None:
