@@ -80,6 +80,7 @@ def publish(release: Release, roles: Roles, require: Sequence[Requirement], path
     Otherwise NotMet is raised and nothing is left behind.
     """
     path = Path(path)
+    _check_told(release, require)
     names = {"": path, **companion_files(release, path)}
     for target in names.values():
         if release.original is not None and _same(target, release.original.name):
@@ -96,6 +97,8 @@ def publish(release: Release, roles: Roles, require: Sequence[Requirement], path
         companions = {name: read(hidden[name], **dialect(path)) for name in release.companions}
         pairs = _pairs(release, written, roles, require)
         again = replace(release, table=written, companions=companions, recoding=pairs, pairing="none")
+        if release.neighbours is not None:  # what is said of it may be computed from the file, and from nothing else
+            again = replace(again, original=None, recoding=None)
         found = verify_release(again, roles, require)
         if release.recoding is not None and written.rows != release.recoding.rows:
             raise NotMet(
@@ -113,6 +116,16 @@ def publish(release: Release, roles: Roles, require: Sequence[Requirement], path
         for file in hidden.values():
             file.unlink(missing_ok=True)
     return found
+
+
+def _check_told(release: Release, require: Sequence[Requirement]) -> None:
+    """Refuse to let the exact rows decide whether a release with differential privacy is published: that would tell of them."""
+    for requirement in require if release.neighbours is not None else ():
+        if requirement.metric.card.needs & {"original", "pairs"}:
+            raise InputError(
+                f"{requirement} is measured against the original rows, so that whether it is met would tell of them what "
+                f"{release.made_by} promises to hide; require only what the released file shows by itself."
+            )
 
 
 def _pairs(release: Release, written: Table, roles: Roles, require: Sequence[Requirement]) -> Recoding | None:

@@ -74,7 +74,7 @@ def test_hierarchy_files_and_orders_are_domains_too(tmp_path: Path) -> None:
         *((sex, "*") for sex in ("M", "F", "")),
     }
     rule = sf.Roles(quasi=("age",), hierarchies={"age": {"widths": [10]}})  # an inline rule looks at the data
-    with pytest.raises(InputError, match="never taken from the data; state them in domains"):
+    with pytest.raises(InputError, match="never taken from the data; state them as age = "):
         DpMarginals(epsilon=1)(town(["F"], [30]), rule, rng())
 
 
@@ -173,7 +173,6 @@ def test_odd_names(tmp_path: Path) -> None:
         ({"domains": "sex=F||M", "epsilon": "1", "columns": "sex"}, "empty value or one that is stated twice"),
         ({"domains": "sex=F|F", "epsilon": "1", "columns": "sex"}, "empty value or one that is stated twice"),
         ({"domains": "age=9:1", "epsilon": "1", "columns": "age"}, "lower bound below the upper"),
-        ({"domains": "sex=1:9", "epsilon": "1", "columns": "sex"}, "not all numbers, and its domain is"),
         ({"domains": "name=a|b", "epsilon": "1", "columns": "name"}, "'name' has no role that may be released"),
         ({"domains": "age=0:9999999", "epsilon": "1", "columns": "age"}, "more than 1,000,000 values"),
         ({"domains": DOMAINS, "epsilon": "1", "columns": "sex,,age"}, "names is empty"),

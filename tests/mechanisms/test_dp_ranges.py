@@ -250,7 +250,6 @@ def test_a_seed_one_row_and_one_point(method: str, tmp_path: Path) -> None:
         ({"column": "age", "domain": "17:99", "epsilon": "1", "alpha": "0"}, "alpha must be a share"),
         ({"column": "age", "domain": "17:99", "epsilon": "1", "method": "net"}, "must be one of search, tree"),
         ({"column": "name", "domain": "a|b", "epsilon": "1"}, "'name' has no role that may be released"),
-        ({"column": "k", "domain": "1:5", "epsilon": "1"}, "not all numbers"),
     ],
 )
 def test_refusals(settings: dict[str, str], says: str) -> None:

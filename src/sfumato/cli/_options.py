@@ -98,8 +98,8 @@ class Reading:
             words += ["--missing", text]
         return tuple(words)
 
-    def open(self, path: Path, *, quiet: bool = False) -> Table:
-        """Open a table and say what was detected."""
+    def open(self, path: Path, *, stated: Roles | None = None, quiet: bool = False) -> Table:
+        """Open a table and say what was detected; by what is `stated` there and here, and fixed rules, for differential privacy."""
         from ..engines import read
 
         if self.memory is not None:
@@ -112,7 +112,10 @@ class Reading:
         }
         for name in ("encoding", "header", "missing", "dates", "decimal", "sheet", "query"):
             options[name] = getattr(self, name)
-        table = read(path, **{key: value for key, value in options.items() if value is not None and value != []})
+        options = {key: value for key, value in options.items() if value is not None and value != []}
+        table = (
+            read(path, **options) if stated is None else read(path, stated=True, **{**dict(stated.reading), **options})
+        )
         if not quiet:
             for note in table.notes:
                 tell(f"{path}: {note}")

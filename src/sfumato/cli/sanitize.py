@@ -50,7 +50,7 @@ def run(
     wanted = o.requirements(require)
     made_by = find(mechanism).of(values, tuple(wanted))
     named = Roles.read(roles)
-    table = reading.open(input, quiet=json)
+    table = reading.open(input, stated=named if made_by.private else None, quiet=json)
     if out.suffix.lower() not in (".csv", ".parquet"):
         raise InputError(f"{out}: a release is written as .csv or .parquet.")
     if not out.parent.is_dir():
@@ -76,7 +76,7 @@ def run(
                 "release": str(out),
                 "sha256": checksum(out),
                 "rows": rows,
-                "suppressed": None if release.statistics else table.rows - rows,
+                "suppressed": None if release.statistics or release.neighbours else table.rows - rows,
                 "columns": list(released),
                 "companions": {
                     name: {

@@ -44,6 +44,8 @@ class Mechanism(ABC):
     """Subclasses are frozen dataclasses; what cannot be met raises Infeasible, never an empty table."""
 
     card: ClassVar[MechanismCard]
+    private: ClassVar[bool] = False
+    """Whether it promises differential privacy: then nothing on the way to the release may be learned from the rows."""
 
     @abstractmethod
     def __call__(

@@ -14,11 +14,12 @@ from .column import Column
 from .errors import InputError
 from .hierarchy import Hierarchy
 from .noun import dataclass
+from .reading import Reading
 from .toml import opened
 
 KINDS = ("identifiers", "quasi", "sensitive", "insensitive")
 _SINGLE = ("person", "guarding")
-_SECTIONS = ("roles", "hierarchies", "orders", "weights")
+_SECTIONS = ("roles", "hierarchies", "orders", "weights", "reading", "domains")
 _RULE_KEYS = (*ladders.RULES, "origin", "suppress", "file", "unknown", "text")
 
 
@@ -35,6 +36,8 @@ class Roles:
     hierarchies  a column's taxonomy file, inline rule or Hierarchy
     orders       the order of a column's values, where neither numbers nor dates give one
     weights      how much a column counts in a loss (1 unless said)
+    reading      how the file is spelled (encoding, delimiter, decimal, ...), for mechanisms that must not learn it from the rows
+    domains      the values that a column may have, for the same mechanisms: "17:99", "17:99:10", "Female|Male" or a list
     """
 
     quasi: tuple[str, ...] = ()
@@ -46,6 +49,8 @@ class Roles:
     hierarchies: Mapping[str, Any] = field(default_factory=dict)
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     weights: Mapping[str, float] = field(default_factory=dict)
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    domains: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
     source: str = "roles"
     folder: Path = field(default_factory=Path)
 
@@ -63,6 +68,13 @@ class Roles:
         for name, weight in self.weights.items():
             if not isinstance(weight, int | float) or isinstance(weight, bool) or not weight >= 0:
                 raise InputError(f"{self.source}: [weights] {name} must be a number of at least 0.")
+        Reading.of(self.reading, f"{self.source}, [reading]")
+        for name, values in self.domains.items():
+            texts = [values] if isinstance(values, str) else values
+            if not isinstance(texts, list | tuple) or not texts or not all(isinstance(text, str) for text in texts):
+                raise InputError(
+                    f'{self.source}, [domains] {name}: give the values that it may have, as "low:high", "a|b" or a list of texts.'
+                )
 
     def _about(self) -> list[str]:
         return [f"{len(getattr(self, kind))} {kind}" for kind in KINDS if getattr(self, kind)]
@@ -118,6 +130,11 @@ class Roles:
             hierarchies=hierarchies,
             orders=orders,
             weights=content.get("weights", {}),
+            reading=content.get("reading", {}),
+            domains={
+                name: tuple(map(str, values)) if isinstance(values, list) else values
+                for name, values in content.get("domains", {}).items()
+            },
             source=source,
             folder=folder or Path(),
         )
@@ -142,7 +159,8 @@ class Roles:
             name = getattr(self, kind)
             if name:
                 lines.append(f"{kind} = {_quote(name)}" + (f"  # {said[name]}" if name in said else ""))
-        for title, entries in (("hierarchies", self.hierarchies), ("orders", self.orders), ("weights", self.weights)):
+        for title in _SECTIONS[1:]:
+            entries = getattr(self, title)
             if entries:
                 lines += ["", f"[{title}]", *(f"{_key(name)} = {_toml(value)}" for name, value in entries.items())]
         return "\n".join(lines) + "\n"

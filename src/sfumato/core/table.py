@@ -16,6 +16,7 @@ from .column import IntArray, encode
 from .counts import Counts
 from .errors import Unavailable
 from .noun import dataclass, short
+from .reading import Reading
 
 REMEMBERED = 100_000
 """Distinct tuples up to which counts are kept with their table."""
@@ -49,6 +50,8 @@ class Table(ABC):
 
     name: str
     columns: tuple[str, ...]
+    reading: Reading = Reading()
+    """How its texts are spelled, where that was stated."""
     notes: tuple[str, ...]
     """What was found out while opening, such as a delimiter or encoding; for the user, never with a value of the table."""
 
@@ -76,6 +79,14 @@ class Table(ABC):
 
         The file is complete or absent: rows go to a temporary name beside it that is renamed at the end.
         """
+
+    def stated(self, reading: Mapping[str, Any]) -> Table:
+        """The same table read as stated, nothing of it guessed from its rows; what was stated when it was opened goes first."""
+        return self
+
+    def one_row_of(self, person: str) -> Table:
+        """One row of each person, the first in the order of its values; rows without a person stay."""
+        raise Unavailable(f"{self.name}: this engine cannot take one row of each person; use the DuckDB engine.")
 
     def beside(self, original: Table, key: str | None) -> Table:
         """The columns of both tables, `released.x` and `original.x`, rows paired by position or by a key column."""

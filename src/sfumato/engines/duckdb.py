@@ -13,7 +13,7 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, replace
+from dataclasses import astuple, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -27,6 +27,7 @@ from ..core.column import IntArray, encode, text_of
 from ..core.counts import Counts
 from ..core.errors import InputError, NotMet, SfumatoError
 from ..core.noun import dataclass
+from ..core.reading import Reading
 from ..core.spelling import Found
 from ..core.table import Recoding, Table
 
@@ -191,6 +192,9 @@ class DuckTable(Table):
     """The file that it is, whole, and the options it was read with; None for anything else."""
     spelled: tuple[DuckTable, Mapping[str, Found]] | None = None
     """The table as it stood before dates and numbers were read, and what was found of its columns; None for anything else."""
+    origin: tuple[Any, Mapping[str, Any]] | None = field(default=None, repr=False)
+    """What was opened, a file or a table in memory, and the options it was opened with; None for what was made here."""
+    reading: Reading = field(default_factory=Reading)
     points: frozenset[str] = frozenset()
     """Columns of texts that were numbers in the file, some or all: a point in them is decimal, whatever stands beside it."""
 
@@ -323,6 +327,27 @@ class DuckTable(Table):
         with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, rows.schema) as writer:
             writer.write_table(rows)
         return str(path), (("dates", "text"), ("decimal", "text")), self.name  # what was to be read is read
+
+    def stated(self, reading: Mapping[str, Any]) -> DuckTable:
+        """Opened again where a file or a table in memory is known, once for each reading."""
+        from .stated import again
+
+        kept: dict[str, DuckTable] = self.__dict__.setdefault("_stated", {})
+        key = repr(sorted(reading.items()))
+        if key not in kept:
+            kept[key] = again(self, reading)
+        return kept[key]
+
+    def one_row_of(self, person: str) -> DuckTable:
+        """By a window over each person's rows."""
+        order = ", ".join(name_of(column) for column in self.columns)
+        first = f"row_number() OVER (PARTITION BY {self._value(person)} ORDER BY {order}) = 1"
+        return replace(
+            DuckTable.of(
+                self.name, f"SELECT * FROM ({self.sql}) QUALIFY {self._value(person)} IS NULL OR {first}", self.notes
+            ),
+            reading=self.reading,
+        )
 
     def keep(self, columns: Sequence[str]) -> DuckTable:
         """A projection."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -31,25 +31,33 @@ from .duckdb import (
     spell_path,
 )
 from .lines import Lines, reading
+from .stated import open_stated
 from .workbook import sheet_rows
 
 _CSV_OPTIONS = ("delimiter", "quote", "encoding", "header", "names")
 
 
-def read(source: Any, **options: Any) -> DuckTable:
-    """Open a table; an option that does not apply to its kind is refused."""
+def read(source: Any, *, stated: bool = False, **options: Any) -> DuckTable:
+    """Open a table; an option that does not apply to its kind is refused.
+
+    `stated`: nothing is guessed from the rows; what no option says is as `core.reading` fixes it. So differential privacy needs it.
+    """
     options = {key: value for key, value in options.items() if value is not None}
+    if stated:
+        return open_stated(source, options)
+    origin = (source, dict(options))
     given = tuple(sorted((key, tuple(value) if isinstance(value, list) else value) for key, value in options.items()))
     missing = tuple(options.pop("missing", ()))
     dates, decimal = spelled.checked(options.pop("dates", None), options.pop("decimal", None))
-    table = _from_path(source, options) if isinstance(source, Path) else _from_memory(source)
+    table = _from_path(source, options) if isinstance(source, Path) else from_memory(source)
     if options:
         raise InputError(f"{table.name}: {', '.join(sorted(options))} does not apply to this kind of table.")
     could = {"commas": table.lines.commas} if isinstance(table.lines, Lines) else {}
     points = table.points
     table = _with_missing(table, missing) if missing else table
     table = spelled.understood(table, dates=dates, decimal=decimal, points=points, **could)
-    return replace(table, opened=(str(source.absolute()), given)) if isinstance(source, Path) else table
+    opened = (str(source.absolute()), given) if isinstance(source, Path) else None
+    return replace(table, opened=opened, origin=origin)
 
 
 def _with_missing(table: DuckTable, spelled: tuple[str, ...]) -> DuckTable:
@@ -62,20 +70,31 @@ def _with_missing(table: DuckTable, spelled: tuple[str, ...]) -> DuckTable:
 def _from_path(path: Path, options: dict[str, Any]) -> DuckTable:
     if path.is_dir():
         raise InputError(f"{path}: a folder, not a table; name a file.")
+    what = what_is(path)
+    if what in ("parquet", "arrow"):
+        return parquet_file(path) if what == "parquet" else arrow_file(path)
+    if what == "excel":
+        return _excel(path, options.pop("sheet", None))
+    if what in ("duckdb", "sqlite"):
+        query = options.pop("query", None)
+        return duckdb_file(path, query) if what == "duckdb" else sqlite_file(path, query)
+    return _csv(path, options)
+
+
+def what_is(path: Path) -> str:
+    """The kind of a file, by its first bytes where they tell: parquet, excel, duckdb, sqlite, arrow or csv."""
     kind, start = path.suffix.lower(), dialect.sample(path)[0][:16]
     if start.startswith(b"PAR1"):
-        return _parquet(path)
+        return "parquet"
     if kind == ".parquet":
         raise InputError(f"{path}: not a Parquet file, whatever its name says.")
     if kind in (".xlsx", ".xlsm", ".xls", ".xlsb", ".ods"):
-        return _excel(path, options.pop("sheet", None))
+        return "excel"
     if start[8:12] == b"DUCK":
-        return _duckdb(path, options.pop("query", None))
+        return "duckdb"
     if start.startswith(b"SQLite format 3"):
-        return _sqlite(path, options.pop("query", None))
-    if kind in (".arrow", ".feather", ".ipc"):
-        return _arrow_file(path)
-    return _csv(path, options)
+        return "sqlite"
+    return "arrow" if kind in (".arrow", ".feather", ".ipc") else "csv"
 
 
 def _csv(path: Path, options: dict[str, Any]) -> DuckTable:
@@ -93,7 +112,8 @@ def _csv(path: Path, options: dict[str, Any]) -> DuckTable:
     return replace(DuckTable.of(str(path), sql, found.notes), lines=Lines(path, file, found))
 
 
-def _parquet(path: Path) -> DuckTable:
+def parquet_file(path: Path) -> DuckTable:
+    """A Parquet file, its types those of its schema."""
     import pyarrow.parquet as pq
 
     try:
@@ -104,16 +124,18 @@ def _parquet(path: Path) -> DuckTable:
     return DuckTable.of(str(path), f"SELECT * FROM read_parquet({spell_path(path)})")
 
 
-def _arrow_file(path: Path) -> DuckTable:
+def arrow_file(path: Path) -> DuckTable:
+    """An Arrow file or stream, its types those of its schema."""
     for opened in (pa.ipc.open_file, pa.ipc.open_stream):
         try:
-            return _from_memory(opened(pa.memory_map(str(path))).read_all(), str(path))
+            return from_memory(opened(pa.memory_map(str(path))).read_all(), str(path))
         except pa.ArrowException:
             continue
     raise InputError(f"{path}: not an Arrow file, whatever its name says.")
 
 
-def _from_memory(source: Any, name: str = "the table") -> DuckTable:
+def from_memory(source: Any, name: str = "the table") -> DuckTable:
+    """A table of pandas, Arrow or polars."""
     try:
         if type(source).__module__.split(".")[0] == "pandas":
             dialect.check_names(tuple(str(column) for column in source.columns), name)
@@ -151,6 +173,14 @@ def _excel(path: Path, sheet: str | None) -> DuckTable:
     return replace(made, points=frozenset(name for name, values in zip(header, cells, strict=True) if _pointed(values)))
 
 
+def text_or_bytes(raw: bytes) -> str | bytes:
+    """What a database holds as text, if it is some."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw
+
+
 def _pointed(values: Sequence[Any]) -> bool:
     """Whether one is a number that is spelled with a point."""
     return any(isinstance(value, float) and not value.is_integer() for value in values)
@@ -173,7 +203,7 @@ def _only_table(path: Path, tables: list[str]) -> str:
     return f"SELECT * FROM {tables[0]}"
 
 
-def _duckdb(path: Path, query: str | None) -> DuckTable:
+def duckdb_file(path: Path, query: str | None) -> DuckTable:
     """A DuckDB file, read-only; the rows of a query are copied to the private folder, since it runs where it can do no harm."""
     if query is None:
         alias = f"attached_{next(serial)}"
@@ -197,8 +227,8 @@ def _duckdb(path: Path, query: str | None) -> DuckTable:
     return DuckTable.of(str(path), f"SELECT * FROM read_parquet({spell_path(copy)})")
 
 
-def _sqlite(path: Path, query: str | None) -> DuckTable:
-    """SQLite through Python's own driver, since the engine's extension cannot be downloaded; copied in batches."""
+def sqlite_file(path: Path, query: str | None, *, spell: Callable[[Any], str | None] = text_of) -> DuckTable:
+    """SQLite through Python's own driver, since the engine's extension cannot be downloaded; copied in batches, cells as `spell` says."""
     import sqlite3
 
     import pyarrow.parquet as pq
@@ -207,6 +237,8 @@ def _sqlite(path: Path, query: str | None) -> DuckTable:
     connection = None
     try:
         connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+        if spell is not text_of:  # bytes that are no text stay bytes, which is no plain value
+            connection.text_factory = text_or_bytes
         queried.only_reads(connection)
         listed = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         asked = _only_table(path, [name_of(row[0]) for row in listed]) if query is None else query
@@ -221,7 +253,7 @@ def _sqlite(path: Path, query: str | None) -> DuckTable:
             while rows := cursor.fetchmany(50_000):
                 columns = list(zip(*rows, strict=True))
                 points |= {name for name, values in zip(names, columns, strict=True) if _pointed(values)}
-                texts = [strings([text_of(value) for value in column]) for column in columns]
+                texts = [strings([spell(value) for value in column]) for column in columns]
                 writer.write_table(pa.Table.from_arrays(texts, schema=schema))
     except (sqlite3.Error, sqlite3.Warning):
         what = (

@@ -3,27 +3,38 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
 from ..core.arrow import integers
-from ..core.asked import one_row_each
 from ..core.budget import Budget, amount, spell
 from ..core.errors import InputError
-from ..core.mechanism import Mechanism, check_choices
+from ..core.mechanism import Mechanism, Progress, check_choices
 from ..core.metric import Requirement
 from ..core.release import Release
-from ..core.roles import Roles
+from ..core.roles import KINDS, Roles
 from ..core.table import Table
 from ._noise import Noise
 from ._numbers import names_in
 from ._stated import Domain, entries
 
 NEIGHBOURS = "neighbouring tables differ by one row, added or removed"
+PEOPLE = "neighbouring tables differ by one person, added or removed with all their rows, of which one is counted"
+VALUES = "neighbouring tables differ by one value, changed; the number of rows is public"
+PROMISED = (
+    "where neighbouring tables differ by one row, added or removed (a row that is changed is one of each: twice epsilon), or by one "
+    "person with all their rows where the roles name a person: then one row of each counts"
+)
+AS_STATED = (
+    "The file is read as the owner states it, never as its rows suggest: a value that does not fit counts as missing, a number beyond "
+    "its bounds as the nearest bound"
+)
 EPSILON = (
     "how much a row may change the probability of any result, as the exponent of a factor: smaller is more private"
 )
@@ -42,6 +53,37 @@ class Private(Mechanism):
     epsilon: float | None
     budget: Budget | None
     require: tuple[Requirement, ...]
+
+    private: ClassVar[bool] = True
+
+    def __call__(
+        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
+    ) -> Release:
+        """Release the table as it is read by what was stated, one row of each person; with `rng` the noise is seeded, for tests."""
+        stated = table.stated(roles.reading)
+        named = [(kind, name) for kind in KINDS for name in getattr(roles, kind)]
+        for kind, name in (*named, *([("person", roles.person)] if roles.person is not None else [])):
+            if name not in stated.columns:
+                raise InputError(
+                    f"{table.name}: no column {name!r}, which {roles.source} names in {kind}. {self.card.name} does not guess how the "
+                    f"file is written ({'; '.join(stated.notes)}); if it is written differently, state that under [reading] in "
+                    f"{roles.source} or with --delimiter, --encoding, --quote, --header."
+                )
+        if roles.person is not None:
+            stated = stated.one_row_of(roles.person)
+        made = self._make(stated, roles, rng, progress)
+        told = f"{AS_STATED}. {'; '.join(stated.notes).capitalize() or 'The table stands as it was made'}."
+        neighbours = self._neighbours(roles)
+        original = stated if made.recoding is not None else table  # pairs are those of the rows that were read
+        return replace(made, original=original, neighbours=neighbours, notes=(*made.notes, told))
+
+    def _neighbours(self, roles: Roles) -> str:
+        """What the promise is about."""
+        return NEIGHBOURS if roles.person is None else PEOPLE
+
+    @abstractmethod
+    def _make(self, table: Table, roles: Roles, rng: np.random.Generator | None, progress: Progress | None) -> Release:
+        """The release of a table of stated values."""
 
     def _check(self) -> None:
         """What every such mechanism validates."""
@@ -73,8 +115,6 @@ class Private(Mechanism):
     ) -> tuple[Noise, Budget]:
         """The noise and the budget for one release, once the table is known to fit; nothing is spent yet."""
         who = self.card.name
-        roles.check(table.columns, where=table.name, need=("identifiers", "quasi", "sensitive", "insensitive"))
-        one_row_each(table, roles, who)
         noise = Noise(rng, who)
         budget = self.budget if self.budget is not None else Budget(total)
         budget.afford(total, what=who)
@@ -93,7 +133,6 @@ class Private(Mechanism):
     ) -> tuple[Domain, ...]:
         """The stated domains of the columns that a text names, else of every column that may be released."""
         who, released = self.card.name, (*roles.quasi, *roles.sensitive, *roles.insensitive)
-        roles.check(table.columns, where=table.name, need=("quasi", "sensitive", "insensitive"))
         names = [c for c in table.columns if c in released] if text is None else names_in(text, who)
         if not names:
             raise InputError(f"{roles.source} names no column to release; set quasi, sensitive or insensitive.")
@@ -110,10 +149,10 @@ class Private(Mechanism):
                 "coarser domains."
             )
 
-    def _notes(self, noise: Noise, budget: Budget, total: Fraction, *more: str) -> tuple[str, ...]:
+    def _notes(self, noise: Noise, budget: Budget, total: Fraction, roles: Roles, *more: str) -> tuple[str, ...]:
         """The promise in words, as what it is; the ledger; what else is to be said."""
         return (
-            f"{noise.word}: {spell(total)}-differential privacy, where {NEIGHBOURS}; no file can show it.",
+            f"{noise.word}: {spell(total)}-differential privacy, where {self._neighbours(roles)}; no file can show it.",
             *budget.notes,
             *more,
             *noise.notes,

@@ -4,7 +4,7 @@
     domains   sex=Female|Male, age=17:99:10, "odd, name"="a|b"|c     values, or low:high:width of a bin
 
 Differential privacy holds only if none of this comes from the table. What the table has outside is moved in: a number to the
-nearest bound, any other value to *missing* (or its row is not counted).
+nearest bound, any other value, a text among numbers too, to *missing* (or its row is not counted).
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from ..core.counts import Counts, exact
 from ..core.errors import InputError
 from ..core.metric import spell_number
 from ..core.noun import dataclass
+from ..core.reading import Reading
 from ..core.roles import Roles
 
 MOST_STEPS = 2**32
@@ -114,6 +115,20 @@ def grids(text: str, who: str) -> dict[str, Grid]:
     return {name: Grid.read(name, part, who) for name, part in entries(text, who, "bounds").items()}
 
 
+def bounds_of(name: str, stated: Mapping[str, Grid], roles: Roles, who: str, what: str) -> Grid:
+    """A column's bounds: as stated in the parameter, else as a range under [domains] of the roles file. Never the data's."""
+    given = roles.domains.get(name)
+    if name in stated:
+        return stated[name]
+    if not isinstance(given, str):
+        raise InputError(
+            f'{who}: {what} needs bounds that do not come from the data: bounds={name}=low:high, or {name} = "low:high" under '
+            f"[domains] in {roles.source}."
+        )
+    ends = ":".join(given.split(":")[:2])  # the third part is the width of bins, which a sum does not need
+    return Grid.read(name, ends, f"{who}, [domains] in {roles.source}")
+
+
 @dataclass(frozen=True, eq=False)
 class Domain:
     """The values that a column may have, in their order, and perhaps *missing* behind them."""
@@ -160,6 +175,11 @@ class Domain:
         """A column's domain: as stated, else the values of its hierarchy file, else its stated order. Never the data's."""
         if name in stated:
             return cls.read(name, stated[name], who, missing=missing)
+        given = roles.domains.get(name)
+        if given is not None:
+            where = f"{who}, [domains] in {roles.source}"
+            read = cls.read(name, given, where, missing=missing) if isinstance(given, str) else None
+            return read or cls._of(name, given, where, missing)
         taxonomy = roles.taxonomy(name)
         if taxonomy is not None:
             return cls._of(name, taxonomy.levels[0], who, missing)
@@ -167,7 +187,8 @@ class Domain:
             return cls._of(name, roles.orders[name], who, missing)
         raise InputError(
             f"{who}: the values that {name!r} may have are not stated, and they are never taken from the data; state them "
-            "in domains, or give the column a hierarchy file or an order in the roles file."
+            f'as {name} = "low:high" or "a|b" under [domains] in the roles file, by a hierarchy file or an order there, or in the '
+            "mechanism's own parameter."
         )
 
     def __len__(self) -> int:
@@ -178,18 +199,15 @@ class Domain:
         """The values as they are released, None for missing."""
         return (*self.values, None) if self.missing else self.values
 
-    def codes(self, column: Column) -> IntArray:
+    def codes(self, column: Column, reading: Reading) -> IntArray:
         """Where each value of a counted column stands; -1 for one that is neither in the domain nor counted as missing."""
         outside = len(self.values) if self.missing else -1
         if self.edges is None:
             place = {value: i for i, value in enumerate(self.values)}
             return np.array([place.get(t, outside) if t is not None else outside for t in column.texts], dtype=np.int64)
-        if not len(column.values):
-            return np.full(len(column), outside, dtype=np.int64)
-        if column.numbers is None:
-            raise InputError(f"Column {self.name!r} is not all numbers, and its domain is stated in numbers.")
-        bins = np.searchsorted(self.edges, column.numbers, side="right") - 1
-        return np.where(np.isnan(column.numbers), outside, np.clip(bins, 0, len(self.values) - 1)).astype(np.int64)
+        numbers = reading.numbers(column)
+        bins = np.searchsorted(self.edges, numbers, side="right") - 1
+        return np.where(np.isnan(numbers), outside, np.clip(bins, 0, len(self.values) - 1)).astype(np.int64)
 
     def array(self) -> pa.Array:
         """The values as Arrow holds them; a code past the end is missing."""
@@ -201,13 +219,13 @@ def _check_size(name: str, count: int, who: str) -> None:
         raise InputError(f"{who}: the domain of {name!r} has more than {MOST_VALUES:,} values; make them coarser.")
 
 
-def cells(counts: Counts, domains: Sequence[Domain]) -> IntArray:
+def cells(counts: Counts, domains: Sequence[Domain], reading: Reading) -> IntArray:
     """How many rows each cell of the product of these domains has, as an array with an axis for each."""
     shape = [len(domain) for domain in domains]
     at = np.zeros(len(counts), dtype=np.int64)
     inside = np.ones(len(counts), dtype=bool)
     for domain, size in zip(domains, shape, strict=True):
-        code = domain.codes(counts.column(domain.name))[counts.codes[counts.names.index(domain.name)]]
+        code = domain.codes(counts.column(domain.name), reading)[counts.codes[counts.names.index(domain.name)]]
         inside &= code >= 0
         at = at * size + np.maximum(code, 0)
     found = np.bincount(at[inside], weights=counts.n[inside], minlength=int(np.prod(shape)))

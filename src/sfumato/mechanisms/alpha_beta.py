@@ -240,7 +240,9 @@ class AlphaBeta(Mechanism):
             raise InputError(f"{table.name} has no rows.")
         place = np.zeros(len(counts), dtype=np.int64)
         for domain, column, codes in zip(domains, counts.columns, counts.codes, strict=True):
-            code = _released(domain, column) if released else domain.codes(column)
+            if domain.edges is not None and len(column.values) and column.numbers is None:
+                raise InputError(f"Column {domain.name!r} is not all numbers, and its domain is stated in numbers.")
+            code = _released(domain, column) if released else domain.codes(column, table.reading)
             outside = int(counts.n[(code < 0)[codes]].sum())
             if outside:
                 raise InputError(

@@ -22,10 +22,11 @@ from ..core.errors import InputError
 from ..core.mechanism import MechanismCard, Progress
 from ..core.metric import Requirement
 from ..core.noun import dataclass
+from ..core.reading import Reading
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ._private import BUDGET, EPSILON, Private, floats
+from ._private import AS_STATED, BUDGET, EPSILON, PROMISED, Private, floats
 from ._stated import Domain, Grid, cells
 
 
@@ -44,8 +45,8 @@ class DpChoice(Private):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="dp_choice",
         title="Differentially private choice (exponential mechanism)",
-        promise="epsilon-differential privacy of the choice, where neighbouring tables differ by one row, added or removed: "
-        "by construction, which no file can show",
+        promise=f"epsilon-differential privacy of the choice, {PROMISED}; "
+        f"by construction, which no file can show. {AS_STATED}",
         against="an adversary who knows everything else, even all other rows, and wants to tell whether a person's row is in "
         "the table, or what it says",
         cost="a single value is released, and it may be another candidate than the best one, the sooner the closer they are: "
@@ -71,10 +72,7 @@ class DpChoice(Private):
         if not 0 < self.quantile < 1:
             raise InputError("dp_choice: quantile must be between 0 and 1.")
 
-    def __call__(
-        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
-    ) -> Release:
-        """Choose; with `rng` the draw is seeded, for tests."""
+    def _make(self, table: Table, roles: Roles, rng: np.random.Generator | None, progress: Progress | None) -> Release:
         self._column(self.column, table, roles)
         given = {self.column: self.candidates} if self.candidates else {}
         domain = Domain.find(self.column, given, roles, "dp_choice", missing=False)
@@ -83,10 +81,10 @@ class DpChoice(Private):
         noise, budget = self._open(table, roles, rng, self._total)
         counts = table.count((self.column,))
         if numbers is None:
-            scores, sensitivity = cells(counts, [domain]), 1
+            scores, sensitivity = cells(counts, [domain], table.reading), 1
         else:
             share = amount(self.quantile, "quantile")
-            scores, sensitivity = _quantile_scores(counts, numbers, share, table.name)
+            scores, sensitivity = _quantile_scores(counts, numbers, share, table.reading)
         budget.spend(self._total, what=f"the choice for {self.column}")
         at, scale = noise.choose(scores, sensitivity=sensitivity, epsilon=self._total, monotone=frequent)
         name = f"most frequent {self.column}" if frequent else f"quantile {self.quantile:g} of {self.column}"
@@ -100,7 +98,7 @@ class DpChoice(Private):
                 "epsilon": floats([float(self._total)]),
                 "noise_scale": floats([scale]),
             },
-            self._notes(noise, budget, self._total, f"Chosen from {len(scores)} stated candidates."),
+            self._notes(noise, budget, self._total, roles, f"Chosen from {len(scores)} stated candidates."),
         )
 
 
@@ -115,17 +113,15 @@ def _numbers(domain: Domain, text: str) -> list[float]:
         raise InputError(f"dp_choice: a quantile of {domain.name!r} needs candidates that are numbers.") from None
 
 
-def _quantile_scores(counts: Counts, candidates: list[float], share: Fraction, where: str) -> tuple[IntArray, int]:
+def _quantile_scores(
+    counts: Counts, candidates: list[float], share: Fraction, reading: Reading
+) -> tuple[IntArray, int]:
     """-max(a n - b upto, b below - a n, 0) for the share a/b, and how much one row changes it: a or b - a."""
     a, b = share.numerator, share.denominator
     if b > 10**6:
         raise InputError("dp_choice: quantile must have no more than six decimals.")
     column = counts.columns[0]
-    if not len(column.values):
-        return np.zeros(len(candidates), dtype=np.int64), max(a, b - a)
-    if column.numbers is None:
-        raise InputError(f"{where}: column {column.name!r} is not all numbers, so it has no quantile.")
-    numbers = column.numbers[counts.codes[0]]
+    numbers = reading.numbers(column)[counts.codes[0]]
     known = ~np.isnan(numbers)
     order = np.argsort(numbers[known], kind="stable")
     values, n = numbers[known][order], np.concatenate([[0], np.cumsum(counts.n[known][order])])

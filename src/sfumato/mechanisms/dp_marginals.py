@@ -27,7 +27,7 @@ from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ._numbers import names_in
-from ._private import BUDGET, DOMAINS, EPSILON, OUTSIDE, Private
+from ._private import AS_STATED, BUDGET, DOMAINS, EPSILON, OUTSIDE, PROMISED, Private
 from ._stated import Domain, Outside, cells, entries
 
 
@@ -47,8 +47,8 @@ class DpMarginals(Private):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="dp_marginals",
         title="Differentially private contingency table or marginals",
-        promise="epsilon-differential privacy of all counts together, where neighbouring tables differ by one row, added or "
-        "removed: by construction, which no file can show",
+        promise=f"epsilon-differential privacy of all counts together, {PROMISED}; "
+        f"by construction, which no file can show. {AS_STATED}",
         against="an adversary who knows everything else, even all other rows, and wants to tell whether a person's row is in "
         "the table, or what it says",
         cost="no rows are released; every count is off by about the number of marginals divided by epsilon, so small counts "
@@ -77,10 +77,7 @@ class DpMarginals(Private):
         if self.ways is not None and (isinstance(self.ways, bool) or not isinstance(self.ways, int) or self.ways < 1):
             raise InputError("dp_marginals: ways must be at least 1, and whole.")
 
-    def __call__(
-        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
-    ) -> Release:
-        """Count; with `rng` the noise is seeded, for tests."""
+    def _make(self, table: Table, roles: Roles, rng: np.random.Generator | None, progress: Progress | None) -> Release:
         domains = self._domains(self.columns, self.domains, table, roles, missing=self.outside == "missing")
         ways = len(domains) if self.ways is None else self.ways
         if ways > len(domains):
@@ -89,7 +86,7 @@ class DpMarginals(Private):
         self._room(sum(math.prod(len(domain) for domain in some) for some in chosen))
         noise, budget = self._open(table, roles, rng, self._total)
         counts = table.count([domain.name for domain in domains])
-        exact = [cells(counts.group([domain.name for domain in some])[0], some) for some in chosen]
+        exact = [cells(counts.group([domain.name for domain in some])[0], some, table.reading) for some in chosen]
         share = self._total / len(chosen)
         noisy, scale = [], 0.0
         for i, (some, whole) in enumerate(zip(chosen, exact, strict=True)):
@@ -109,6 +106,7 @@ class DpMarginals(Private):
                 noise,
                 budget,
                 self._total,
+                roles,
                 f"Every count has two-sided geometric noise of scale {scale:.6g}, a standard deviation of about "
                 f"{math.sqrt(2) * scale:.3g} rows"
                 + ("; counts below 0 were made 0." if self.nonnegative else "; some counts are below 0."),

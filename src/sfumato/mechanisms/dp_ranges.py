@@ -30,15 +30,16 @@ import pyarrow as pa
 from ..core.arrow import integers, strings, take
 from ..core.budget import Budget
 from ..core.column import FloatArray, IntArray
-from ..core.errors import InputError, Unavailable
+from ..core.errors import Infeasible, InputError, Unavailable
 from ..core.mechanism import MechanismCard, Progress
 from ..core.metric import Requirement, Score
 from ..core.noun import dataclass
+from ..core.reading import Reading
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ._noise import Noise, ceiling, half_width, scale_of
-from ._private import BUDGET, EPSILON, Private
+from ._private import AS_STATED, BUDGET, EPSILON, PROMISED, Private
 from ._stated import Domain, cells
 
 SHARES = {"total": Fraction(1, 10), "search": Fraction(7, 10), "counts": Fraction(1, 5)}
@@ -65,8 +66,8 @@ class DpRanges(Private):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="dp_ranges",
         title="Differentially private release for range queries",
-        promise="epsilon-differential privacy of the answers to all ranges together, where neighbouring tables differ by one "
-        "row, added or removed: by construction, which no file can show; how useful the answers are is measured, not promised",
+        promise=f"epsilon-differential privacy of the answers to all ranges together, {PROMISED}; "
+        f"by construction, which no file can show; how useful the answers are is measured, not promised. {AS_STATED}",
         against="an adversary who knows everything else, even all other rows, and wants to tell whether a person's row is in "
         "the table, or what it says",
         cost="one column alone is released; inside an interval rows are taken as spread evenly; search needs very many rows "
@@ -95,13 +96,11 @@ class DpRanges(Private):
         if not 0 < self.alpha <= 1:
             raise InputError("dp_ranges: alpha must be a share of the rows above 0, at most 1.")
 
-    def __call__(
-        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
-    ) -> Release:
-        """Release; with `rng` the noise is seeded, for tests. Rows whose value is missing or not in the domain are left out."""
+    def _make(self, table: Table, roles: Roles, rng: np.random.Generator | None, progress: Progress | None) -> Release:
+        """Rows whose value is missing or not in the domain are left out."""
         domain = self._points(table, roles)
         noise, budget = self._open(table, roles, rng, self._total)
-        exact = cells(table.count((self.column,)), [domain])
+        exact = cells(table.count((self.column,)), [domain], table.reading)
         counts, cuts, more = self._made(exact, noise, budget)
         if progress is not None:
             progress(0.9)
@@ -109,6 +108,7 @@ class DpRanges(Private):
             noise,
             budget,
             self._total,
+            roles,
             "Rows with a missing value, or one outside the stated domain, are in no range.",
             *more,
         )
@@ -137,7 +137,9 @@ class DpRanges(Private):
 
     def _points(self, table: Table, roles: Roles) -> Domain:
         self._column(self.column, table, roles)
-        if not self.domain and self.column in roles.orders:  # a hierarchy's values need not stand in order
+        if (
+            not self.domain and self.column not in roles.domains and self.column in roles.orders
+        ):  # a hierarchy's values need not stand in order
             return Domain(self.column, tuple(roles.orders[self.column]), missing=False)
         given = {self.column: self.domain} if self.domain else {}
         return Domain.find(self.column, given, roles, self.card.name, missing=False)
@@ -146,6 +148,11 @@ class DpRanges(Private):
         """Synthetic rows: each interval's count spread over its points."""
         times = _spread(counts, cuts, len(domain))
         there = np.flatnonzero(times)
+        if not len(there):
+            raise Infeasible(
+                "dp_ranges: the noisy counts are all 0, so there is no row to make; the table is too small for this epsilon, or take "
+                "give=ranges."
+            )
         rows = pa.Table.from_arrays([take(domain.array(), there)], names=[self.column])
         return Release(
             table=table.instead(rows, integers(times[there])),
@@ -160,14 +167,15 @@ class DpRanges(Private):
         """The largest error over all ranges of one release, as a share of the rows: for the owner, not for publication."""
         if release.original is None:
             raise Unavailable("How useful a release for ranges is can only be measured with the original table.")
-        domain = self._points(release.original, roles)
-        true = cells(release.original.count((self.column,)), [domain])
+        original = release.original.stated(roles.reading)
+        domain = self._points(original, roles)
+        true = cells(original.count((self.column,)), [domain], original.reading)
         return _score(_worst(true, self._answers(release, domain)), len(domain))
 
     def _answers(self, release: Release, domain: Domain) -> IntArray:
         """The rows that a release gives each point."""
         if not release.statistics:
-            return cells(release.table.count((self.column,)), [domain])
+            return cells(release.table.count((self.column,)), [domain], Reading())
         counts = release.table.count(release.table.columns)
         place = {value: i for i, value in enumerate(domain.values)}
         texts = [[column.texts[c] for c in codes] for column, codes in zip(counts.columns, counts.codes, strict=True)]
@@ -190,8 +198,9 @@ class DpRanges(Private):
         """
         if not 0 < delta < 1 or runs < 1:
             raise InputError("dp_ranges: usefulness needs a delta between 0 and 1 and at least one run.")
+        table = table.stated(roles.reading)
         domain = self._points(table, roles)
-        true = cells(table.count((self.column,)), [domain])
+        true = cells(table.count((self.column,)), [domain], table.reading)
         noise, errors = Noise(rng, self.card.name), []
         for _run in range(runs):
             counts, cuts, _ = self._made(true, noise, Budget(self._total))

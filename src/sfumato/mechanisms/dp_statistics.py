@@ -28,8 +28,8 @@ from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ._noise import Noise, half_width
-from ._private import BUDGET, EPSILON, Private, floats
-from ._stated import Grid, bare, grids, split
+from ._private import AS_STATED, BUDGET, EPSILON, PROMISED, Private, floats
+from ._stated import Grid, bare, bounds_of, grids, split
 
 _ASKED = re.compile(r"^\s*(count|sum|mean)\s*(?:\((.*)\))?\s*$", re.DOTALL)
 _FORMS = {"count": [(False, False), (True, True)], "sum": [(True, False)], "mean": [(True, False)]}
@@ -88,8 +88,8 @@ class DpStatistics(Private):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="dp_statistics",
         title="Differentially private counts, sums and means",
-        promise="epsilon-differential privacy of all statistics together, where neighbouring tables differ by one row, added "
-        "or removed: by construction, which no file can show",
+        promise=f"epsilon-differential privacy of all statistics together, {PROMISED}; "
+        f"by construction, which no file can show. {AS_STATED}",
         against="an adversary who knows everything else, even all other rows, and wants to tell whether a person's row is in "
         "the table, or what it says",
         cost="no rows are released; a count is off by about the number of statistics divided by epsilon, a sum by that times "
@@ -113,22 +113,21 @@ class DpStatistics(Private):
         self._check()
         if not 0 < self.confidence < 1:
             raise InputError("dp_statistics: confidence must be between 0 and 1.")
+        asked(self.statistics)
         self._bounds()
 
     def _bounds(self) -> dict[str, Grid]:
-        stated = grids(self.bounds, "dp_statistics") if self.bounds else {}
-        for one in asked(self.statistics):
-            if one.kind != "count" and one.column not in stated:
-                raise InputError(
-                    f"dp_statistics: {one.text} needs bounds that do not come from the data: bounds={one.column}=low:high."
-                )
-        return stated
+        """The bounds that the parameter states; those of other columns are asked of the roles file when there is one."""
+        return grids(self.bounds, "dp_statistics") if self.bounds else {}
 
-    def __call__(
-        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
-    ) -> Release:
-        """Ask; with `rng` the noise is seeded, for tests."""
-        wanted, stated = asked(self.statistics), self._bounds()
+    def _make(self, table: Table, roles: Roles, rng: np.random.Generator | None, progress: Progress | None) -> Release:
+        wanted = asked(self.statistics)
+        given = self._bounds()
+        stated = {
+            one.column: bounds_of(one.column, given, roles, "dp_statistics", one.text)
+            for one in wanted
+            if one.kind != "count" and one.column is not None
+        }
         for one in wanted:
             if one.column is not None:
                 self._column(one.column, table, roles)
@@ -156,6 +155,7 @@ class DpStatistics(Private):
                 noise,
                 budget,
                 self._total,
+                roles,
                 f"The intervals hold the statistic of the clamped values with a confidence of {self.confidence:g}; they say "
                 "nothing of a wider population.",
             ),
@@ -171,13 +171,7 @@ def _exact(one: Asked, table: Table, stated: Mapping[str, Grid]) -> tuple[int, i
     if one.kind == "count":
         hit = np.array([text == one.value for text in column.texts], dtype=bool)[codes]
         return 0, int(counts.n[hit].sum())
-    if not len(column.values):
-        return 0, 0
-    if column.numbers is None:
-        raise InputError(
-            f"{table.name}: column {one.column!r} is not all numbers, so {one.kind} cannot be asked of it."
-        )
-    numbers = column.numbers[codes]
+    numbers = table.reading.numbers(column)[codes]
     known = ~np.isnan(numbers)
     steps, n = stated[one.column].codes(numbers[known]), counts.n[known]
     if one.kind == "mean":  # twice the distance from the middle of the bounds, which is whole

@@ -27,12 +27,13 @@ from ..core.errors import Infeasible, InputError
 from ..core.mechanism import MechanismCard, Progress
 from ..core.metric import Requirement
 from ..core.noun import dataclass
+from ..core.reading import Reading
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ._noise import Noise
 from ._numbers import names_in
-from ._private import BUDGET, DOMAINS, EPSILON, OUTSIDE, Private
+from ._private import AS_STATED, BUDGET, DOMAINS, EPSILON, OUTSIDE, PROMISED, Private
 from ._stated import Domain, Outside, cells, entries
 
 Pair = tuple[int, int]
@@ -55,8 +56,8 @@ class DpSynthesis(Private):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="dp_synthesis",
         title="Differentially private synthetic rows from noisy marginals",
-        promise="epsilon-differential privacy of the whole table, where neighbouring tables differ by one row, added or "
-        "removed: by construction, which no file can show",
+        promise=f"epsilon-differential privacy of the whole table, {PROMISED}; "
+        f"by construction, which no file can show. {AS_STATED}",
         against="an adversary who knows everything else, even all other rows, and wants to tell whether a person's row is in "
         "the table, or what it says",
         cost="no row is anyone's; only the counts of single columns and of the pairs that the structure has are about right, "
@@ -86,17 +87,15 @@ class DpSynthesis(Private):
         if self.rows is not None and (isinstance(self.rows, bool) or not isinstance(self.rows, int) or self.rows < 1):
             raise InputError("dp_synthesis: rows must be at least 1, and whole.")
 
-    def __call__(
-        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
-    ) -> Release:
-        """Measure with noise, then draw; with `rng` both are seeded, for tests."""
+    def _make(self, table: Table, roles: Roles, rng: np.random.Generator | None, progress: Progress | None) -> Release:
         domains = self._domains(self.columns, self.domains, table, roles, missing=self.outside == "missing")
         structure = self.structure if len(domains) > 1 else "independent"
         sizes = [len(domain) for domain in domains]
         looked = {"tree": itertools.combinations(sizes, 2), "chain": itertools.pairwise(sizes)}.get(structure, ())
         self._room(sum(sizes) + sum(a * b for a, b in looked))
         noise, budget = self._open(table, roles, rng, self._total)
-        measured = _Measured(domains, table.count([domain.name for domain in domains]), noise, budget, progress)
+        counts = table.count([domain.name for domain in domains])
+        measured = _Measured(domains, counts, table.reading, noise, budget, progress)
         pairs = measured.run(structure, self._total)
         count = self.rows if self.rows is not None else round(measured.total)
         if count < 1:
@@ -123,6 +122,7 @@ class DpSynthesis(Private):
                 noise,
                 budget,
                 self._total,
+                roles,
                 f"Synthetic rows: no row is a person's. They were drawn from {how}{': ' + joined if joined else ''}.",
             ),
         )
@@ -132,11 +132,17 @@ class _Measured:
     """The noisy marginals of one release, and what was spent on them."""
 
     def __init__(
-        self, domains: tuple[Domain, ...], counts: Counts, noise: Noise, budget: Budget, progress: Progress | None
+        self,
+        domains: tuple[Domain, ...],
+        counts: Counts,
+        reading: Reading,
+        noise: Noise,
+        budget: Budget,
+        progress: Progress | None,
     ) -> None:
         self.domains, self.noise, self.budget = domains, noise, budget
         self.tell = progress or (lambda share: None)
-        self.counts = counts
+        self.counts, self.reading = counts, reading
         self.one: dict[int, FloatArray] = {}
         self.two: dict[Pair, FloatArray] = {}
         self.sums: list[int] = []
@@ -148,7 +154,7 @@ class _Measured:
 
     def exact(self, at: tuple[int, ...]) -> IntArray:
         some = [self.domains[i] for i in at]
-        return cells(self.counts.group([domain.name for domain in some])[0], some)
+        return cells(self.counts.group([domain.name for domain in some])[0], some, self.reading)
 
     def measure(self, at: tuple[int, ...], epsilon: Fraction) -> FloatArray:
         """A marginal with noise, counts below 0 made 0; a row is in one cell, so the cells share the cost."""

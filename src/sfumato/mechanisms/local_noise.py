@@ -24,7 +24,7 @@ from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ._numbers import released
-from ._private import BUDGET, Private
+from ._private import AS_STATED, BUDGET, VALUES, Private
 from ._rows import Rows
 from ._stated import grids
 
@@ -44,7 +44,9 @@ class LocalNoise(Private):
         name="local_noise",
         title="Local differential privacy by Laplace noise on each value",
         promise="LOCAL epsilon-differential privacy of every value of the columns with bounds: by construction, which no file "
-        "can show; a row with several such columns has the sum of their epsilons",
+        "can show; a row with several such columns has the sum of their epsilons; neighbouring tables differ by one value, changed: every "
+        "row of the table is a row of the release (one of each person where the roles name a person), so their number is public. "
+        f"{AS_STATED}, the bounds' middle standing for missing unless it is kept",
         against="an adversary who knows everything else, even all other rows, and wants to tell which of two values within the "
         "bounds a person has; not against one who knows the columns without bounds, which are released as they are",
         cost="noise as wide as the bounds divided by epsilon on every single value, so only averages over many rows keep "
@@ -70,20 +72,17 @@ class LocalNoise(Private):
             raise InputError("local_noise needs bounds, such as age=17:99, that do not come from the data.")
         grids(self.bounds, "local_noise")
 
-    def __call__(
-        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
-    ) -> Release:
-        """Sanitize; with `rng` the noise is seeded, for tests."""
+    def _neighbours(self, roles: Roles) -> str:
+        return VALUES
+
+    def _make(self, table: Table, roles: Roles, rng: np.random.Generator | None, progress: Progress | None) -> Release:
         stated, each = grids(self.bounds, "local_noise"), self._total
         for name in stated:
             self._column(name, table, roles)
         total = each * len(stated)
         noise, budget = self._open(table, roles, rng, total)
         rows = Rows.of(table, roles, "local_noise")
-        known = {}
-        for name in stated:  # every column is read before the first one is paid for
-            empty = not len(rows.columns[name].values)
-            known[name] = np.full(len(rows), np.nan) if empty else rows.numbers(name, "local_noise")
+        known = {name: table.reading.numbers(rows.columns[name])[rows.codes[name]] for name in stated}
         changed, done = {}, 0
 
         def told(share: float) -> None:
@@ -110,7 +109,7 @@ class LocalNoise(Private):
             perturbed=stated,
             notes=(
                 f"{noise.word}: LOCAL differential privacy, epsilon {spell(each)} for each value "
-                f"of {', '.join(stated)}, and so {spell(total)} for a row; no file can show it.",
+                f"of {', '.join(stated)}, and so {spell(total)} for a row, where {VALUES}; no file can show it.",
                 *budget.notes,
                 "Not protected: the columns without noise, and the number of rows"
                 + (", and which values are missing." if self.missing == "keep" else "."),
