@@ -190,7 +190,7 @@ def test_several_rows_of_one_person_are_refused(run: Run, house: House, canary: 
         "sanitize", house / "twice.csv", "--roles", roles, "--mechanism", "mondrian", "--set", "k=1",
         "--out", house / "o.csv",
     )  # fmt: skip
-    found.refused(2, "several rows", "'who' repeats")
+    found.refused(2, "several rows", "by 'who'")
 
 
 # --- verify ---------------------------------------------------------------------------------------------------------

@@ -68,6 +68,7 @@ def run(
     """
     from .. import metrics
     from ..core.errors import InputError
+    from ..core.people import one_row_each
     from ..core.roles import Roles
     from ..study.candidate import Candidate
     from ..study.context import WP29, Context
@@ -84,6 +85,7 @@ def run(
     if roles is None:
         roles = _suggested(table, out)
     named = Roles.read(roles)
+    one_row_each(table, named, "a study")
     if target is not None and target not in named.released(table.columns):
         raise InputError(
             f"--target {target}: no column of that name is released; name a quasi, sensitive or insensitive one."

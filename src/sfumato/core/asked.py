@@ -1,4 +1,4 @@
-"""What a sanitizer must look at before it starts: the sensitive columns its requirements ask for, and one row a person."""
+"""What a sanitizer must look at before it starts: the sensitive columns that its requirements ask for."""
 
 from __future__ import annotations
 
@@ -7,18 +7,6 @@ from collections.abc import Iterable
 from .errors import InputError
 from .metric import Metric
 from .roles import Roles
-from .table import Table
-
-
-def one_row_each(table: Table, roles: Roles, who: str) -> None:
-    """Refuse several rows per person: classes count rows, and the promise is about people."""
-    person = roles.person
-    if person is not None and person in table.columns and table.unique_rows((person,))[0] < table.rows:
-        raise InputError(
-            f"{table.name}: some people have several rows ({person!r} repeats), and {who} counts rows; "
-            "bring one row per person, for example the latest of each (of a database with --query), or take person out of the roles to have "
-            "rows counted instead of people."
-        )
 
 
 def sensitive_columns(metrics: Iterable[Metric], roles: Roles) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import types
 import typing
 from abc import ABC, abstractmethod
@@ -14,6 +15,7 @@ import numpy as np
 from .errors import InputError
 from .metric import Requirement
 from .noun import dataclass
+from .people import one_row_each
 from .release import Release
 from .roles import Roles
 from .table import Table
@@ -46,6 +48,23 @@ class Mechanism(ABC):
     card: ClassVar[MechanismCard]
     private: ClassVar[bool] = False
     """Whether it promises differential privacy: then nothing on the way to the release may be learned from the rows."""
+    refuses_several_rows: ClassVar[bool] = True
+    """Whether a table with several rows a person is refused before any work: limits on rows do not hold of people."""
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        sanitize = cls.__dict__.get("__call__")
+        if sanitize is None or getattr(sanitize, "__isabstractmethod__", False):
+            return
+
+        @functools.wraps(sanitize)
+        def call(self: Mechanism, table: Table, roles: Roles, *given: Any, **named: Any) -> Release:
+            if self.refuses_several_rows:
+                one_row_each(table, roles, self.card.name)
+            release: Release = sanitize(self, table, roles, *given, **named)
+            return release
+
+        cls.__call__ = call  # type: ignore[method-assign]
 
     @abstractmethod
     def __call__(

@@ -19,6 +19,7 @@ from .toml import opened
 
 KINDS = ("identifiers", "quasi", "sensitive", "insensitive")
 _SINGLE = ("person", "guarding")
+_STATED = "one_row_per_person"
 _SECTIONS = ("roles", "hierarchies", "orders", "weights", "reading", "domains")
 _RULE_KEYS = (*ladders.RULES, "origin", "suppress", "file", "unknown", "text")
 
@@ -32,6 +33,7 @@ class Roles:
     sensitive    what must not be learned
     insensitive  the rest that may be published
     person       id of the individual where one person has several rows; never released
+    one_row_per_person  the owner's word that each row is another person, though a column repeats like a person's number
     guarding     what each row's person does not want to be linked to, a node of the sensitive taxonomy; never released
     hierarchies  a column's taxonomy file, inline rule or Hierarchy
     orders       the order of a column's values, where neither numbers nor dates give one
@@ -46,6 +48,7 @@ class Roles:
     insensitive: tuple[str, ...] = ()
     person: str | None = None
     guarding: str | None = None
+    one_row_per_person: bool = False
     hierarchies: Mapping[str, Any] = field(default_factory=dict)
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -96,7 +99,7 @@ class Roles:
         roles = content.get("roles")
         if not isinstance(roles, dict):
             raise InputError(f"{source}: no [roles] section; name at least quasi = [...] there.")
-        _known(roles, (*KINDS, *_SINGLE), f"{source}, [roles]", "key")
+        _known(roles, (*KINDS, *_SINGLE, _STATED), f"{source}, [roles]", "key")
         lists: dict[str, Any] = {}
         for kind in KINDS:
             names = roles.get(kind, [])
@@ -109,6 +112,9 @@ class Roles:
         for kind, column in single.items():
             if column is not None and not isinstance(column, str):
                 raise InputError(f"{source}, [roles]: {kind} must be one column name.")
+        stated = roles.get(_STATED, False)
+        if not isinstance(stated, bool):
+            raise InputError(f"{source}, [roles]: {_STATED} must be true or false.")
         hierarchies = content.get("hierarchies", {})
         for name, rule in hierarchies.items():
             if isinstance(rule, dict):
@@ -127,6 +133,7 @@ class Roles:
         return cls(
             **lists,
             **single,
+            one_row_per_person=stated,
             hierarchies=hierarchies,
             orders=orders,
             weights=content.get("weights", {}),
@@ -159,6 +166,8 @@ class Roles:
             name = getattr(self, kind)
             if name:
                 lines.append(f"{kind} = {_quote(name)}" + (f"  # {said[name]}" if name in said else ""))
+        if self.one_row_per_person:
+            lines.append(f"{_STATED} = true")
         for title in _SECTIONS[1:]:
             entries = getattr(self, title)
             if entries:

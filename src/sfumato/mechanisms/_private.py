@@ -53,6 +53,7 @@ class Private(Mechanism):
     epsilon: float | None
     budget: Budget | None
     require: tuple[Requirement, ...]
+    refuses_several_rows = False  # to look would tell of the rows; the note says that rows are protected
 
     private: ClassVar[bool] = True
 

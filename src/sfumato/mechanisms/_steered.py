@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..core.asked import one_row_each, sensitive_columns
+from ..core.asked import sensitive_columns
 from ..core.counts import Counts
 from ..core.errors import InputError
 from ..core.mechanism import Mechanism
@@ -54,7 +54,6 @@ class Steered(Mechanism):
         if not roles.quasi:
             raise InputError(f"{roles.source} names no quasi-identifier; set quasi = [...].")
         roles.check(table.columns, where=table.name, need=("identifiers", "quasi", "sensitive", "insensitive"))
-        one_row_each(table, roles, self.card.name)
         split = sensitive_columns((requirement.metric for requirement in self.promises), roles)
         counts = table.counted((*roles.quasi, *split, *(name for name in also if name not in split)))
         if not counts.rows:

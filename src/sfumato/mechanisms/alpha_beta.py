@@ -17,7 +17,6 @@ import numpy as np
 import pyarrow as pa
 
 from ..core.arrow import integers, take
-from ..core.asked import one_row_each
 from ..core.chance import Chance
 from ..core.column import Column, FloatArray, IntArray, text_of
 from ..core.cover import BoolArray
@@ -144,7 +143,6 @@ class AlphaBeta(Mechanism):
         """Sanitize; cryptographic draws, or with `rng` seeded ones. Missing values need `missing`, or are refused."""
         if self.gamma is None or (self.k is None and self.d is None):
             raise InputError("alpha_beta needs gamma and the adversary's k (or d); set for example gamma=0.2 and k=2.")
-        one_row_each(table, roles, self.card.name)
         domains = self._domains(table, roles)
         m = math.prod(len(domain) for domain in domains)
         if m > ROOM:

@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 
 from ..core.arrow import integers, take
-from ..core.asked import one_row_each
 from ..core.chance import Chance
 from ..core.column import IntArray
 from ..core.errors import Infeasible, InputError
@@ -100,7 +99,6 @@ def ready(table: Table, roles: Roles, who: str, group: str) -> tuple[Rows, str]:
             "name one, and leave the others without a role, so that they are not released."
         )
     check_group(table, who, group)
-    one_row_each(table, roles, who)
     return Rows.of(table, roles, who), roles.sensitive[0]
 
 

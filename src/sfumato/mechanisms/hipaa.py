@@ -47,6 +47,7 @@ class Hipaa(Mechanism):
     year: int | None = None
     small: Literal["*", "000"] = "*"
 
+    refuses_several_rows = False  # the rules are about columns, however many rows a person has
     card: ClassVar[MechanismCard] = MechanismCard(
         name=_WHO,
         title="HIPAA rules on identifiers",

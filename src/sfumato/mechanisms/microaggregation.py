@@ -17,7 +17,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ..core.asked import one_row_each
 from ..core.chance import Chance
 from ..core.column import FloatArray, IntArray
 from ..core.counts import pack
@@ -99,7 +98,6 @@ class Microaggregation(Steered):
             raise InputError(
                 "microaggregation needs something to meet: set k, or require for example k_anonymity >= 5."
             )
-        one_row_each(table, roles, "microaggregation")
         rows, chance = Rows.of(table, roles, "microaggregation"), Chance(rng)
         names = self._names(rows)
         if len(rows) < k:

@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ..core.arrow import take
-from ..core.asked import one_row_each
 from ..core.chance import Chance
 from ..core.column import IntArray, encode
 from ..core.counts import pack
@@ -126,7 +125,6 @@ class PermuteWithinGroups(Mechanism):
         if not roles.sensitive:
             raise InputError(f"{roles.source} names no sensitive column, so there is nothing to permute.")
         check_group(table, self.card.name, self.group)
-        one_row_each(table, roles, self.card.name)
         recoding = Mondrian(require=self.promises)(table, roles).recoding
         assert recoding is not None
         rows, found = Rows.of(table, roles, self.card.name), recoding.table

@@ -13,7 +13,6 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ..core.asked import one_row_each
 from ..core.column import FloatArray, IntArray
 from ..core.counts import Counts, exact, pack
 from ..core.cover import BoolArray
@@ -154,7 +153,6 @@ class Personalize(Steered):
             raise InputError(
                 f"personalize needs a taxonomy of {column!r}; name its file in {roles.source} under [hierarchies]."
             )
-        one_row_each(table, roles, self.card.name)
         return column, roles.guarding, min(limits)
 
     def _greedy(

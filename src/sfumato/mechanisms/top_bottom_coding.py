@@ -12,7 +12,6 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from ..core.arrow import strings, take
-from ..core.asked import one_row_each
 from ..core.column import FloatArray
 from ..core.cover import BoolArray
 from ..core.errors import Infeasible, InputError
@@ -81,8 +80,6 @@ class TopBottomCoding(Mechanism):
         shares = {end: getattr(self, f"{end}_share") for end in ("top", "bottom")}
         if not any(given.values()) and all(share is None for share in shares.values()):
             raise InputError(f"{_WHO} needs a bound: set top, bottom, top_share or bottom_share.")
-        if self.people > 1 or any(share is not None for share in shares.values()):
-            one_row_each(table, roles, _WHO)
         rows = Rows.of(table, roles, _WHO)
         names = self._names(rows, given)
         changed, notes = {}, []

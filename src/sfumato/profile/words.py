@@ -7,12 +7,13 @@ age, in `salary-class` salary.
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from functools import cache
 from typing import Literal
 
 from ..core.noun import dataclass
+from ..core.people import BETWEEN, OFFICIAL, PEOPLE, numbers_people, tokens
+
+__all__ = ["CONCEPTS", "EVENT", "NAME", "NUMBER", "Concept", "Role", "concept", "tokens"]
 
 Role = Literal["identifiers", "quasi", "sensitive", "insensitive", "person"]
 
@@ -54,12 +55,7 @@ CONCEPTS = (
         """email mail phone telephone tel mobile fax address street telefon telefono telefone telefoon courriel correo
         adresse anschrift direccion indirizzo endereco adres strasse rue calle rua straat 电话 邮箱 地址 手机""",
     ),
-    _concept(
-        "official", "identifiers", "its name says that it is an official number of a person",
-        """ssn socialsecurity passport nationalid taxid dni nif cpf bsn nhs nhsnumber mrn medicalrecord iban creditcard
-        accountnumber licenseplate numberplate driverlicense codicefiscale steuernummer steuerid versichertennummer
-        sozialversicherungsnummer ausweis reisepass kontonummer kennzeichen passeport pasaporte passaporto 身份证 护照""",
-    ),
+    Concept("official", "identifiers", "its name says that it is an official number of a person", OFFICIAL),
     _concept(
         "online", "identifiers", "its name says that it identifies a device or an account",
         "ip ipaddress username login url website homepage imei macaddress deviceid cookie accountid",
@@ -186,22 +182,8 @@ CONCEPTS = (
     ),
 )  # fmt: skip
 
-PEOPLE = _words("""person people patient subject participant respondent customer client user member employee worker student pupil
-    citizen resident insured beneficiary individual personen patienten kunden mitglied versicherten mitarbeiter personne
-    usager cliente persona paciente usuario paziente utente pessoa persoon klant""")
-_ID = _words("id ids identifier uid uuid guid number num no nr nummer numero key code kennung matricule matricola")
-_BARE_ID = _words("id ids pid uid uuid guid identifier matricule matricola 编号 号码")
 _NAMES = _words("name names nom nombre nome naam")
 _PERSONAL = _words("first last full family given maiden middle legal real contact") | PEOPLE
-_BETWEEN = _words("of at in on per for by from since von bei im am pro de du des del di da do van bij")
-
-
-@cache
-def tokens(name: str) -> tuple[str, ...]:
-    """The words of a name, lower case, accents taken off: `Date_ofBirth` is date, of, birth."""
-    plain = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
-    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+", plain.replace("ß", "ss"))
-    return tuple(word.casefold() for word in words)
 
 
 @cache
@@ -212,11 +194,11 @@ def concept(name: str) -> Concept | None:
         return None
     if found := _known("".join(words)):
         return found
-    if _numbers_people(words):
+    if numbers_people(words):
         return NUMBER
     if set(words) & _NAMES and (len(words) == 1 or set(words) & _PERSONAL):
         return NAME
-    cut = next((i for i, word in enumerate(words) if i and word in _BETWEEN), len(words))
+    cut = next((i for i, word in enumerate(words) if i and word in BETWEEN), len(words))
     for part in (words[:cut], words[cut:]):  # what stands before "of" or "at" is the head, else the last word
         for i in reversed(range(len(part))):
             pair = _known(part[i - 1] + part[i]) if i else None
@@ -240,14 +222,3 @@ def _compound(word: str) -> Concept | None:
     return next(
         (c for c in CONCEPTS for w in sorted(c.words) if len(w) > 4 and (word.startswith(w) or word.endswith(w))), None
     )
-
-
-def _numbers_people(words: tuple[str, ...]) -> bool:
-    """Whether a name says "number of a person": person_id, kundennummer, person or id alone; not store_id."""
-    if len(words) == 1:
-        word = words[0]
-        stem = next(
-            (word.removesuffix(end) for end in ("id", "nummer", "number", "nr", "no") if word.endswith(end)), ""
-        )
-        return word in _BARE_ID or word in PEOPLE or stem in PEOPLE
-    return bool(set(words) & _ID) and bool(set(words) & PEOPLE) and set(words) <= _ID | PEOPLE | _BETWEEN

@@ -25,7 +25,6 @@ from dataclasses import field
 
 import numpy as np
 
-from ..core.asked import one_row_each
 from ..core.classes import Classes
 from ..core.column import FloatArray, IntArray
 from ..core.errors import Infeasible, InputError
@@ -33,6 +32,7 @@ from ..core.hierarchy import TOP, Hierarchy
 from ..core.mechanism import Progress
 from ..core.metric import Exactness, Requirement, spell_number
 from ..core.noun import dataclass
+from ..core.people import one_row_each
 from ..core.roles import Roles
 from ..core.table import Table
 from ..metrics.privacy.mutual_information import information

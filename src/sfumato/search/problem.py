@@ -10,12 +10,13 @@ import math
 import time
 from collections.abc import Callable, Sequence
 
-from ..core.asked import one_row_each, sensitive_columns
+from ..core.asked import sensitive_columns
 from ..core.counted import CountedTable
 from ..core.errors import InputError
 from ..core.metric import Metric, Requirement
 from ..core.noun import dataclass
 from ..core.parameter import Words
+from ..core.people import one_row_each
 from ..core.roles import Roles
 from ..core.table import Table
 from .judge import Judge, Verdict

@@ -42,6 +42,7 @@ from .. import metrics
 from ..core.errors import InputError, SfumatoError
 from ..core.metric import Requirement
 from ..core.noun import dataclass
+from ..core.people import one_row_each
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
@@ -109,6 +110,7 @@ def _of(content: Mapping[str, Any], *, where: str, folder: Path) -> Asked:
     options = _options(content, where)
     roles = Roles.read(folder / content["roles"])
     table = open_table(folder / content["table"], **options)
+    one_row_each(table, roles, "a study")
     context = _context(content.get("context"), where)
     require = tuple(metrics.require(text) for text in _texts(content, "require", where))
     require = tuple(dict.fromkeys([*(context.require if context else ()), *require]))

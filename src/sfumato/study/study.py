@@ -12,6 +12,7 @@ from .. import metrics
 from ..core.errors import Infeasible, InputError
 from ..core.metric import Metric, Requirement, Verdict
 from ..core.noun import dataclass
+from ..core.people import one_row_each
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
@@ -127,6 +128,7 @@ class Study:
         candidates given are looked at.
         """
         self.roles.check(self.table.columns, where=self.table.name)
+        one_row_each(self.table, self.roles, "a study")
         kept, bench = Kept(cache), self.bench(seed)
         wanted = None if self.measures is None else list(self.asked)
         found = run(bench, self.candidates, wanted, self.asked, kept=kept, workers=workers, told=progress)

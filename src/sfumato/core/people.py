@@ -1,0 +1,176 @@
+"""Rows are not people: whether a table has several rows a person, by the roles or by a column that repeats like a person's number.
+
+Nearly every measure counts rows, and the promise is about people: a class of six rows may hold two patients. A table whose roles name
+the person tells how many people there are. One whose roles do not may still have a column that numbers them, by its name or, among
+the identifiers, by its values. The owner then says what it is: `person = "..."`, or `one_row_per_person = true`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+
+import numpy as np
+
+from .column import IntArray
+from .errors import InputError
+from .noun import dataclass
+from .roles import Roles
+from .table import Table
+
+FEW = 20
+"""Fewer values than this do not number people, unless there are about as many as rows."""
+_ABOUT = 0.1
+_TYPICAL = 20
+"""Rows of a value, on average, up to which an identifier without a telling name looks like one person's."""
+_SAMPLE = 1_000
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+PEOPLE = _words("""person people patient subject participant respondent customer client user member employee worker student pupil
+    citizen resident insured beneficiary individual personen patienten kunden mitglied versicherten mitarbeiter personne
+    usager cliente persona paciente usuario paziente utente pessoa persoon klant""")
+OFFICIAL = _words("""ssn socialsecurity passport nationalid taxid dni nif cpf bsn nhs nhsnumber mrn medicalrecord iban creditcard
+    accountnumber licenseplate numberplate driverlicense codicefiscale steuernummer steuerid versichertennummer
+    sozialversicherungsnummer ausweis reisepass kontonummer kennzeichen passeport pasaporte passaporto 身份证 护照""")
+"""Official numbers of a person, as columns are named after them."""
+BETWEEN = _words("of at in on per for by from since von bei im am pro de du des del di da do van bij")
+_ID = _words("id ids identifier uid uuid guid number num no nr nummer numero key code kennung matricule matricola")
+_BARE_ID = _words("id ids pid uid uuid guid identifier matricule matricola 编号 号码")
+_NUMBERED = r"^\S*[0-9]\S*$"  # one word with a digit in it: a number, a code; no name, address or text
+_OPAQUE = (
+    r"(?i)^\{?[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f-]*\}?$"  # UUIDs and hashes, which stand for one thing each
+)
+
+
+@cache
+def tokens(name: str) -> tuple[str, ...]:
+    """The words of a name, lower case, accents taken off: `Date_ofBirth` is date, of, birth."""
+    plain = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
+    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+", plain.replace("ß", "ss"))
+    return tuple(word.casefold() for word in words)
+
+
+def numbers_people(words: tuple[str, ...]) -> bool:
+    """Whether the words of a name say "number of a person": person_id, kundennummer, person or id alone; not store_id."""
+    if len(words) == 1:
+        word = words[0]
+        stem = next(
+            (word.removesuffix(end) for end in ("id", "nummer", "number", "nr", "no") if word.endswith(end)), ""
+        )
+        return word in _BARE_ID or word in PEOPLE or stem in PEOPLE
+    if "of" in words:  # number_of_people counts them
+        return False
+    return bool(set(words) & _ID) and bool(set(words) & PEOPLE) and set(words) <= _ID | PEOPLE | BETWEEN
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """A column that numbers people and repeats, so that there are more rows than people."""
+
+    column: str
+    rows: int
+    people: int
+    most: int
+    """Rows of the person who has most of them."""
+    named: bool
+    """Whether the roles name it as the person; else it only looks so."""
+
+    @property
+    def sentence(self) -> str:
+        """Rows and people, both."""
+        if self.named:
+            return f"{self.rows:,} rows are of {self.people:,} people, by {self.column!r}; one of them has {self.most:,} rows."
+        return (
+            f"Column {self.column!r} repeats like a person's number: {self.rows:,} rows may be of {self.people:,} people, "
+            f"one of them with {self.most:,} rows."
+        )
+
+
+def several_rows(table: Table, roles: Roles) -> Repeated | None:
+    """The column that shows several rows a person; None where each row is another person, as far as can be seen or is said.
+
+    The person of the roles decides where they name one that the table has. The owner's word that each row is another person is
+    taken for columns that only look so, never against the person column itself.
+    """
+    if roles.person is not None and roles.person in table.columns:
+        return _repeated(table, roles.person, named=True)
+    if roles.one_row_per_person:
+        return None
+    return lookalike(table, roles)
+
+
+def lookalike(table: Table, roles: Roles | None = None) -> Repeated | None:
+    """The finest column that repeats like a person's number: by its name, or by its values where it is among the identifiers."""
+    found = [repeated for name in table.columns if (repeated := _looks(table, name, roles)) is not None]
+    return max(found, key=lambda each: each.people, default=None)
+
+
+def one_row_each(table: Table, roles: Roles, who: str) -> None:
+    """Refuse several rows a person, named or seen: whoever counts rows promises nothing about people."""
+    found = several_rows(table, roles)
+    if found is None:
+        return
+    bring = "bring one row per person, for example the latest of each (of a database with --query)"
+    if found.named:
+        raise InputError(
+            f"{table.name}: some people have several rows ({found.people:,} people in {found.rows:,} rows, by {found.column!r}), and {who} "
+            f"counts rows, so its limits would not hold of people; {bring}. `sfumato measure` with xy_anonymity counts people in the "
+            "table as it is."
+        )
+    raise InputError(
+        f"{table.name}: column {found.column!r} repeats like a person's number ({found.people:,} values in {found.rows:,} rows), and {who} "
+        f"counts rows, so its limits may not hold of people; {bring}, or, if each row is another person, say so in [roles] of "
+        f"{roles.source}: one_row_per_person = true."
+    )
+
+
+def fewest_people(sizes: IntArray, times: IntArray) -> IntArray:
+    """The fewest people who can make up classes of these sizes, where one person has `times[i]` rows: a bound from below.
+
+    A class of n rows holds at least the smallest j of which the j people with most rows have n.
+    """
+    reach = np.cumsum(np.sort(times)[::-1])
+    return np.searchsorted(reach, sizes, side="left").astype(np.int64) + 1
+
+
+def _looks(table: Table, name: str, roles: Roles | None) -> Repeated | None:
+    words = tokens(name)
+    told = numbers_people(words) or "".join(words) in OFFICIAL
+    if not told and (roles is None or name not in roles.identifiers or "of" in words):
+        return None
+    found = _repeated(table, name, named=False)
+    if found is None or (found.people < FEW and found.people < _ABOUT * found.rows) or found.people < 2:
+        return None
+    if told:
+        return found
+    few_rows_each = found.people >= FEW and found.rows <= _TYPICAL * found.people
+    return found if few_rows_each and _numbered(table, name, words) else None
+
+
+def _numbered(table: Table, name: str, words: tuple[str, ...]) -> bool:
+    """Whether the values are numbers or codes in a column named so (case_id), or opaque ones, rather than names, places or dates."""
+    texts = table.head(_SAMPLE)[name]
+    named = bool(set(words) & (_ID - {"code"})) or (
+        len(words) == 1 and words[0].endswith(("id", "nr", "nummer", "number"))
+    )
+    shape = _NUMBERED if named else _OPAQUE
+    return bool(texts) and all(re.match(shape, text) for text in texts)
+
+
+def _repeated(table: Table, name: str, *, named: bool) -> Repeated | None:
+    """A column's repetition, remembered with the table. In a column that is not named as the person a missing value is nobody's."""
+    kept: dict[tuple[str, bool], Repeated | None] = table.__dict__.setdefault("_repeated", {})
+    if (name, named) not in kept:
+        kept[name, named] = None
+        if table.unique_rows((name,))[0] < table.rows:
+            counts = table.count((name,))
+            lacks = 0 if named or not counts.columns[0].has_missing else int(counts.n[-1])
+            n = counts.n[:-1] if lacks else counts.n
+            if len(n) and int(n.max()) > 1:
+                kept[name, named] = Repeated(name, int(n.sum()), len(n), int(n.max()), named)
+    return kept[name, named]
