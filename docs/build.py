@@ -47,6 +47,7 @@ VERBS = (
 def pages() -> dict[str, str]:
     """Every generated page by its path under docs/."""
     import sfumato as sf
+    from sfumato.core.mechanism import DRAWS
     from sfumato.core.metric import spell_number
     from sfumato.mechanisms import registry as mechanisms
 
@@ -109,6 +110,7 @@ def pages() -> dict[str, str]:
             f"- promises: {card.promise}",
             f"- against: {card.against}",
             f"- costs: {card.cost}",
+            f"- chance: {DRAWS[card.chance]}",
             f"- source: {card.source}",
         ]
         lines += [

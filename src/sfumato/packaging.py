@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 from . import __version__
-from .core.chance import SEEDED
+from .core.chance import FINDABLE
 from .core.errors import InputError, NotMet, Unavailable
 from .core.metric import Requirement, Verdict
 from .core.noun import dataclass
@@ -55,11 +55,14 @@ class Packaged:
     """Whether the mechanism's random choices were drawn anew for this release, from the system's cryptographic source."""
 
 
-def write_package(result: Result, folder: Path | str, *, candidate: int | None = None) -> Packaged:
+def write_package(
+    result: Result, folder: Path | str, *, candidate: int | None = None, allow_seeded: bool = False
+) -> Packaged:
     """Make the recommended release (or another candidate's) and write its package; fails closed.
 
-    A mechanism that draws at random was compared with a seed; what is published is drawn anew unless the owner asked for the seed,
-    and every requirement is measured on the new draw.
+    A mechanism that draws at random was compared with a seed; what is published is drawn anew, and every requirement is measured on
+    the new draw. Where the owner asked for a seed that is refused, since a seed is found by trying, unless `allow_seeded` insists;
+    then every document says so.
     """
     folder = Path(folder)
     house = folder.with_name(folder.name + ".house")
@@ -74,6 +77,11 @@ def write_package(result: Result, folder: Path | str, *, candidate: int | None =
     point, study = result.points[chosen], result.study
     if point.failure is not None:
         raise NotMet(f"{folder}: not written; {point.failure}")
+    if result.seeded(chosen) and not allow_seeded:
+        raise NotMet(
+            f"{folder}: not written; {point.candidate.family} drew at random with the seed that was given, and whoever finds the seed "
+            "by trying undoes what chance hid. Leave the seed out, or insist with --allow-seeded (in a study file allow_seeded = true)."
+        )
     release, redrawn = _release(result, chosen)
     if redrawn:
         result = _as_published(result, chosen, release)
@@ -111,7 +119,8 @@ def write_package(result: Result, folder: Path | str, *, candidate: int | None =
         limits = [(verdicts.get(v.requirement, v), v.requirement in verdicts) for v in found.verdicts]
         _write(hidden / "requirements.json", _json(_requirements(limits)))
         command = _command(release, _strictest(alone))
-        _write(hidden / "README.md", _readme(release, packed, limits, study.title, command if alone else None))
+        readme = _readme(release, packed, limits, study.title, command if alone else None)
+        _write(hidden / "README.md", f"{readme}\n{FINDABLE}\n" if result.seeded(chosen) else readme)
         _sums(hidden)
         inside.replace(house)
         try:
@@ -129,7 +138,7 @@ def write_package(result: Result, folder: Path | str, *, candidate: int | None =
 def _release(result: Result, chosen: int) -> tuple[Release, bool]:
     """What is to be published; drawn anew where chance had a part and no seed was asked for."""
     release, made = result.release(chosen), result.points[chosen].candidate.mechanism
-    if made is None or result.seed is not None or SEEDED not in release.notes:
+    if made is None or result.seed is not None or not made.card.drew(release.notes):
         return release, False
     drawn = made(result.study.table, result.study.roles, None)
     return replace(drawn, population=drawn.population or result.study.population), True
@@ -286,11 +295,11 @@ def _readme(
 
 def _note(result: Result, chosen: int, folder: Path) -> None:
     """The external note, about this very release; it is written of the recommended one only."""
-    from .report.documents import write
+    from .report.documents import cautioned, write
     from .report.external import external
 
     if chosen == result.recommended[0]:
-        document = external(result)
+        document = cautioned(external(result), result)
         for form in ("html", "md"):
             write(document, folder / f"note.{form}")
 

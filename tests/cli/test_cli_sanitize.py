@@ -66,6 +66,16 @@ def test_json_tells_all_that_a_script_needs(run: Run, house: House) -> None:
     assert set(content["requirements"]) == {"k_anonymity >= 4", "distinct_l_diversity >= 2"}
 
 
+def test_what_a_seed_means_is_said(run: Run, house: House) -> None:
+    """In the output and in JSON: whether something was drawn, and what whoever finds the seed can do."""
+    for more, words in ((("--set", "mode=relaxed"), "finds it by trying"), ((), "Nothing was drawn at random")):
+        found = sanitize(run, house, *more, "--seed", "3", out=house / "seeded.csv").fine()
+        assert words in found.out
+        found = sanitize(run, house, *more, "--seed", "3", "--json", out=house / "seeded.csv").fine()
+        assert words in found.json["seed_means"]
+    assert sanitize(run, house, "--json", out=house / "free.csv").fine().json["seed_means"] is None
+
+
 def test_the_same_seed_writes_the_same_bytes(run: Run, house: House) -> None:
     for name in ("a.csv", "b.csv"):
         sanitize(run, house, "--set", "mode=relaxed", "--seed", "3", out=house / name).fine()

@@ -213,6 +213,27 @@ def test_an_interruption_exits_130(
     study(run, house).fine()
 
 
+def test_a_seeded_draw_is_packaged_only_if_the_owner_insists(run: Run, house: House) -> None:
+    text = (
+        "seed = 5\nrefine = 0\n"
+        + STUDY.split("[[candidate]]")[0]
+        + '[[candidate]]\nmechanism = "mondrian"\nmode = "relaxed"\nk = 2\n'
+    )
+    package = ("--package", house / "pack")
+    said = study(run, house, *package, text=text).refused(
+        1, "drew at random with the seed that was given", "--allow-seeded"
+    )
+    assert "Traceback" not in said
+    assert not (house / "pack").exists()
+    study(run, house, *package, "--allow-seeded", text=text).fine()
+    assert "finds it by trying" in (house / "pack" / "README.md").read_text()
+    (house / "pack").rename(house / "first")
+    (house / "pack.house").rename(house / "first.house")
+    study(run, house, *package, text="allow_seeded = true\n" + text).fine()
+    assert "finds it by trying" in (house / "pack" / "README.md").read_text()
+    study(run, house, text="allow_seeded = 1\n" + text).refused(2, "allow_seeded must be true or false")
+
+
 def test_seed_and_refine_of_the_file_count(run: Run, house: House, documents: list[dict[str, Any]]) -> None:
     study(run, house, text="seed = 5\nrefine = 1\n" + STUDY).fine()
     assert documents[0]["result"].seed == 5

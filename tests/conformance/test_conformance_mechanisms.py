@@ -214,6 +214,7 @@ class Wrong(Mechanism):
         against="nobody",
         cost="nothing",
         source="Nobody 2024",
+        chance="some",
         parameters={"k": "not used"},
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import csv
 import hashlib
@@ -21,10 +22,12 @@ import pytest
 import sfumato as sf
 from sfumato import packaging as room
 from sfumato.cli import main
+from sfumato.core.chance import FINDABLE
 from sfumato.core.errors import InputError, NotMet, SfumatoError
 from sfumato.core.release import Release
 from sfumato.metrics import metric, require
 from sfumato.packaging import write_package
+from sfumato.report.documents import write_all
 from sfumato.study.study import Candidate, Result, Study, grid
 
 CANARY = "Quixotic7741"
@@ -291,7 +294,7 @@ def test_dissociated_releases_verify_with_what_joins_them(house: Path, text: str
 
 
 def test_perturbed_releases_are_said_to_be(house: Path) -> None:
-    result = run(house, "additive_noise columns=age scale=0.1", seed=3)
+    result = run(house, "additive_noise columns=age scale=0.1")
     found = write_package(result, house / "out", candidate=0)
     assert "Perturbed columns: `age`." in (found.folder / "README.md").read_text()
     assert "perturbed" in (found.folder / "dictionary.csv").read_text()
@@ -365,13 +368,13 @@ def test_a_random_mechanism_is_drawn_anew_unless_a_seed_was_asked_for(house: Pat
     for name, seed in (("seeded", 7), ("anew", None)):
         for i in range(2):
             result = run(house, "rank_swapping p=20 columns=age", seed=seed)
-            found = write_package(result, house / f"{name}{i}", candidate=0)
+            found = write_package(result, house / f"{name}{i}", candidate=0, allow_seeded=True)
             assert found.redrawn == (seed is None)
             texts.setdefault(name, set()).add((found.folder / "release.csv").read_text())
             told = json.loads((found.house / "study.json").read_text())
             assert told["seed"] == seed
             assert told["drawn_anew"] is (seed is None)
-            assert "seeded" not in (found.folder / "README.md").read_text()
+            assert (FINDABLE in (found.folder / "README.md").read_text()) == (seed is not None)
     assert len(texts["seeded"]) == 1
     assert len(texts["anew"]) == 2
     first = run(house, "rank_swapping p=20 columns=age")
@@ -380,6 +383,44 @@ def test_a_random_mechanism_is_drawn_anew_unless_a_seed_was_asked_for(house: Pat
     assert (house / "zero.csv").read_text() not in texts["anew"], (
         "what was compared with seed 0 is not what is published"
     )
+
+
+def test_a_seeded_draw_is_not_packaged_unless_the_owner_insists(house: Path) -> None:
+    for text in ("rank_swapping p=20 columns=age", "mondrian k=4 mode=relaxed", "dp_marginals columns=town epsilon=1"):
+        with pytest.raises(NotMet, match="drew at random with the seed that was given") as caught:
+            write_package(run(house, text, seed=7), house / "out", candidate=0)
+        assert "--allow-seeded" in str(caught.value)
+        assert listing(house) == HOUSE
+    result = run(house, "mondrian k=4 mode=relaxed", need=("k_anonymity >= 4",), seed=7)
+    found = write_package(result, house / "out", allow_seeded=True)
+    for name in ("README.md", "note.md", "note.html"):
+        assert FINDABLE in (found.folder / name).read_text(), name
+    for path in write_all(result, house / "docs", formats=("md",)):
+        assert FINDABLE in path.read_text(), path.name
+    assert " 7" not in (found.folder / "README.md").read_text().split("## Verify")[0], "the seed itself stays in"
+
+
+def test_a_seed_does_not_matter_where_nothing_was_drawn(house: Path) -> None:
+    found = write_package(run(house, "mondrian k=4", need=("k_anonymity >= 4",), seed=7), house / "out")
+    assert FINDABLE not in (found.folder / "README.md").read_text()
+    assert FINDABLE not in (found.folder / "note.md").read_text()
+
+
+def test_nothing_that_leaves_the_house_is_drawn_from_a_guessable_source() -> None:
+    """Generators are made of seeds in commands and comparisons; mechanisms and packages take the system's source or OpenDP's."""
+    source = Path(sf.__file__).parent
+    for path in [
+        *(source / "mechanisms").glob("*.py"),
+        source / "core" / "chance.py",
+        source / "packaging.py",
+        source / "publishing.py",
+    ]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                names = {alias.name for alias in node.names} | {getattr(node, "module", None)}
+                assert "random" not in names, path.name
+            if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("np.random", "numpy.random"):
+                assert node.attr == "Generator", f"{path.name}: {ast.unparse(node)}"
 
 
 def test_a_new_draw_is_held_to_the_requirements_about_the_population(house: Path) -> None:

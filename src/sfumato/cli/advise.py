@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from . import _options as o
-from .study import Cache, Formats, Package, Reveal, Workers, check, end, told
+from .study import AllowSeeded, Cache, Formats, Package, Reveal, Workers, check, end, told
 
 PRESETS = (
     "clinical-public, public-use, scientific-use, cbs-research, cbs-public, output-check, hipaa, gbt-public, "
@@ -55,6 +55,7 @@ def run(
     workers: Workers = None,
     formats: Formats = "html,md",
     package: Package = None,
+    allow_seeded: AllowSeeded = False,
     reveal: Reveal = False,
     json: o.Json = False,
     *,
@@ -117,7 +118,7 @@ def run(
             progress=lambda done, name: bar(min(0.9, 0.9 * done / (len(study.candidates) + 1)), name),
         )
         bar(0.92, "documents")
-        end(result, out, formats=wanted, package=package, reveal=reveal)
+        end(result, out, formats=wanted, package=package, reveal=reveal, allow_seeded=allow_seeded)
     told(result, out, package, json=json)
 
 

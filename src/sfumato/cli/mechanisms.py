@@ -11,6 +11,7 @@ from . import _options as o
 
 def run(json: o.Json = False) -> None:
     """List the sanitizers: what each promises, against whom, at what cost, and its parameters."""
+    from ..core.mechanism import DRAWS
     from ..mechanisms import registry
 
     cards = [found.card for found in registry().values()]
@@ -21,5 +22,6 @@ def run(json: o.Json = False) -> None:
         typer.echo(f"{card.name}: {card.title}")
         for key in ("promise", "against", "cost", "source"):
             typer.echo(f"  {key + ':':<10}{getattr(card, key)}")
+        typer.echo(f"  {'chance:':<10}{DRAWS[card.chance]}")
         for name, meaning in card.parameters.items():
             typer.echo(f"  --set {name}=...  {meaning}")

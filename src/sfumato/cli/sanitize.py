@@ -22,7 +22,10 @@ def run(
         typer.Option("--set", metavar="KEY=VALUE", help="A parameter of the mechanism. May be repeated."),
     ] = None,
     require: o.Require = None,
-    seed: Annotated[int | None, typer.Option(help="Repeat the same random choices; the result then says so.")] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(help="Repeat the same random choices, for tests: whoever finds the seed can undo them."),
+    ] = None,
     json: o.Json = False,
     *,
     reading: o.Reading,
@@ -62,6 +65,7 @@ def run(
         found = publish(release, named, [*wanted, *promised], out)
         bar(1.0, "")
     released = release.table.columns
+    drew = made_by.card.drew(release.notes)
     rows = release.table.rows if release.recoding is None else release.recoding.rows  # known without another scan
     beside = companion_files(release, out)
     told = {*released, *(column for companion in release.companions.values() for column in companion.columns)}
@@ -92,6 +96,7 @@ def run(
                 "mechanism": mechanism,
                 "parameters": release.parameters,
                 "seed": seed,
+                "seed_means": None if seed is None else _seed_means(drew),
                 "notes": list(release.notes),
                 "requirements": verdicts,
             }
@@ -102,12 +107,20 @@ def run(
     if dropped:
         typer.echo(f"Not released: {', '.join(dropped)}.")
     if seed is not None:
-        typer.echo(f"Random choices were seeded with {seed}: whoever knows the seed can repeat them.")
+        typer.echo(f"Seed {seed}: {_seed_means(drew)}")
     for note in release.notes:
         typer.echo(note)
     for name, path in beside.items():
         typer.echo(f"{path}: its companion {name!r}, written and verified with it.")
     typer.echo(f"{out}: {rows:,} rows, {len(released)} columns, written and verified.")
+
+
+def _seed_means(drew: bool) -> str:
+    from ..core.chance import FINDABLE
+
+    if not drew:
+        return "Nothing was drawn at random, so the seed made no difference."
+    return f"{FINDABLE} Use it for tests; leave --seed out to publish."
 
 
 def checksum(path: Path) -> str:

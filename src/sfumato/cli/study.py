@@ -27,6 +27,13 @@ Package = Annotated[
     Path | None,
     typer.Option(help="Also write the recommended release with all that goes with it into this new folder, verified."),
 ]
+AllowSeeded = Annotated[
+    bool,
+    typer.Option(
+        "--allow-seeded",
+        help="Package a release even if its random choices were seeded; whoever finds the seed can undo them, and every document says so.",
+    ),
+]
 Reveal = Annotated[bool, typer.Option("--reveal", help="Show values of the table in the internal report.")]
 
 
@@ -38,6 +45,7 @@ def run(
     refine: Refine = None,
     formats: Formats = "html,md",
     package: Package = None,
+    allow_seeded: AllowSeeded = False,
     reveal: Reveal = False,
     json: o.Json = False,
 ) -> None:
@@ -64,7 +72,8 @@ def run(
             progress=lambda done, name: bar(min(0.9, 0.9 * done / (len(asked.study.candidates) + 1)), name),
         )
         bar(0.92, "documents")
-        end(result, out, formats=wanted, package=package, reveal=reveal)
+        insist = allow_seeded or asked.allow_seeded
+        end(result, out, formats=wanted, package=package, reveal=reveal, allow_seeded=insist)
     told(result, out, package, json=json)
 
 
@@ -87,7 +96,9 @@ def check(formats: str, package: Path | None, out: Path) -> tuple[str, ...]:
     return wanted
 
 
-def end(result: Result, out: Path, *, formats: tuple[str, ...], package: Path | None, reveal: bool) -> None:
+def end(
+    result: Result, out: Path, *, formats: tuple[str, ...], package: Path | None, reveal: bool, allow_seeded: bool
+) -> None:
     """Write the documents, and the package if one is asked for."""
     from ..report.documents import write_all
     from .compare import write_json
@@ -97,7 +108,7 @@ def end(result: Result, out: Path, *, formats: tuple[str, ...], package: Path | 
     if package is not None and fit(result):
         from ..packaging import write_package
 
-        write_package(result, package)
+        write_package(result, package, allow_seeded=allow_seeded)
 
 
 def warnings(result: Result) -> list[str]:

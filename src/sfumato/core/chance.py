@@ -17,6 +17,12 @@ SEEDED = (
     "The random choices were seeded, so whoever knows the seed can repeat them: use it for tests, not for publishing."
 )
 
+FINDABLE = (
+    "Its random choices were drawn with a seed. Whoever knows the seed, or finds it by trying (small numbers take seconds), can repeat "
+    "the choices and undo what they hid."
+)
+"""What every document says of a release that was published with a seed all the same."""
+
 
 class Chance:
     """Draws as arrays; `rng` is a seeded generator, or None for the system's source."""

@@ -7,11 +7,12 @@ import functools
 import types
 import typing
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from .chance import SEEDED
 from .errors import InputError
 from .metric import Requirement
 from .noun import dataclass
@@ -22,6 +23,13 @@ from .table import Table
 
 Progress = Callable[[float], None]
 """Told the share of the work that is done, from 0 to 1."""
+
+DRAWS = {
+    "none": "nothing is drawn at random",
+    "some": "some releases hang on random draws, by the parameters or where equal rows are divided",
+    "always": "every release is drawn at random",
+}
+"""What a card says of chance, in words."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +48,10 @@ class MechanismCard:
     then says so in its notes; or always. What a card does not say is taken for the worst."""
     private: bool = False
     """Whether its promise is differential privacy: then no number of the original may be told beside the release."""
+
+    def drew(self, notes: Sequence[str]) -> bool:
+        """Whether a release with these notes hangs on random draws."""
+        return self.chance == "always" or (self.chance == "some" and SEEDED in notes)
 
 
 class Mechanism(ABC):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from ..core.chance import FINDABLE
 from ..core.errors import InputError
 from ..core.files import write_whole, write_whole_bytes
 from ..study.study import Result
 from . import as_html, as_markdown, as_pdf
-from .document import Document
+from .document import Callout, Document, Paragraph
 from .ema import ema
 from .external import external
 from .internal import internal
@@ -50,9 +52,18 @@ def write_all(
     made = {"report": internal(result, reveal=reveal)}
     if result.recommended[0] is not None:
         made |= {name: make(result) for name, make in DOCUMENTS.items() if only is None or name in only}
+    made = {name: cautioned(document, result) for name, document in made.items()}
     return [
         write(document, folder / f"{name}.{each}") for name, document in made.items() for each in dict.fromkeys(formats)
     ]
+
+
+def cautioned(document: Document, result: Result) -> Document:
+    """A document with what a reader of the recommended release must know first."""
+    chosen = result.recommended[0]
+    if chosen is None or not result.seeded(chosen):
+        return document
+    return replace(document, blocks=[Callout("Drawn with a seed", [Paragraph(FINDABLE)], "beware"), *document.blocks])
 
 
 def write(document: Document, path: Path) -> Path:

@@ -66,6 +66,7 @@ _KEYS = (
     "maps",
     "require",
     "seed",
+    "allow_seeded",
     "refine",
     "population",
     "context",
@@ -85,6 +86,8 @@ class Asked:
 
     study: Study
     seed: int | None = None
+    allow_seeded: bool = False
+    """Whether a release whose random choices were seeded may be packaged."""
     refine: int = ROUNDS
 
 
@@ -138,7 +141,10 @@ def _of(content: Mapping[str, Any], *, where: str, folder: Path) -> Asked:
         waive=check_waivers(content.get("waive", {}), table.columns, where=f"{where}, [waive]"),
     )
     refine = _whole(content, "refine", where)
-    return Asked(study, _whole(content, "seed", where), ROUNDS if refine is None else refine)
+    allow_seeded = content.get("allow_seeded", False)
+    if not isinstance(allow_seeded, bool):
+        raise InputError(f"{where}: allow_seeded must be true or false.")
+    return Asked(study, _whole(content, "seed", where), allow_seeded, ROUNDS if refine is None else refine)
 
 
 def _context(given: Any, where: str) -> Context | None:

@@ -152,6 +152,11 @@ class Result:
             made[i] = point.release or self.study.release(point.candidate, self.seed)
         return made[i]
 
+    def seeded(self, i: int) -> bool:
+        """Whether a candidate's release hangs on random draws and the owner asked for a seed, so that they can be repeated."""
+        made = self.points[i].candidate.mechanism
+        return self.seed is not None and made is not None and made.card.drew(self.release(i).notes)
+
     @cached_property
     def order(self) -> tuple[int, ...]:
         """For tables: what meets every limit first, then by utility, then by name; what could not be measured or made comes last."""
