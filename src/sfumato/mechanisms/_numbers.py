@@ -10,6 +10,9 @@ from ..core.errors import InputError
 from ._rows import Rows
 from ._stated import bare, split
 
+LARGEST = 1e150
+"""Its square is the largest that can be summed over a table."""
+
 
 def names_in(text: str, who: str) -> tuple[str, ...]:
     """The names in a text such as `age,salary`; a name with a comma, or a space at an end, stands in quotes: `age,"a, b"`."""
@@ -37,9 +40,19 @@ def columns_of(rows: Rows, text: str | None, who: str) -> dict[str, FloatArray]:
         names = list(names_in(text, who))
     found = {name: rows.numbers(name, who) for name in names}
     for name, values in found.items():
-        if np.isinf(values).any():
-            raise InputError(f"{rows.table.name}: column {name!r} holds infinite numbers, which {who} cannot change.")
+        check_size(rows, name, values, who)
     return found
+
+
+def check_size(rows: Rows, name: str, values: FloatArray, who: str) -> None:
+    """Refuse a column with numbers whose variance no floating-point number holds."""
+    if np.isinf(values).any():
+        raise InputError(f"{rows.table.name}: column {name!r} holds infinite numbers, which {who} cannot change.")
+    if (np.abs(values) > LARGEST).any():
+        raise InputError(
+            f"{rows.table.name}: column {name!r} holds numbers beyond {LARGEST:g}, which {who} cannot change; correct them, or give the "
+            "column another role."
+        )
 
 
 def is_whole(values: FloatArray) -> bool:

@@ -29,7 +29,7 @@ from ..core.roles import Roles
 from ..core.table import Table
 from ..metrics.privacy.k_anonymity import k_anonymity
 from ._mdav import Points, along, mdav
-from ._numbers import columns_of, is_whole, names_in, released
+from ._numbers import check_size, columns_of, is_whole, names_in, released
 from ._rows import Rows
 from ._steered import Steered
 
@@ -100,6 +100,9 @@ class Microaggregation(Steered):
             )
         rows, chance = Rows.of(table, roles, "microaggregation"), Chance(rng)
         names = self._names(rows)
+        for name in names:
+            if rows.columns[name].numbers is not None:
+                check_size(rows, name, rows.numbers(name, "microaggregation"), "microaggregation")
         if len(rows) < k:
             raise Infeasible(f"microaggregation cannot make groups of {k} rows: {table.name} has only {len(rows)}.")
 

@@ -134,6 +134,7 @@ def is_direct(column: Column, n: IntArray) -> bool:
         return True
     if column.numbers is not None:
         x = column.numbers[: len(column.values)]
+        x = np.where(np.isfinite(x), x, 0.0)  # nobody has an infinite number
         local = x - 1e10 * ((x >= 1e10) & (x < 2e10))  # telephone numbers, with the country's or without
         reaches = (local == np.floor(local)) & (local >= 2e9) & (local < 1e10) & (local % 1e7 >= 2e6)
         return _share(column, n, reaches) >= ALONE
@@ -190,6 +191,7 @@ def _fine_numbers(column: Column, n: IntArray, x: FloatArray, *, named: bool, da
     if (date or _is_dated(column.name)) and not np.isin(x, (0, 1)).all():  # seconds since 1970, days since 1900, 200304
         years: Mask = whole & (x >= 1600) & (x < 2200)
         return ~years
+    x = np.where(np.isfinite(x), x, 0.0)
     month, day = x // 100 % 100, x % 100
     dates: Mask = whole & (x > 1600_00_00) & (x < 2200_00_00) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)
     for tail in (1e4, 1e6):  # with hours and minutes, with seconds
