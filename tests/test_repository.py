@@ -183,6 +183,17 @@ def test_every_pin_has_a_hash() -> None:
     assert [name for name, pins in locked().items() for _, hashed in pins if not hashed] == []
 
 
+def test_the_installer_is_pinned_by_hash() -> None:
+    """./run fetches one version of uv, and pip refuses a file whose hash is not there."""
+    lines = [line.strip(" \\") for line in text_of("installer.lock").splitlines() if not line.startswith("#")]
+    assert re.fullmatch(r"uv==[\d.]+", lines[0])
+    assert len(lines) > 1
+    assert all(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", line) for line in lines[1:])
+    assert re.findall(r"-m pip install .*", text_of("run")) == [
+        '-m pip install --quiet --require-hashes --only-binary :all: --no-deps -r installer.lock "$@" ||'
+    ]
+
+
 # --- the scripts -----------------------------------------------------------------------------------------------------
 
 
@@ -198,7 +209,7 @@ def checkout(tmp_path: Path) -> Path:
     """A bare copy, in a path with a space, of what the set-up reads."""
     copy = tmp_path / "a checkout"
     copy.mkdir()
-    for name in ["run", "pyproject.toml", "requirements.lock"]:
+    for name in ["run", "pyproject.toml", "requirements.lock", "installer.lock"]:
         shutil.copy2(ROOT / name, copy / name)
     return copy
 

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+import subprocess
+from typing import Any, get_args
+
 import duckdb
 import pytest
-from cli_house import CANARY, House, Run
+import typer
+from cli_house import CANARY, SCRIPT, House, Run, people
+
+from sfumato.cli import app
 
 ATTACKS = ["COPY people TO '{new}'", "ATTACH '{new}' AS x", "SELECT * FROM read_csv('{foreign}')", "SELECT 1; SELECT 2"]
 
@@ -27,3 +34,122 @@ def test_a_query_cannot_write_or_read_other_files(run: Run, house: House, verb: 
     outcome.refused(2, "one SELECT", "people.duckdb")
     assert CANARY not in outcome.out
     assert house.listing() == before
+
+
+# --- options and files that cannot be meant --------------------------------------------------------------------------
+
+
+def sanitize(run: Run, house: House, *more: object) -> Any:
+    return run("sanitize", house.people, "--roles", house.roles, "--mechanism", "mondrian", "--set", "k=2",
+               "--out", house / "out.csv", *more)  # fmt: skip
+
+
+def test_every_numeric_option_has_a_least_value() -> None:
+    """An option without one would take -1; shares that the library itself refuses are the exception."""
+    loose = []
+    for command in app.registered_commands:
+        assert command.callback is not None
+        for parameter in inspect.signature(command.callback, eval_str=True).parameters.values():
+            kind, *more = get_args(parameter.annotation) or (None,)
+            kinds = set(get_args(kind)) or {kind}
+            options = [each for each in more if isinstance(each, typer.models.ParameterInfo)]
+            if kinds & {int, float} and options and options[0].min is None:
+                loose.append(parameter.name)
+    assert set(loose) <= {"suppression"}
+
+
+@pytest.mark.parametrize("memory", ["-1", "-5GB", "0", "nan", "", "4 apples", "1e30GB"])
+def test_memory_is_an_amount(run: Run, house: House, memory: str) -> None:
+    run("profile", house.people, "--memory", memory).refused(2, "memory limit")
+
+
+@pytest.mark.parametrize("seed", ["-1", "-9999999999", "1.5", "x"])
+def test_a_seed_is_a_whole_number(run: Run, house: House, seed: str) -> None:
+    sanitize(run, house, "--seed", seed).refused(2, "--seed")
+
+
+@pytest.mark.parametrize("encoding", ["hex", "zlib", "rot13", "base64", "undefined", "punycode", "nonsense", "utf-32"])
+def test_an_encoding_is_one_of_text(run: Run, house: House, encoding: str) -> None:
+    run("profile", house.people, "--encoding", encoding).refused(2, encoding)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a = " + "[" * 100_000 + "]" * 100_000,
+        "a" + ".a" * 100_000 + " = 1",
+        "x = {" + "a.".join([""] * 5000) + "a = 1}",
+    ],
+    ids=["lists", "keys", "inline"],
+)
+def test_a_roles_file_that_nests_without_end(run: Run, house: House, text: str) -> None:
+    house.text("roles.toml", text)
+    sanitize(run, house).refused(2, "roles.toml", "nested too deeply")
+
+
+@pytest.mark.parametrize(
+    ("rule", "word"),
+    [
+        ("{ widths = [0] }", "above 0"),
+        ("{ widths = [-5] }", "above 0"),
+        ("{ widths = [nan] }", "numbers"),
+        ("{ widths = [inf] }", "numbers"),
+        ("{ widths = [true] }", "numbers"),
+        ('{ widths = ["5"] }', "numbers"),
+        ("{ widths = [5, 7] }", "multiple"),
+        ("{ widths = [10, 5] }", "multiple"),
+        ("{ widths = [5], origin = nan }", "origin"),
+        ("{ cuts = [1], origin = 3 }", "origin"),
+        ("{ cuts = [nan] }", "numbers"),
+        ("{ cuts = [[1, 2], [3]] }", "level below"),
+        ("{ quantiles = [0] }", "at least 1"),
+        ("{ quantiles = [4, 3] }", "divide"),
+        ("{ quantiles = [2000000000] }", "at most"),
+        ('{ dates = ["year", "day"] }', "fine to coarse"),
+        ("{ prefix = [0] }", "above 0"),
+        ("{ prefix = [-1] }", "above 0"),
+        ('{ prefix = ["x"] }', "above 0"),
+        ("{ widths = [5], cuts = [3] }", "two rules"),
+        ("{ suppress = 3 }", "true or false"),
+    ],
+)
+def test_a_rule_is_refused_where_it_stands_used_or_not(run: Run, house: House, rule: str, word: str) -> None:
+    """Mondrian needs no hierarchy, so nothing else would look at the rule."""
+    house.text("roles.toml", house.roles.read_text() + f"[hierarchies]\nage = {rule}\n")
+    sanitize(run, house).refused(2, "roles.toml, [hierarchies] age", word)
+
+
+# --- what the first 256 KB tell --------------------------------------------------------------------------------------
+
+
+def test_many_columns_are_counted_to_the_end(run: Run, house: House) -> None:
+    header = ",".join(f"column_{i}" for i in range(100_000))
+    wide = house.text("wide.csv", f"{header}\n{','.join('1' * 100_000)}\n")
+    run("profile", wide).refused(2, "100,000 columns")
+
+
+@pytest.mark.parametrize(("text", "word"), [("x" * 10_000_000, "the first line"), ("a,b\n" + "x" * 20_000_000 + ",1\n", "2 MB")])  # fmt: skip
+def test_a_line_without_end(run: Run, house: House, text: str, word: str) -> None:
+    run("profile", house.text("line.csv", text)).refused(2, "line.csv", word)
+
+
+@pytest.mark.parametrize("encoding", ["utf-32", "utf-16", "utf-8-sig"])
+def test_marked_encodings_are_read(run: Run, house: House, encoding: str) -> None:
+    path = house.text("marked.csv", people(), encoding)
+    assert run("profile", path, "--json").fine().json["rows"] == 40
+
+
+@pytest.mark.parametrize("text", ['{"name": "CANARY", "age": 3}\n{"name": "x"}\n', '{"name": "CANARY"}', '[\n {"name": "CANARY"}\n]', '[{"name": "CANARY"}]'])  # fmt: skip
+def test_json_is_no_table(run: Run, house: House, text: str) -> None:
+    run("profile", house.text("t.json", text.replace("CANARY", CANARY))).refused(2, "JSON")
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdin"])
+def test_standard_input_is_read_whole(house: House, name: str) -> None:
+    words = [SCRIPT, "profile", name, "--json"]
+    done = subprocess.run(words, input=house.people.read_bytes(), capture_output=True, timeout=120, check=True)
+    assert b'"rows": 40' in done.stdout
+
+
+def test_a_device_is_no_table(run: Run) -> None:
+    run("profile", "/dev/zero").refused(2, "a device")

@@ -6,6 +6,7 @@ ours; 130 interrupted. Results go to standard output, everything else (progress,
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -133,6 +134,8 @@ def main() -> None:
             _fail(str(error), error.exit_code)
         if os.environ.get("SFUMATO_DEBUG"):
             raise
+        if sentence := _surroundings(error):
+            _fail(sentence, 2)
         # The text of a foreign error may quote the table, so only its kind and place are told.
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{os.path.basename(place.filename)}:{place.lineno}"
@@ -144,6 +147,23 @@ def main() -> None:
     if code == 130:  # typer makes an interruption a code of its own
         _fail(_interrupted(), 130)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _surroundings(error: Exception) -> str | None:
+    """What the machine refused, which is no mistake of ours: memory, processes, room on a disk, a file. None for anything else."""
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    if kinds & {"MemoryError", "OutOfMemoryException"} or getattr(error, "errno", None) == errno.ENOMEM:
+        return "out of memory; give it more, bound the engine with --memory, or take fewer columns or rows."
+    if kinds & {"BrokenExecutor", "TerminatedWorkerError"}:
+        return "a worker process was ended from outside, most likely for want of memory; take fewer with --workers, or give it more."
+    if "RuntimeError" in kinds and "start new thread" in str(error):
+        return "the system allows no further thread or memory; raise its limits (ulimit -u, ulimit -v)."
+    if "RecursionError" in kinds:
+        return "the input nests too deeply to be read."
+    if isinstance(error, OSError):  # the text of the system, and a file's name: neither holds a value
+        place = f"{error.filename}: " if isinstance(error.filename, str) else ""
+        return f"{place}the system refuses it ({error.strerror or type(error).__name__}); is there room and permission?"
+    return None
 
 
 def _interrupted() -> str:

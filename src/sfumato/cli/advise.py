@@ -49,7 +49,7 @@ def run(
     ] = None,
     candidate: Annotated[list[str] | None, typer.Option(help="A candidate besides the usual ones. Repeatable.")] = None,
     wide: Annotated[bool, typer.Option("--wide", help="Also noise, swapping, microaggregation and synthesis.")] = False,
-    seed: Annotated[int | None, typer.Option(help="Repeat the same random choices.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Repeat the same random choices.")] = None,
     refine: Annotated[int, typer.Option(min=0, help="How often to look around the best for a better one.")] = 4,
     cache: Cache = None,
     workers: Workers = None,

@@ -84,7 +84,7 @@ def run(
             help="background: 'Bob: age=34, zip=47677', 'Bob is not flu', 'if Al is flu then Bob is flu'. Repeatable."
         ),
     ] = None,
-    facts: Annotated[int | None, typer.Option(help="background: so many facts, the worst there are.")] = None,
+    facts: Annotated[int | None, typer.Option(min=1, help="background: so many facts, the worst there are.")] = None,
     mechanism: Annotated[str | None, typer.Option(help="minimality: the algorithm that made the release.")] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="minimality: a parameter of it. Repeatable.")
@@ -103,9 +103,9 @@ def run(
         ),
     ] = None,
     attacks: Annotated[
-        int, typer.Option(help="Tries of the attacks that draw: singling-out, linkability, inference.")
+        int, typer.Option(min=1, help="Tries of the attacks that draw: singling-out, linkability, inference.")
     ] = 2000,
-    seed: Annotated[int, typer.Option(help="Seed for random draws.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed for random draws.")] = 0,
     reveal: Annotated[
         bool, typer.Option("--reveal", help="Show the values of exposed classes: your own eyes only.")
     ] = False,

@@ -27,10 +27,10 @@ def run(
     ] = None,
     tolerance: Annotated[
         float | None,
-        typer.Option(help="Relative error that an aggregate may have, unless it says otherwise; else 0.05."),
+        typer.Option(min=0, help="Relative error that an aggregate may have, unless it says otherwise; else 0.05."),
     ] = None,
     share: Annotated[
-        float | None, typer.Option(help="Share of the released rows that may break a check; else none.")
+        float | None, typer.Option(min=0, max=1, help="Share of the released rows that may break a check; else none.")
     ] = None,
     pair: o.Pair = "none",
     companion: o.Companions = None,

@@ -25,14 +25,15 @@ def run(
         ),
     ] = "loss",
     suppression: Annotated[
-        float, typer.Option(help="The share of the rows that may be left out to meet the requirements, 0 to 1.")
+        float,
+        typer.Option(help="The share of the rows that may be left out to meet the requirements, 0 to 1."),
     ] = 0.0,
     columns: Annotated[
         str | None,
         typer.Option(metavar="NAME,NAME,...", help="The candidates; the quasi-identifiers of the roles if not said."),
     ] = None,
     max_columns: Annotated[
-        int | None, typer.Option(help="The most columns of a set; needed with more than 12 candidates.")
+        int | None, typer.Option(min=0, help="The most columns of a set; needed with more than 12 candidates.")
     ] = None,
     metric: Annotated[
         list[str] | None,

@@ -48,7 +48,7 @@ def run(
         Path | None, typer.Option(help="Folder where scores are kept by content, for the next run.")
     ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
-    seed: Annotated[int | None, typer.Option(help="Repeat the same random choices.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Repeat the same random choices.")] = None,
     json: o.Json = False,
     *,
     reading: o.Reading,

@@ -22,7 +22,7 @@ REQUIRE = ("k_anonymity >= 10", "distinct_l_diversity(diagnosis) >= 3")
 def run(
     out: Annotated[Path, typer.Option(help="Folder for the data, the report and the release.")] = Path("sfumato-demo"),
     rows: Annotated[int, typer.Option(min=100, help="How many people.")] = 30_000,
-    seed: Annotated[int, typer.Option(help="Which town.")] = 2026,
+    seed: Annotated[int, typer.Option(min=0, help="Which town.")] = 2026,
     json: o.Json = False,
 ) -> None:
     """Generate a census-like table of made-up people, then profile, compare three candidates, publish one and verify it.

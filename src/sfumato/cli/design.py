@@ -34,13 +34,14 @@ def run(
         bool, typer.Option("--uniform", help="A uniform prior instead of the frequencies in the table.")
     ] = False,
     budget: Annotated[
-        float | None, typer.Option(help="The largest expected degradation: find the largest error under it.")
+        float | None, typer.Option(min=0, help="The largest expected degradation: find the largest error under it.")
     ] = None,
     error: Annotated[
-        float | None, typer.Option(help="The least error of the adversary: find the least degradation with it.")
+        float | None, typer.Option(min=0, help="The least error of the adversary: find the least degradation with it.")
     ] = None,
     eps: Annotated[
-        float | None, typer.Option(help="Also eps-differential privacy between the values named by --neighbours.")
+        float | None,
+        typer.Option(min=0, help="Also eps-differential privacy between the values named by --neighbours."),
     ] = None,
     neighbours: Annotated[str, typer.Option(help="all values (local differential privacy), or next in order.")] = "all",
     gain: Annotated[

@@ -34,11 +34,14 @@ def run(
     ] = None,
     require: o.Require = None,
     suppression: Annotated[
-        float, typer.Option(help="The share of the rows that may be left out to meet the requirements, 0 to 1.")
+        float,
+        typer.Option(help="The share of the rows that may be left out to meet the requirements, 0 to 1."),
     ] = 0.0,
-    time_limit: Annotated[float | None, typer.Option(help="Stop after so many seconds with what was found.")] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(min=0, help="Stop after so many seconds with what was found.")
+    ] = None,
     max_checks: Annotated[
-        int | None, typer.Option(help="Stop after so many nodes with what was found; the same on every machine.")
+        int | None, typer.Option(min=0, help="Stop after so many nodes with what was found; the same on every machine.")
     ] = None,
     population: Annotated[
         Path | None, typer.Option(help="A table of the population, for metrics that look at it.")

@@ -54,7 +54,8 @@ def run(
         list[str] | None, typer.Option(metavar="RULE", help="The same for the adversary. Repeatable.")
     ] = None,
     nearer: Annotated[
-        float | None, typer.Option(help="Percent nearer that counts as a success; 0 strictly nearer, 100 exact.")
+        float | None,
+        typer.Option(min=0, max=100, help="Percent nearer that counts as a success; 0 strictly nearer, 100 exact."),
     ] = None,
     miners: Annotated[
         str | None,
@@ -63,10 +64,10 @@ def run(
     group: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN", help="Look at the utility of its groups. Repeatable.")
     ] = None,
-    folds: Annotated[int, typer.Option(help="Folds of the cross-validation.")] = 10,
-    rows: Annotated[int | None, typer.Option(help="Mine a sample of at most so many people.")] = None,
-    seed: Annotated[int, typer.Option(help="Folds, samples and miners are drawn by it.")] = 0,
-    workers: Annotated[int | None, typer.Option(help="Miners at once; as many as there are cores.")] = None,
+    folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 10,
+    rows: Annotated[int | None, typer.Option(min=1, help="Mine a sample of at most so many people.")] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Folds, samples and miners are drawn by it.")] = 0,
+    workers: Annotated[int | None, typer.Option(min=1, help="Miners at once; as many as there are cores.")] = None,
     cache: Annotated[
         Path | None, typer.Option(help="Folder for finished predictions, so that an interrupted run goes on.")
     ] = None,

@@ -38,7 +38,9 @@ def run(
     ] = None,
     fraction: Annotated[
         float | None,
-        typer.Option(help="With --risk: the share of the population in the table; estimates who is unique there."),
+        typer.Option(
+            min=0, help="With --risk: the share of the population in the table; estimates who is unique there."
+        ),
     ] = None,
     population: Annotated[
         Path | None, typer.Option(help="With --risk: a table of the population, for the journalist's risk.")

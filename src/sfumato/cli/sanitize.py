@@ -24,7 +24,7 @@ def run(
     require: o.Require = None,
     seed: Annotated[
         int | None,
-        typer.Option(help="Repeat the same random choices, for tests: whoever finds the seed can undo them."),
+        typer.Option(min=0, help="Repeat the same random choices, for tests: whoever finds the seed can undo them."),
     ] = None,
     json: o.Json = False,
     *,

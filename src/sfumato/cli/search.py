@@ -25,14 +25,15 @@ def run(
         ),
     ] = "loss",
     suppression: Annotated[
-        float, typer.Option(metavar="SHARE", help="The largest share of the rows that may be left out, such as 0.05.")
+        float,
+        typer.Option(metavar="SHARE", help="The largest share of the rows that may be left out, such as 0.05."),
     ] = 0.0,
     time_limit: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="Stop then, with the best so far and a bound.")
+        float | None, typer.Option(metavar="SECONDS", min=0, help="Stop then, with the best so far and a bound.")
     ] = None,
     max_checks: Annotated[
         int | None,
-        typer.Option(metavar="NODES", help="Stop after so many nodes: the same result on every machine."),
+        typer.Option(metavar="NODES", min=0, help="Stop after so many nodes: the same result on every machine."),
     ] = None,
     population: Annotated[
         Path | None, typer.Option(help="A table of the population, for requirements such as k_map.")

@@ -40,15 +40,15 @@ def run(
             help="How rows belong together: position or key:COLUMN. Unasked, by class, where these leave no choice who is in which."
         ),
     ] = "none",
-    smallest: Annotated[int, typer.Option(help="Groups of fewer people are not named.")] = 10,
+    smallest: Annotated[int, typer.Option(min=1, help="Groups of fewer people are not named.")] = 10,
     reveal: Annotated[bool, typer.Option("--reveal", help="Name the smaller groups too.")] = False,
-    most: Annotated[int, typer.Option(help="So many of the worst treated groups are shown.")] = 10,
+    most: Annotated[int, typer.Option(min=1, help="So many of the worst treated groups are shown.")] = 10,
     good: Annotated[
         str | None,
         typer.Option(metavar="FIELD", help="Also mine this field, and say what users lose of it in each group."),
     ] = None,
     miners: Annotated[str, typer.Option(help="With --good: quick, reference, paper, or names with commas.")] = "quick",
-    seed: Annotated[int, typer.Option(help="Candidates and miners are drawn by it.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Candidates and miners are drawn by it.")] = 0,
     companion: o.Companions = None,
     joined_by: o.JoinedBy = None,
     perturbed: o.Perturbed = None,

@@ -28,7 +28,7 @@ def run(
     everything: Annotated[
         bool, typer.Option("--everything", help="By every measure that both can be asked, not only the usual dozen.")
     ] = False,
-    seed: Annotated[int | None, typer.Option(help="Repeat the same random choices.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Repeat the same random choices.")] = None,
     json: o.Json = False,
     *,
     reading: o.Reading,

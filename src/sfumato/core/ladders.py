@@ -9,7 +9,6 @@ from __future__ import annotations
 import datetime
 import decimal
 import functools
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from decimal import Decimal
@@ -20,10 +19,10 @@ import numpy as np
 from .column import Column, FloatArray
 from .errors import InputError
 from .hierarchy import TOP, Hierarchy
+from .rules import check_rule
 
 P = ParamSpec("P")
 R = TypeVar("R")
-CALENDAR = ("day", "month", "quarter", "year", "decade")
 
 
 def number(x: float) -> str:
@@ -71,13 +70,6 @@ def _cut(x: FloatArray, edges: Sequence[float]) -> list[str]:
 def widths(column: Column, steps: Sequence[float], *, origin: float = 0.0) -> list[list[str]]:
     """One level per width; each must be a multiple of the one before it, or levels would not nest."""
     x = _numbers(column, "widths")
-    if any(step <= 0 for step in steps):
-        raise InputError(f"Column {column.name!r}: widths must be above 0.")
-    for low, high in itertools.pairwise(steps):
-        if not math.isclose(high / low, round(high / low), rel_tol=1e-9):
-            raise InputError(
-                f"Column {column.name!r}: width {number(high)} is no multiple of {number(low)}, so its levels do not nest."
-            )
     if not np.isfinite(x).all():
         raise InputError(f"Column {column.name!r} holds an infinite number, so widths cannot build its hierarchy.")
     start = Decimal(repr(float(origin)))
@@ -96,22 +88,12 @@ def cuts(column: Column, edges: Sequence[float] | Sequence[Sequence[float]]) -> 
     x = _numbers(column, "cuts")
     nested = bool(edges) and not isinstance(edges[0], int | float)
     ladder: list[list[Any]] = [list(level) for level in edges] if nested else [list(edges)]  # type: ignore[arg-type]
-    for fine, coarse in itertools.pairwise(ladder):
-        if not set(coarse) <= set(fine):
-            raise InputError(
-                f"Column {column.name!r}: every cut of a higher level must also be one of the level below it."
-            )
     return [_cut(x, level) for level in ladder]
 
 
 def quantiles(column: Column, parts: Sequence[int]) -> list[list[str]]:
     """About equally many distinct values in each of `parts` intervals; each number of parts divides the one before it."""
     x = _numbers(column, "quantiles")
-    if any(not isinstance(count, int) or count < 1 for count in parts):
-        raise InputError(f"Column {column.name!r}: quantiles takes numbers of parts, each at least 1.")
-    for fine, coarse in itertools.pairwise(parts):
-        if fine % coarse:
-            raise InputError(f"Column {column.name!r}: {coarse} parts do not divide {fine}, so its levels do not nest.")
     ladder = []
     for count in parts:
         at = [np.quantile(x, i / count, method="higher") for i in range(1, count)]
@@ -121,9 +103,6 @@ def quantiles(column: Column, parts: Sequence[int]) -> list[list[str]]:
 
 def dates(column: Column, units: Sequence[str]) -> list[list[str]]:
     """Calendar levels from fine to coarse, out of day, month, quarter, year and decade."""
-    wrong = [unit for unit in units if unit not in CALENDAR]
-    if wrong or [CALENDAR.index(u) for u in units] != sorted(CALENDAR.index(u) for u in units):
-        raise InputError(f"Column {column.name!r}: dates takes, from fine to coarse, some of {', '.join(CALENDAR)}.")
     if not column.dates:
         raise InputError(
             f"Column {column.name!r} is not all dates written YYYY-MM-DD, so dates cannot build its hierarchy."
@@ -147,8 +126,6 @@ def prefix(column: Column, masked: Sequence[int] | bool) -> list[list[str]]:
     texts = [text for text in column.texts if text is not None]
     longest = max((len(text) for text in texts), default=0)
     steps = list(range(1, longest)) if isinstance(masked, bool) else sorted(masked)
-    if any(step <= 0 for step in steps):
-        raise InputError(f"Column {column.name!r}: prefix counts the characters masked at each level, each above 0.")
     return [[text.ljust(longest, "_")[: max(longest - s, 0)] + "*" * min(s, longest) for text in texts] for s in steps]
 
 
@@ -167,6 +144,7 @@ def build(column: Column, rule: dict[str, Any]) -> Hierarchy:
     source = f"[hierarchies] {column.name}"
     if not texts:  # a column of missing values only: there is nothing to generalize but to *
         return Hierarchy(column.name, ((), ()), source)
+    check_rule(f"Column {column.name!r}", rule)
     named = [name for name in RULES if name in rule]
     levels: list[list[str]] = []
     if named:
@@ -195,8 +173,9 @@ def suggest(column: Column, kind: str) -> dict[str, Any]:
         spread = 0.0
         if len(x):
             first, last = np.quantile(x, [0.1, 0.9])
-            spread = min(float(x.max() - x.min()), 2 * float(last - first))
-        if spread <= 0:
+            # halves: the distance between the largest numbers there are is none
+            spread = 2 * min(float(x.max() / 2 - x.min() / 2), 2 * float(last / 2 - first / 2))
+        if not 0 < spread < math.inf:
             return {"suppress": True}
         step = 10.0 ** math.floor(math.log10(spread / 10))
         nice = next(step * f for f in (1, 2, 5, 10, 20) if spread / (step * f) <= 20)

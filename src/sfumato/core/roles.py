@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
@@ -15,13 +16,13 @@ from .errors import InputError
 from .hierarchy import Hierarchy
 from .noun import dataclass
 from .reading import Reading
+from .rules import KEYS, check_rule
 from .toml import opened
 
 KINDS = ("identifiers", "quasi", "sensitive", "insensitive")
 _SINGLE = ("person", "guarding")
 _STATED = "one_row_per_person"
 _SECTIONS = ("roles", "hierarchies", "orders", "weights", "reading", "domains")
-_RULE_KEYS = (*ladders.RULES, "origin", "suppress", "file", "unknown", "text")
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,11 @@ class Roles:
                     where = f"{seen[name]} and {kind}" if seen[name] != kind else f"{kind} twice"
                     raise InputError(f"{self.source}: column {name!r} stands in {where}; give it one role.")
                 seen[name] = kind
+        for name, rule in self.hierarchies.items():
+            if isinstance(rule, dict):
+                check_rule(f"{self.source}, [hierarchies] {name}", rule)
         for name, weight in self.weights.items():
-            if not isinstance(weight, int | float) or isinstance(weight, bool) or not weight >= 0:
+            if not isinstance(weight, int | float) or isinstance(weight, bool) or not 0 <= weight < math.inf:
                 raise InputError(f"{self.source}: [weights] {name} must be a number of at least 0.")
         Reading.of(self.reading, f"{self.source}, [reading]")
         for name, values in self.domains.items():
@@ -118,7 +122,7 @@ class Roles:
         hierarchies = content.get("hierarchies", {})
         for name, rule in hierarchies.items():
             if isinstance(rule, dict):
-                _known(rule, _RULE_KEYS, f"{source}, [hierarchies] {name}", "rule")
+                _known(rule, KEYS, f"{source}, [hierarchies] {name}", "rule")
                 if not isinstance(rule.get("file", ""), str):
                     raise InputError(f"{source}, [hierarchies] {name}: file must be a file's name, in quotes.")
             elif not isinstance(rule, str):

@@ -9,6 +9,8 @@ from typing import Any
 
 from .errors import InputError
 
+_DEEP = re.compile(r"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){100}""")
+"""A key of a hundred parts: the parser takes minutes for a long one."""
 _PLACE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)$")
 
 
@@ -19,7 +21,10 @@ def opened(path: Path, what: str, *, hint: str = "") -> dict[str, Any]:
     own syntax and keys, never about a table.
     """
     try:
-        return tomllib.loads(path.read_bytes().decode("utf-8"))
+        text = path.read_bytes().decode("utf-8")
+        if _DEEP.search(text):
+            raise RecursionError
+        return tomllib.loads(text)
     except FileNotFoundError:
         raise InputError(f"{path}: no such {what}{'; ' + hint if hint else ''}.") from None
     except IsADirectoryError:
@@ -29,6 +34,8 @@ def opened(path: Path, what: str, *, hint: str = "") -> dict[str, Any]:
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise InputError(f"{path}, line {line}: not UTF-8 text; save the {what} as UTF-8.") from None
+    except RecursionError:
+        raise InputError(f"{path}: nested too deeply for a {what}.") from None
     except tomllib.TOMLDecodeError as error:
         said = str(error)
         place = _PLACE.search(said)

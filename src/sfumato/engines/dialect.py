@@ -6,7 +6,9 @@ import codecs
 import csv
 import gzip
 import io
+import json
 import re
+import zlib
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,9 @@ from ..core.errors import InputError
 from ..core.noun import dataclass
 
 _SAMPLE = 1 << 18
+_LONGEST = 1 << 21
+"""Bytes of the longest line that the engine takes."""
+_MOST_COLUMNS = 10_000
 _DELIMITERS = ",;\t|"
 _NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
 _APOSTROPHES = re.compile(r"'[^']*'([,;\t|]'[^']*')+")
@@ -35,14 +40,19 @@ class Dialect:
 
 
 def sample(path: Path) -> tuple[bytes, bool]:
-    """The first part of a file, unpacked if it is gzipped, and whether that is all of it."""
+    """The first part of a file, unpacked if it is gzipped, and whether that is all of it.
+
+    It is larger where lines are long: a header that is cut would be a false one.
+    """
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             raw = file.read(_SAMPLE)
+            while raw.count(b"\n") < 3 and len(raw) < 4 * _LONGEST and (more := file.read(len(raw))):
+                raw += more
             return raw, not file.read(1)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file.") from None
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{path}: cannot be read ({type(error).__name__}).") from None
 
 
@@ -68,6 +78,7 @@ def detect(
     text = _decode(raw, encoding, path)
     if not text.strip():
         raise InputError(f"{path}: the file is empty; a table needs a header line and rows.")
+    _check_text(text, whole, path)
     if not whole:  # the last line may be cut
         text = text[: text.rfind("\n") + 1] or text
     if quote is None:
@@ -85,6 +96,8 @@ def detect(
     skip, text = (blank[0].count("\n"), text[blank.end() :]) if blank else (0, text)
     records = _records(text, delimiter, quote, 50)
     first = records[0]
+    if len(first) > _MOST_COLUMNS:
+        raise InputError(f"{path}: {len(first):,} columns; at most {_MOST_COLUMNS:,} can be read.")
     if any(set(name) & {"\n", "\r"} for name in first) and "\r\n" in text and re.search(r"(?<!\r)\n", text):
         raise InputError(f"{path}: line ends of several kinds, and one of them in the header; save it with one kind.")
     if header is None:
@@ -105,8 +118,29 @@ def detect(
         names = tuple(first) if header else tuple(f"column{i}" for i in range(1, len(first) + 1))
     check_names(names, path)
     if len(records) < 2 and header:
+        if not whole:
+            raise _too_long(path, "a line near the top")
         raise InputError(f"{path}: there is a header but no row below it.")
     return Dialect(delimiter, quote, encoding, header, skip, names, tuple(notes))
+
+
+def _check_text(text: str, whole: bool, path: Path) -> None:
+    """Refuse what is text but no table with a line for each row."""
+    first = text.lstrip()[:_LONGEST].split("\n", 1)[0].strip()
+    if first[:1] in ("{", "["):
+        try:
+            json.JSONDecoder().raw_decode(first)
+            is_json = True
+        except (ValueError, RecursionError):
+            is_json = first in ("[", "{") or first.startswith(("[{", '{"', "[["))
+        if is_json:
+            raise InputError(f"{path}: JSON, not a table of lines; convert it to CSV or Parquet first.")
+    if not whole and "\n" not in text[: 2 * _LONGEST] and "\r" not in text[: 2 * _LONGEST]:
+        raise _too_long(path, "the first line")
+
+
+def _too_long(path: Path, what: str) -> InputError:
+    return InputError(f"{path}: {what} is longer than {_LONGEST >> 20} MB; is this a table with a line for each row?")
 
 
 def transcode(path: Path, encoding: str, to: Path) -> None:
@@ -122,20 +156,25 @@ def transcode(path: Path, encoding: str, to: Path) -> None:
         ):
             while block := source.read(1 << 20):
                 target.write(block)
-    except UnicodeDecodeError:
+    except UnicodeError:
         raise InputError(f"{path}: not {encoding} text all through; give the right one with --encoding.") from None
 
 
 def _encoding(raw: bytes, path: Path) -> str:
     for mark, name in (
         (codecs.BOM_UTF8, "utf-8-sig"),
+        (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark it begins with
+        (codecs.BOM_UTF32_BE, "utf-32"),
         (codecs.BOM_UTF16_LE, "utf-16"),
         (codecs.BOM_UTF16_BE, "utf-16"),
     ):
         if raw.startswith(mark):
             return name
     if b"\x00" in raw:
-        raise InputError(f"{path}: not a text table (it holds zero bytes); bring CSV, Parquet, Excel or a database.")
+        raise InputError(
+            f"{path}: not a text table (it holds zero bytes); bring CSV, Parquet, Excel or a database, or name the encoding if it is "
+            "UTF-16 or UTF-32 without a mark (--encoding utf-16-le)."
+        )
     try:
         codecs.getincrementaldecoder("utf-8")().decode(raw)
         return "utf-8"
@@ -146,18 +185,22 @@ def _encoding(raw: bytes, path: Path) -> str:
 
 def _decode(raw: bytes, encoding: str, path: Path) -> str:
     try:
+        b"a".decode(encoding)  # refuses what is no encoding of text: hex, zlib
+    except (LookupError, ValueError) as error:
+        if not isinstance(error, UnicodeDecodeError):
+            raise InputError(
+                f"{encoding!r} is no encoding of text that Python knows; try utf-8, latin-1, cp1252 or utf-16."
+            ) from None
+    try:
         text = codecs.getincrementaldecoder(encoding)().decode(raw)
         return text.removeprefix("\ufeff")
-    except LookupError:
-        raise InputError(
-            f"{encoding!r} is no encoding that Python knows; try utf-8, latin-1, cp1252 or utf-16."
-        ) from None
-    except UnicodeDecodeError:
+    except ValueError:
         raise InputError(f"{path}: not {encoding} text; give the right one with --encoding.") from None
 
 
 def _records(text: str, delimiter: str, quote: str, most: int) -> list[list[str]]:
     found = []
+    csv.field_size_limit(max(csv.field_size_limit(), 4 * _LONGEST))  # longer fields are the engine's to refuse
     try:
         quoting: dict[str, Any] = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
         for record in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, **quoting):

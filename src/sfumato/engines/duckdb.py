@@ -37,6 +37,7 @@ serial = itertools.count()
 _MOST_FIELDS = 10_000_000
 """Fields of distinct records that are held to be written again and again."""
 _ROWS_AT_ONCE = 1 << 14
+_LIMIT = re.compile(r"\d+(\.\d+)?\s*(%|[KMGT]?i?B)?", re.IGNORECASE)
 _NESTED = ("STRUCT", "MAP", "UNION", "BLOB", "BIT")
 _FLOATS = ("DOUBLE", "FLOAT", "REAL")
 _PLAIN = re.compile(r"^(U?(TINY|SMALL|BIG)?INT(EGER)?|BOOLEAN|DATE|VARCHAR|DOUBLE|FLOAT|REAL|DECIMAL.*|TIMESTAMP)$")
@@ -47,6 +48,8 @@ def configure(*, memory: str | None = None, threads: int | None = None) -> None:
     for what, value, example in (("memory_limit", memory, "4GB"), ("threads", threads, "2")):
         if value is not None:
             try:
+                if not _LIMIT.fullmatch(str(value).strip()):  # to the engine -1 means without any limit
+                    raise duckdb.InvalidInputException
                 with turn:
                     _connection().execute(f"SET {what} = {literal(str(value))}")
             except duckdb.Error:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import stat
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -43,13 +45,19 @@ def read(source: Any, *, stated: bool = False, **options: Any) -> DuckTable:
     `stated`: nothing is guessed from the rows; what no option says is as `core.reading` fixes it. So differential privacy needs it.
     """
     options = {key: value for key, value in options.items() if value is not None}
+    named = source
+    if isinstance(source, Path):
+        source = _lasting(source)
     if stated:
-        return open_stated(source, options)
+        table = open_stated(source, options)
+        return table if source is named else replace(table, name=str(named))
     origin = (source, dict(options))
     given = tuple(sorted((key, tuple(value) if isinstance(value, list) else value) for key, value in options.items()))
     missing = tuple(options.pop("missing", ()))
     dates, decimal = spelled.checked(options.pop("dates", None), options.pop("decimal", None))
     table = _from_path(source, options) if isinstance(source, Path) else from_memory(source)
+    if source is not named:
+        table = replace(table, name=str(named))
     if options:
         raise InputError(f"{table.name}: {', '.join(sorted(options))} does not apply to this kind of table.")
     could = {"commas": table.lines.commas} if isinstance(table.lines, Lines) else {}
@@ -65,6 +73,27 @@ def _with_missing(table: DuckTable, spelled: tuple[str, ...]) -> DuckTable:
     texts = ", ".join(literal(text) for text in spelled)
     named = {c: name_of(c) for c in table.columns if table.types[c] == "VARCHAR"}
     return table.each({c: f"CASE WHEN {name} IN ({texts}) THEN NULL ELSE {name} END" for c, name in named.items()})
+
+
+def _lasting(path: Path) -> Path:
+    """The file itself; of a pipe, which can be read but once, a copy in the private folder."""
+    if str(path) == "-" and not path.exists():
+        path = Path("/dev/stdin")
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return path  # said, with its reason, by whoever opens it
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+        raise InputError(f"{path}: a device, not a table; name a file, or send a table through a pipe.")
+    if not stat.S_ISFIFO(mode):
+        return path
+    copy = folder() / f"{next(serial)}{path.suffix}"
+    try:
+        with path.open("rb") as source, copy.open("wb") as target:
+            shutil.copyfileobj(source, target, 1 << 20)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read and kept ({type(error).__name__}); name a file instead.") from None
+    return copy
 
 
 def _from_path(path: Path, options: dict[str, Any]) -> DuckTable:
