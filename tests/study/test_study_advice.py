@@ -19,6 +19,7 @@ from study_house import LOSS, RISK, memory, result, study
 from sfumato.core.release import Release
 from sfumato.metrics import metric
 from sfumato.study.advice import advice, spell
+from sfumato.study.inference import unprotected
 from sfumato.study.robust import kendall, robust
 from sfumato.study.study import Candidate, Result, grid
 
@@ -393,7 +394,8 @@ def test_advice_on_a_real_study_names_what_is_there() -> None:
         refine=0
     )
     said = advice(found)
-    assert said.of("take") == ["Take mondrian k=5."]
+    (free,) = unprotected(found)
+    assert said.of("take") == [f"Take mondrian k=5: {free.sentence}."]
     assert "mondrian k=2" in said.of("cost")[0]
     assert "k_anonymity >= 4" in said.of("cost")[0]
     assert "mondrian k=10" in said.of("up")[0]

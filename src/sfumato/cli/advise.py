@@ -40,6 +40,7 @@ def run(
         str | None, typer.Option(help=f"The limits of a guidance instead of the two questions: {PRESETS}.")
     ] = None,
     require: o.Require = None,
+    waive: o.Waive = None,
     risk: Annotated[str | None, typer.Option(help="The privacy metric of the map's risk axis.")] = None,
     utility: Annotated[
         str, typer.Option(help="The utility metric that decides among what meets the limits.")
@@ -64,15 +65,18 @@ def run(
     """Ask to whom a table is released and how bad a disclosure would be, then study it and recommend a release.
 
     The answers give limits, each with its source; candidates that can meet them are made and measured, the best is looked around
-    for a better one, and the documents say why. On a terminal what is not given is asked for. Exits 1 if no candidate meets the
-    limits.
+    for a better one, and the documents say why. On a terminal what is not given is asked for. Where the release is public and the
+    impact high, each sensitive column is limited, too: no value may make up more than 90% of a group, unless the column is waived
+    (--waive) or limited by --require. Exits 1 if no candidate meets the limits.
     """
     from .. import metrics
     from ..core.errors import InputError
     from ..core.people import one_row_each
     from ..core.roles import Roles
+    from ..core.waivers import read_waivers
     from ..study.candidate import Candidate
     from ..study.context import WP29, Context
+    from ..study.inference import with_inference
     from ..study.sensible import candidates, overlooked
     from ..study.study import Study
     from ..study.usual import usual
@@ -91,11 +95,14 @@ def run(
         raise InputError(
             f"--target {target}: no column of that name is released; name a quasi, sensitive or insensitive one."
         )
-    limits = tuple(dict.fromkeys([*context.require, *o.requirements(require)]))
+    named.check(table.columns, where=table.name)
+    waivers = read_waivers(waive or [], table.columns)
+    asked = o.requirements(require)
+    context = with_inference(context, table, named, require=asked, waive=waivers)
+    limits = tuple(dict.fromkeys([*context.require, *asked]))
     axis = metrics.metric(utility)
     kept = cache or out / ".kept"
     with o.keeping(kept), o.progress("candidates") as bar:
-        named.check(table.columns, where=table.name)
         made = candidates(table, named, limits, axis, wide=wide)
         study = Study(
             table=table,
@@ -107,6 +114,7 @@ def run(
             measures=usual(named, target),
             context=context,
             arguments=reading.arguments,
+            waive=waivers,
         )
         for text in overlooked(table, named, study.candidates):
             o.tell(text)

@@ -117,6 +117,8 @@ def show(result: Result, most: int | None = None) -> None:
     """The candidates as a table, what meets the limits first and the more useful before the less, and the recommendation."""
     from rich.table import Table as Grid
 
+    from ..study.inference import leaves
+
     study = result.study
     out = o.console()
     cells = Grid(box=None, padding=(0, 2, 0, 0))
@@ -160,7 +162,12 @@ def show(result: Result, most: int | None = None) -> None:
     why = result.recommended[1]
     out.print()
     if chosen is not None:
-        out.print(f"Recommended: {result.points[chosen].candidate.name}", style="bold")
+        free = leaves(result)
+        out.print(
+            f"Recommended: {result.points[chosen].candidate.name}{'; but ' * bool(free)}{free}",
+            style="bold",
+            soft_wrap=True,
+        )
     out.print(why)
     if chosen is not None:
         point = result.points[chosen]

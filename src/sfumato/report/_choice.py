@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..core.metric import Metric
+from ..study.inference import limited
 from ..study.robust import robust
 from ..study.study import Result
 from . import _parts as parts
@@ -84,6 +85,7 @@ def shown_columns(result: Result) -> list[Metric]:
 def candidates(result: Result) -> Iterator[Block]:
     """Every candidate with its numbers, or why it could not be made."""
     study, chosen = result.study, result.recommended[0]
+    free = ", ".join(repr(name) for name in study.roles.sensitive if not limited(name, study.require))
     columns = shown_columns(result)
     rows: list[list[Text]] = []
     for i in result.order:
@@ -103,7 +105,11 @@ def candidates(result: Result) -> Iterator[Block]:
         else:
             stands = [figures.standing(result, i)]
             if study.require:
-                stands += [" ", verdict(True, "meets all")]
+                stands += (
+                    [" ", verdict(True, "meets all")]
+                    if not free
+                    else [" ", f"meets the limits, which leave out {free}"]
+                )
         values = [spell(point.value(m)) if str(m) in point.scores else "–" for m in columns]
         rows.append([name, stands, *values])
     yield Heading("The candidates")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
 from ..attacks.standing import MARKS, Standing, standing
 from ..core.metric import Metric, Score
+from ..study import inference
 from ..study.study import Result
 from .document import (
     Block,
     Bullets,
+    Callout,
     Column,
     Grid,
     Mark,
@@ -96,6 +99,16 @@ def limits(result: Result) -> list[Block]:
             Paragraph("No requirement was given; add some with --require, or answer the questions of sfumato advise.")
         )
     return blocks
+
+
+def unprotected(result: Result, *, counts: bool = True) -> list[Block]:
+    """What no document may leave out: the sensitive columns that stay unprotected, and the owner's reason where they are waived."""
+    found = [
+        each.sentence if counts else replace(each, certain=None).sentence for each in inference.unprotected(result)
+    ]
+    if not found:
+        return []
+    return [Callout("Not protected", [Bullets([f"Column {text}." for text in found])], "beware")]
 
 
 def verdicts(result: Result) -> list[Block]:

@@ -43,6 +43,7 @@ def ema(result: Result) -> Document:
     release = found["release"]
     name = parts.table_name(result)
     blocks: list[Block] = [
+        *parts.unprotected(result),
         Callout(
             "What this follows",
             [

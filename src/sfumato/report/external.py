@@ -51,6 +51,7 @@ def external(result: Result) -> Document:
         raise Unavailable("No candidate can be recommended, so there is no release to write a note on.")
     release = findings(result)["release"]
     blocks = [
+        *parts.unprotected(result, counts=False),
         *_done(result, chosen, release),
         *_limits(result, chosen),
         *_utility(result, chosen, release),

@@ -14,6 +14,7 @@ from ..core.metric import Metric
 from ..metrics import FAMILIES, family, told
 from ..study.advice import advice
 from ..study.findings import findings
+from ..study.inference import leaves
 from ..study.study import Result
 from . import _choice, _found, glossary
 from . import _parts as parts
@@ -93,6 +94,8 @@ def _answer(result: Result, found: Mapping[str, Any]) -> Callout:
     blank = parts.blanked(found["release"]["columns"])
     beware = [Paragraph([strong("Beware."), " ", text]) for text in [*([blank] if blank else []), *said.of("beware")]]
     title: list[str | Mark] = ["Take ", strong(result.points[chosen].candidate.name)]
+    if free := leaves(result):
+        title += [f"; but {free}"]
     return Callout(title, [*first, *([Bullets(more)] if more else []), *beware])
 
 

@@ -43,6 +43,7 @@ def intruder(result: Result) -> Document:
     name = parts.table_name(result)
     quasi = joined([code(column) for column in result.study.roles.quasi])
     blocks: list[Block] = [
+        *parts.unprotected(result),
         Callout("In short", [Paragraph(text) for text in _short(release)]),
         Heading("What the intruder knew"),
         Paragraph(

@@ -42,6 +42,7 @@ def wp29(result: Result) -> Document:
     release = findings(result)["release"]
     name = parts.table_name(result)
     blocks: list[Block] = [
+        *parts.unprotected(result),
         Callout("In short", [Paragraph(text) for text in short(release)], "answer"),
         Heading("The three tests"),
         *parts.wp29_grid(release),

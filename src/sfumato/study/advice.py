@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..core.metric import Metric
 from ..core.noun import dataclass
 from ..core.words import counted, percent, percent_up, up
+from .inference import leaves
 from .robust import robust
 
 if TYPE_CHECKING:
@@ -66,7 +67,8 @@ def advice(result: Result) -> Advice:
             said += _closest(result)
         return Advice(tuple(said))
     study, point = result.study, result.points[chosen]
-    said.append(Said("take", f"Take {point.candidate.name}."))
+    free = leaves(result)
+    said.append(Said("take", f"Take {point.candidate.name}{': ' * bool(free)}{free}."))
     said.append(Said("why", why))
     for metric in (study.risk, study.utility):
         said.append(Said("means", metric.sentence(point.value(metric))))

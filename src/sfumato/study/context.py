@@ -93,6 +93,8 @@ class Context:
     breach: float = 0.0
     """The chance of a breach at the recipient's, where it is known."""
     preset: str | None = None
+    inference: tuple[Limit, ...] = ()
+    """Limits on what may be learned of sensitive columns, which hang on the table (`inference.with_inference`)."""
 
     def __post_init__(self) -> None:
         for name, kind in (("to", To), ("impact", Impact), ("controls", Grade), ("motives", Grade)):
@@ -129,6 +131,11 @@ class Context:
     @property
     def limits(self) -> tuple[Limit, ...]:
         """The limits on the data, each with its source."""
+        return (*self._identity, *self.inference)
+
+    @property
+    def _identity(self) -> tuple[Limit, ...]:
+        """The limits on who can be found."""
         if self.preset in PRESETS:
             return PRESETS[self.preset]
         if self.preset is not None and self.preset in OVERALL:

@@ -52,6 +52,7 @@ from ..engines import read as open_table
 from .audit import read as read_checks
 from .candidate import Candidate, grid, product, spelled, steered
 from .context import WP29, Context
+from .inference import with_inference
 from .study import RISK, UTILITY, Study
 
 _READING = ("delimiter", "quote", "encoding", "header", "missing", "dates", "decimal", "sheet", "query")
@@ -116,6 +117,10 @@ def _of(content: Mapping[str, Any], *, where: str, folder: Path) -> Asked:
     one_row_each(table, roles, "a study")
     context = _context(content.get("context"), where)
     require = tuple(metrics.require(text) for text in _texts(content, "require", where))
+    waive = check_waivers(content.get("waive", {}), table.columns, where=f"{where}, [waive]")
+    if context is not None:
+        roles.check(table.columns, where=table.name)
+        context = with_inference(context, table, roles, require=require, waive=waive)
     require = tuple(dict.fromkeys([*(context.require if context else ()), *require]))
     risk = _maybe(content, "risk", where) or (context.axis if context else RISK)
     measures = None
@@ -138,7 +143,7 @@ def _of(content: Mapping[str, Any], *, where: str, folder: Path) -> Asked:
         title=_maybe(content, "title", where),
         checks=read_checks(folder / _text(content, "audit", where)) if "audit" in content else {},
         arguments=_arguments(options),
-        waive=check_waivers(content.get("waive", {}), table.columns, where=f"{where}, [waive]"),
+        waive=waive,
     )
     refine = _whole(content, "refine", where)
     allow_seeded = content.get("allow_seeded", False)

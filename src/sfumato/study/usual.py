@@ -26,6 +26,7 @@ def usual(roles: Roles, target: str | None = None) -> tuple[Metric, ...]:
     """The usual measures; with a target field also how well it is still mined, on a sample of rows."""
     texts = [*ALWAYS, *(SPLIT if roles.sensitive else ()), *WORTH]
     found = [metrics.metric(text) for text in texts]
+    found += [metrics.metric("homogeneity_exposed").on(column) for column in roles.sensitive]
     if target is not None:
         found.append(metrics.metric("mining_utility_decline").set(field=target, rows=3000, folds=3))
     return tuple(each for metric in found for each in (metric.variants()[:1] or [metric]))
