@@ -8,6 +8,7 @@ import csv
 import hashlib
 import io
 import json
+import re
 import shlex
 import signal
 import subprocess
@@ -269,6 +270,40 @@ def test_odd_names_verify_too(tmp_path: Path, columns: tuple[str, str]) -> None:
     study = Study(table=sf.read(table), roles=roles, candidates=grid(["mondrian k=2"]), require=wanted, measures=())
     folder = write_package(study.run(), tmp_path / "out").folder
     check_as_the_readme_says(folder)
+
+
+def test_names_in_the_readme_are_neither_markup_nor_links_nor_other_lines(tmp_path: Path) -> None:
+    """Whatever a column is called: no heading, no HTML, no link of it, and the command stays on its line and works in bash."""
+    odd = (
+        "<img src=x onerror=alert(1)>",
+        "a\n# Heading\n    rm -rf x",
+        "[l](https://example.org)",
+        "q`r www.example.org",
+    )
+    table = pa.table({name: [str((i + j) % 4) for i in range(32)] for j, name in enumerate(odd)})
+    roles = sf.Roles(quasi=odd[:3], sensitive=odd[3:], source="roles.toml")
+    wanted = (require("k_anonymity >= 2"), metric("distinct_l_diversity").on(odd[3]).at_least(1))
+    study = Study(
+        table=sf.read(table),
+        roles=roles,
+        candidates=grid(["mondrian k=2"]),
+        require=wanted,
+        measures=(),
+        title="<b>x</b>\n# y",
+    )
+    folder = write_package(study.run(), tmp_path / "out").folder
+    readme = (folder / "README.md").read_text(encoding="utf-8")
+    before, after = readme.split("## Verify it")
+    assert [line for line in readme.splitlines() if line.startswith("#")] == [
+        "# \\<b\\>x\\</b\\> \\# y: a release", "## Limits that were measured on release.csv", "## Verify it"
+    ]  # fmt: skip
+    bare = re.sub(r"\\.", "", re.sub(r"(?<!\\)`[^`]*`", "", before))  # without code and escaped characters
+    for sign in ("<", "[", "://", "www."):
+        assert sign not in bare
+    (command,) = [line.strip() for line in after.splitlines() if line.startswith("    sfumato")]
+    script = f'sfumato() {{ {shlex.quote(sys.executable)} -m sfumato "$@"; }}; {command}'
+    done = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
 
 
 def test_one_column_with_missing_values(tmp_path: Path) -> None:

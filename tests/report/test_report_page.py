@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import html
 import json
 import re
@@ -139,7 +141,7 @@ def test_nothing_is_fetched(seen: Page) -> None:
             assert name not in ("src", "href", "srcset", "action", "data", "poster", "background"), (tag, name)
             assert not name.startswith("on"), (tag, name)
             assert "://" not in (value or ""), (tag, name)
-        assert not (tag == "meta" and "http-equiv" in attributes)
+        assert attributes.get("http-equiv", "Content-Security-Policy") == "Content-Security-Policy"
     for style in seen.styles:
         assert "@import" not in style
         assert "url(" not in style
@@ -426,23 +428,69 @@ def test_the_page_says_which_corner_is_good(written: tuple[Result, Path], seen: 
 # --- in a browser ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(not CHROMIUM.exists(), reason="needs /usr/bin/chromium to render the page")
-def test_a_browser_draws_every_figure(hostile: Path, tmp_path: Path) -> None:
-    target = tmp_path / "report.html"
-    shutil.copy(hostile, target)
+def browsed(page: Path, folder: Path) -> tuple[str, str]:
+    """The page as a browser leaves it, and what it said on its console."""
     flags = (
-        "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+        "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --enable-logging=stderr "
         "--disable-component-update --disable-sync --virtual-time-budget=5000 --dump-dom"
     )
-    dom = subprocess.run(
-        [CHROMIUM, *flags.split(), f"--user-data-dir={tmp_path / 'profile'}", target.as_uri()],
+    done = subprocess.run(
+        [CHROMIUM, *flags.split(), f"--user-data-dir={folder / 'profile'}", page.as_uri()],
         capture_output=True,
         text=True,
         timeout=90,
         check=True,
-    ).stdout
+    )
+    return done.stdout, done.stderr
+
+
+@pytest.mark.skipif(not CHROMIUM.exists(), reason="needs /usr/bin/chromium to render the page")
+def test_a_browser_draws_every_figure(hostile: Path, tmp_path: Path) -> None:
+    target = tmp_path / "report.html"
+    shutil.copy(hostile, target)
+    dom, said = browsed(target, tmp_path)
+    assert "CONSOLE" not in said, "something was refused or failed"
     body = re.sub(r"<script.*?</script>", "", dom, flags=re.DOTALL)
     for name in ("map", "distribution_leakage-0", "entropy_leakage-0", "distribution_leakage-1", "entropy_leakage-1"):
         assert re.search(rf'id="{name}"[^>]*>.*?<svg', body, re.DOTALL), f"{name} was not drawn"
     assert body.count("<svg") == 5
     assert "mark-symbol" in body
+
+
+@pytest.mark.skipif(not CHROMIUM.exists(), reason="needs /usr/bin/chromium to render the page")
+def test_a_browser_runs_no_script_but_ours(hostile: Path, tmp_path: Path) -> None:
+    """Markup that slipped through every escape would still be refused: scripts, handlers and images."""
+    slipped = "<script>document.title = 'run'</script><img src='https://example.org/x.png' onerror=\"document.title = 'run'\">"
+    target = tmp_path / "report.html"
+    text = hostile.read_text(encoding="utf-8").replace("<header>", f"<header>{slipped}", 1)
+    target.write_text(text, encoding="utf-8")
+    dom, said = browsed(target, tmp_path)
+    assert "<title>run</title>" not in dom
+    assert said.count("Content Security Policy") >= 2
+    assert "<svg" in re.sub(r"<script.*?</script>", "", dom, flags=re.DOTALL), "ours still runs"
+
+
+@pytest.mark.parametrize("which", ["frontier", "design"])
+def test_the_other_pages_carry_the_policy_too(which: str, tmp_path: Path) -> None:
+    target = tmp_path / f"{which}.html"
+    if which == "frontier":
+        from sfumato.report import frontier
+        from sfumato.search.frontier import policy_frontier
+
+        people = study((), KS[:1])
+        frontier.write(policy_frontier(people.table, people.roles), people.roles, target, table="<b>people</b>")
+    else:
+        from sfumato.report import design
+
+        point = {"name": "a<b>", "degradation": 0.5, "error": 0.4, "designed": 0.5, "bound": 0.6, "exactness": "exact"}
+        design.write([point, {**point, "degradation": 0.6}], [point], target, what="x</script>", uniform=True)
+    seen = Page(target)
+    (rules,) = [a["content"] or "" for tag, a in seen.elements if tag == "meta" and "http-equiv" in a]
+    assert rules.startswith("default-src 'none'; script-src 'sha256-")
+    assert "eval" not in rules
+    for script in seen.scripts:
+        assert base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() in rules
+    if CHROMIUM.exists():
+        dom, said = browsed(target, tmp_path)
+        assert "CONSOLE" not in said
+        assert "<svg" in re.sub(r"<script.*?</script>", "", dom, flags=re.DOTALL)

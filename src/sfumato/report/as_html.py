@@ -27,7 +27,10 @@ from .document import (
     printable,
     script_json,
 )
+from .policy import policy
 
+DRAWN = '{ renderer: "svg", actions: false, ast: true }'
+"""How Vega draws: expressions are interpreted, never made into code, which the policy forbids."""
 WIDE = 60
 """Characters from which a cell needs room to be read, also on a telephone."""
 
@@ -38,7 +41,9 @@ def javascript() -> str:
     import vl_convert
 
     bundle: str = vl_convert.javascript_bundle()  # type: ignore[call-arg]
-    return bundle.replace("</script", "<\\/script")
+    return bundle.replace("</script", "<\\/script").replace(
+        "\r\n", "\n"
+    )  # as a browser reads it, and so as it is hashed
 
 
 @cache
@@ -49,8 +54,10 @@ def look() -> str:
 
 def written(document: Document) -> str:
     """The page."""
+    scripts = _scripts(document)
     head = (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f"{policy(*scripts)}\n"
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
         f"<title>{_escaped(document.label or document.title)}</title>\n{look()}\n</head>\n<body>\n"
@@ -59,19 +66,17 @@ def written(document: Document) -> str:
         f'<header>\n<h1>{_escaped(document.title)}</h1>\n<p class="soft">{_inline(document.subtitle)}</p>\n</header>\n'
     )
     body = "\n".join(_block(block) for block in document.blocks)
-    return f"{head}{top}{body}\n<footer>{_escaped(document.footer)}</footer>\n{_scripts(document)}</body>\n</html>\n"
+    inline = "".join(f"<script>{script}</script>\n" for script in scripts)
+    return f"{head}{top}{body}\n<footer>{_escaped(document.footer)}</footer>\n{inline}</body>\n</html>\n"
 
 
-def _scripts(document: Document) -> str:
+def _scripts(document: Document) -> tuple[str, ...]:
     """The drawing library and the figures, each on a line of its own; nothing where nothing is drawn."""
     if not document.figures:
-        return ""
+        return ()
     specs = "".join(f'"{figure.name}": {script_json(figure.specification)},\n' for figure in document.figures)
-    draw = (
-        "for (const [id, spec] of Object.entries(figures)) "
-        'vegaEmbed("#" + CSS.escape(id), spec, { renderer: "svg", actions: false });'
-    )
-    return f"<script>{javascript()}</script>\n<script>\nconst figures = {{ {specs} }};\n{draw}\n</script>\n"
+    draw = f'for (const [id, spec] of Object.entries(figures)) vegaEmbed("#" + CSS.escape(id), spec, {DRAWN});'
+    return javascript(), f"\nconst figures = {{ {specs} }};\n{draw}\n"
 
 
 def _block(block: Block) -> str:

@@ -8,7 +8,9 @@ from typing import Any
 from .. import __version__
 from ..core.files import write_whole
 from . import figures
+from .as_html import DRAWN
 from .page import _javascript, _script_json, spell
+from .policy import policy
 
 
 def write(designs: list[dict[str, Any]], rivals: list[dict[str, Any]], path: Path, *, what: str, uniform: bool) -> None:
@@ -19,13 +21,14 @@ def write(designs: list[dict[str, Any]], rivals: list[dict[str, Any]], path: Pat
         loader=jinja2.PackageLoader("sfumato", "report"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters.update(spell=spell)
+    scripts = (_javascript(), f'vegaEmbed("#map", {_script_json(figures.design_map(designs, rivals))}, {DRAWN});')
     html = environment.get_template("design.html").render(
         designs=designs,
         rivals=rivals,
         what=what,
         uniform=uniform,
         version=__version__,
-        spec=_script_json(figures.design_map(designs, rivals)),
-        script=_javascript().replace("</script", "<\\/script"),
+        policy=policy(*scripts),
+        scripts=scripts,
     )
     write_whole(path, html)

@@ -10,7 +10,9 @@ from ..core.roles import Roles
 from ..metrics import metric
 from ..search.frontier import Frontier
 from . import figures
+from .as_html import DRAWN
 from .page import _javascript, _script_json, spell
+from .policy import policy
 
 
 def write(found: Frontier, roles: Roles, path: Path, *, table: str) -> None:
@@ -21,6 +23,7 @@ def write(found: Frontier, roles: Roles, path: Path, *, table: str) -> None:
         loader=jinja2.PackageLoader("sfumato", "report"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters.update(spell=spell)
+    scripts = (_javascript(), f'vegaEmbed("#map", {_script_json(figures.policy_map(found))}, {DRAWN});')
     html = environment.get_template("frontier.html").render(
         found=found,
         roles=roles,
@@ -28,7 +31,7 @@ def write(found: Frontier, roles: Roles, path: Path, *, table: str) -> None:
         turn=None if found.knee is None else found.nodes[found.knee],
         sentence=metric(found.risk.name).sentence,
         version=__version__,
-        spec=_script_json(figures.policy_map(found)),
-        script=_javascript().replace("</script", "<\\/script"),
+        policy=policy(*scripts),
+        scripts=scripts,
     )
     write_whole(path, html)
