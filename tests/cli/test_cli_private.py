@@ -121,7 +121,7 @@ def told(run: Run, case: str, path: Path, *, words: bool = True) -> dict[str, An
 
 
 def test_every_mechanism_with_a_promise_is_played() -> None:
-    assert {name.split()[0] for name in CASES} == {name for name, made in registry().items() if made.private}
+    assert {name.split()[0] for name in CASES} == {name for name, made in registry().items() if made.card.private}
 
 
 @pytest.mark.parametrize("case", CASES)

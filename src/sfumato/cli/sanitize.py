@@ -53,7 +53,7 @@ def run(
     wanted = o.requirements(require)
     made_by = find(mechanism).of(values, tuple(wanted))
     named = Roles.read(roles)
-    table = reading.open(input, stated=named if made_by.private else None, quiet=json)
+    table = reading.open(input, stated=named if made_by.card.private else None, quiet=json)
     if out.suffix.lower() not in (".csv", ".parquet"):
         raise InputError(f"{out}: a release is written as .csv or .parquet.")
     if not out.parent.is_dir():

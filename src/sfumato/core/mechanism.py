@@ -58,8 +58,6 @@ class Mechanism(ABC):
     """Subclasses are frozen dataclasses; what cannot be met raises Infeasible, never an empty table."""
 
     card: ClassVar[MechanismCard]
-    private: ClassVar[bool] = False
-    """Whether it promises differential privacy: then nothing on the way to the release may be learned from the rows."""
     refuses_several_rows: ClassVar[bool] = True
     """Whether a table with several rows a person is refused before any work: limits on rows do not hold of people."""
 

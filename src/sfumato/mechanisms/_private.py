@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -54,8 +54,6 @@ class Private(Mechanism):
     budget: Budget | None
     require: tuple[Requirement, ...]
     refuses_several_rows = False  # to look would tell of the rows; the note says that rows are protected
-
-    private: ClassVar[bool] = True
 
     def __call__(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None

@@ -137,6 +137,13 @@ def _limits(result: Result, chosen: int) -> Iterator[Block]:
     yield Heading("Which limits hold, and against whom")
     known: list[str | Mark] = joined([code(name) for name in study.roles.quasi]) or ["nothing"]
     yield Paragraph(["The adversary is taken to know of a person: ", *known, "."])
+    made = point.candidate.mechanism
+    if made is not None and made.card.private:
+        yield Paragraph(
+            f"Promised by construction, whatever an adversary knows: {made.card.promise}. Here epsilon is "
+            f"{made.settings()['epsilon']:g}. Which method and which epsilon were taken may have been decided by looking at the data, and "
+            "epsilon does not cover that choice."
+        )
     sources = {} if study.context is None else {limit.text: limit.source for limit in study.context.limits}
     rows: list[list[Text]] = []
     for each in point.verdicts:
