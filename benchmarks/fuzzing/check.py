@@ -58,6 +58,7 @@ def check(case: Case, outcome: Outcome) -> list[Finding]:
         found.append(Finding(kind="raw", text=f"the bytes of the release hold {raw!r}, which is in none of its cells"))
     if not texts:
         texts = [
+            *_told(case, outcome, released),
             *_rows(case, released, beside),
             *_requirements(case, released, beside, outcome),
             *_own(case, released),
@@ -125,11 +126,21 @@ def _streams(case: Case, outcome: Outcome) -> list[Finding]:
         said = [line for line in outcome.stderr.splitlines() if line.startswith("sfumato: ")]
         if len(said) != 1 or len(said[0]) < 15:
             found.append(Finding(kind="foreign", text=f"exit {outcome.code} with {len(said)} sentences"))
-    if case.mechanism in STATISTICS | DRAWN and outcome.code == 0 and case.verb == "sanitize" and "--json" in case.call:
-        told = json.loads(outcome.stdout)
-        if told["suppressed"] is not None:
-            found.append(Finding(kind="promise", text="the number of rows follows from `suppressed`"))
     return found
+
+
+def _told(case: Case, outcome: Outcome, released: Written) -> list[str]:
+    """Whether the JSON says what the file holds; where rows are nobody's it must not say how many there were."""
+    if case.verb != "sanitize" or "--json" not in case.call:
+        return []
+    told, rows = json.loads(outcome.stdout), len(released.rows)
+    found = [] if told["rows"] == rows else [f"`rows` is {told['rows']}, and the file has {rows}"]
+    if case.mechanism in PRIVATE:
+        return found + (["the number of rows follows from `suppressed`"] if told["suppressed"] is not None else [])
+    lost = case.rows - rows
+    return found + (
+        [] if told["suppressed"] == lost else [f"`suppressed` is {told['suppressed']}, and {lost} rows are missing"]
+    )
 
 
 def planted(secrets: Collection[str], text: str) -> str | None:
@@ -207,12 +218,19 @@ def _rows(case: Case, released: Written, beside: Written | None) -> list[str]:
     if case.mechanism in STATISTICS | DRAWN:
         return []
     lost = case.rows - len(released.rows)
+    if case.mechanism == "local_noise" and case.person is not None:  # one row of each person
+        lost = len(set(case.field(case.person).spelled)) - len(released.rows)
     limit = (
         float(case.settings.get("suppression", 0))
         if case.mechanism in ("generalize_full_domain", "generalize_to_levels", "local_suppression")
         else 0.0
     )
     found = []
+    broken = case.mechanism == "local_noise" and any(
+        mark in text for f in case.fields for text in f.spelled for mark in "\n\r\0"
+    )
+    if broken:
+        return []  # a line is a row there
     if case.mechanism == "isolation_noise":
         if lost < 0:
             found.append("rows were invented")
@@ -230,6 +248,8 @@ def _rows(case: Case, released: Written, beside: Written | None) -> list[str]:
                 or (value == "90+" and ("*" in cell[1] or any(int(n) >= 90 for n in re.findall(r"\d+", cell[1]))))
                 or covers(value, cell[0], cell[1], above[name])
             )
+        if case.mechanism == "local_noise":  # read line by line, as stated: what cannot be read so is missing
+            return lambda value, cell: value is None or covers(value, cell[0], cell[1], above[name])
         return lambda value, cell: covers(value, cell[0], cell[1], above[name])
 
     placed, _ = assign(released.tuples(names), _original(case, names), [by(name) for name in names])
@@ -498,12 +518,12 @@ def _free(case: Case, released: Written) -> list[str]:
         found += [
             f"the free column {name!r} tells: each value has one of {q!r}"
             for q in case.roles["quasi"]
-            if _told(case, released, name, q)
+            if _tells(case, released, name, q)
         ]
     return found
 
 
-def _told(case: Case, released: Written, name: str, quasi: str) -> bool:
+def _tells(case: Case, released: Written, name: str, quasi: str) -> bool:
     """Whether a free column determines a quasi-identifier in 95% of the rows that the release does not tell outright."""
     if quasi not in released.columns or quasi in changed(case):
         return False

@@ -20,7 +20,7 @@ from fuzzing.tables import Field
 BENCHMARKS = Path(fuzz.__file__).parent
 NAMES, METRICS = fuzz.known()
 Rows = list[list[str]]
-PENDING = ("the number of rows follows", "the free column")
+PENDING = ("the free column",)
 """What is known and being mended: to be emptied."""
 
 

@@ -67,6 +67,8 @@ def run(
     released = release.table.columns
     drew = made_by.card.drew(release.notes)
     rows = release.table.rows if release.recoding is None else release.recoding.rows  # known without another scan
+    # where rows of the domain stand among the table's, none was suppressed (alpha_beta)
+    drawn = release.recoding is None and set(released) <= release.perturbed
     beside = companion_files(release, out)
     told = {*released, *(column for companion in release.companions.values() for column in companion.columns)}
     dropped = [column for column in table.columns if column not in told]
@@ -80,7 +82,7 @@ def run(
                 "release": str(out),
                 "sha256": checksum(out),
                 "rows": rows,
-                "suppressed": None if release.statistics or release.neighbours else table.rows - rows,
+                "suppressed": None if release.statistics or release.neighbours or drawn else table.rows - rows,
                 "columns": list(released),
                 "companions": {
                     name: {
