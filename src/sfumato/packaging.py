@@ -37,6 +37,7 @@ from .core.metric import Requirement, Verdict
 from .core.noun import dataclass
 from .core.release import Release
 from .core.roles import Roles
+from .core.waivers import Waivers
 from .engines import read
 from .packaged_roles import write_roles
 from .publishing import Verification, dialect, publish, verify_release
@@ -94,7 +95,7 @@ def write_package(
         hidden.mkdir()
         inside.mkdir(mode=0o700)
         try:
-            found = publish(release, study.roles, require, hidden / "release.csv")
+            found = publish(release, study.roles, require, hidden / "release.csv", waive=study.waive)
         except NotMet as error:
             raise NotMet(str(error).replace(str(hidden), str(folder))) from None
         packed = write_roles(release, study.roles, hidden)
@@ -112,14 +113,14 @@ def write_package(
                 for name in release.companions
             },
         )
-        verified = verify_release(again, Roles.read(hidden / "roles.toml"), alone)
+        verified = verify_release(again, Roles.read(hidden / "roles.toml"), alone, waive=study.waive)
         if not verified.met:
             raise NotMet(f"{folder}: not written; {' '.join(verified.reasons)}".replace(str(hidden), str(folder)))
         verdicts = {verdict.requirement: verdict for verdict in verified.verdicts}  # what any recipient finds
         limits = [(verdicts.get(v.requirement, v), v.requirement in verdicts) for v in found.verdicts]
         _write(hidden / "requirements.json", _json(_requirements(limits)))
-        command = _command(release, _strictest(alone))
-        readme = _readme(release, packed, limits, study.title, command if alone else None)
+        command = _command(release, _strictest(alone), study.waive)
+        readme = _readme(release, packed, limits, study.title, command if alone else None, verified.waived)
         _write(hidden / "README.md", f"{readme}\n{FINDABLE}\n" if result.seeded(chosen) else readme)
         _sums(hidden)
         inside.replace(house)
@@ -144,7 +145,7 @@ def _release(result: Result, chosen: int) -> tuple[Release, bool]:
     return replace(drawn, population=drawn.population or result.study.population), True
 
 
-def _command(release: Release, alone: Sequence[Requirement]) -> str:
+def _command(release: Release, alone: Sequence[Requirement], waive: Waivers) -> str:
     """What verifies the package from inside its folder; nothing about its files is left to guessing."""
     words = ["sfumato", "verify", "release.csv", "--roles", "roles.toml"]
     for name in release.companions:
@@ -154,6 +155,8 @@ def _command(release: Release, alone: Sequence[Requirement]) -> str:
         words += ["--perturbed", name]
     for requirement in alone:
         words += ["--require", str(requirement)]
+    for column, reason in waive.items():
+        words += ["--waive", f"{column}: {reason}"] if column in release.table.columns else []
     ours = [
         "--header",
         "--delimiter",
@@ -254,7 +257,12 @@ def _shown(texts: Sequence[str | None]) -> list[str]:
 
 
 def _readme(
-    release: Release, roles: Roles, limits: Sequence[tuple[Verdict, bool]], title: str | None, command: str | None
+    release: Release,
+    roles: Roles,
+    limits: Sequence[tuple[Verdict, bool]],
+    title: str | None,
+    command: str | None,
+    waived: Sequence[str],
 ) -> str:
     from .report.as_markdown import coded, escaped
 
@@ -277,6 +285,8 @@ def _readme(
             implied = f" This implies {' and '.join(also)}, also required." if also else ""
             sentence = escaped(verdict.requirement.metric.sentence(verdict.score.value)) if alone else OWNERS
             lines.append(f"- {coded(str(verdict.requirement))}: {sentence}{implied}")
+    if waived:
+        lines += ["", "## What the owner waived", "", *(f"- {escaped(text)}" for text in waived)]
     lines += ["", "## Verify it", "", "    sha256sum --check SHA256SUMS"]
     if command is not None:
         lines += [f"    {command}"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,10 @@ from .core.noun import dataclass
 from .core.release import Release
 from .core.roles import Roles
 from .core.table import Recoding, Table
+from .core.waivers import Waivers, check_waivers
 from .engines import read
+from .profile.free_columns import Finding, refusal, waived_sentences
+from .profile.free_release import free_of_release
 
 
 @dataclass(frozen=True)
@@ -29,16 +32,33 @@ class Verification:
 
     verdicts: tuple[Verdict, ...]
     problems: tuple[str, ...]
+    findings: tuple[Finding, ...] = ()
+    """What columns give away that no requirement limits."""
+    waive: Waivers = field(default_factory=dict)
 
     @property
     def met(self) -> bool:
-        """Whether every requirement is met and nothing is in the file that must stay in the house."""
-        return not self.problems and all(verdict.met for verdict in self.verdicts)
+        """Whether every requirement is met, and nothing is in the file that must stay in the house or that nobody answers for."""
+        return not self.problems and not self.open and all(verdict.met for verdict in self.verdicts)
+
+    @property
+    def open(self) -> tuple[Finding, ...]:
+        """The findings that no waiver covers."""
+        return tuple(finding for finding in self.findings if not self.waive.keys() & set(finding.columns))
 
     @property
     def reasons(self) -> list[str]:
-        """Why it is not met, a sentence each."""
-        return [*self.problems, *(f"{verdict}." for verdict in self.verdicts if not verdict.met)]
+        """Why it is not met, a sentence each, and what can be done about columns that nothing limits."""
+        return [
+            *self.problems,
+            *(f"{verdict}." for verdict in self.verdicts if not verdict.met),
+            *refusal(self.open),
+        ]
+
+    @property
+    def waived(self) -> list[str]:
+        """The waivers with what each covers, in sentences."""
+        return waived_sentences(self.findings, self.waive)
 
 
 def verify(
@@ -49,14 +69,22 @@ def verify(
     original: Table | None = None,
     population: Table | None = None,
     perturbed: frozenset[str] = frozenset(),
+    waive: Waivers | None = None,
 ) -> Verification:
     """Measure a published table and compare with what is required of it; nothing else is trusted."""
     release = Release(table=published, original=original, population=population, perturbed=perturbed)
-    return verify_release(release, roles, require)
+    return verify_release(release, roles, require, waive=waive)
 
 
-def verify_release(release: Release, roles: Roles, require: Sequence[Requirement]) -> Verification:
-    """The same where more is known of a release: its companions, what joins them."""
+def verify_release(
+    release: Release,
+    roles: Roles,
+    require: Sequence[Requirement],
+    *,
+    waive: Waivers | None = None,
+    made: Release | None = None,
+) -> Verification:
+    """The same where more is known of a release: its companions, what joins them, how it was `made`."""
     house = {name: "an identifier" for name in (*roles.identifiers, roles.person) if name is not None}
     if roles.guarding is not None:
         house[roles.guarding] = "the guarding column"
@@ -66,7 +94,13 @@ def verify_release(release: Release, roles: Roles, require: Sequence[Requirement
         for name, what in house.items()
         if name in published.columns
     ]
-    return Verification(tuple(requirement.check(release, roles) for requirement in require), tuple(problems))
+    waive = dict(waive or {})
+    return Verification(
+        tuple(requirement.check(release, roles) for requirement in require),
+        tuple(problems),
+        free_of_release(made or release, roles, waive).findings,
+        waive,
+    )
 
 
 def companion_files(release: Release, path: Path) -> dict[str, Path]:
@@ -74,13 +108,23 @@ def companion_files(release: Release, path: Path) -> dict[str, Path]:
     return {name: path.with_name(f"{path.stem}.{name}{path.suffix}") for name in release.companions}
 
 
-def publish(release: Release, roles: Roles, require: Sequence[Requirement], path: Path | str) -> Verification:
+def publish(
+    release: Release,
+    roles: Roles,
+    require: Sequence[Requirement],
+    path: Path | str,
+    *,
+    waive: Waivers | None = None,
+) -> Verification:
     """Write a release under a hidden name, measure that file, and give it its name only if everything is met.
 
-    Otherwise NotMet is raised and nothing is left behind.
+    Columns that no requirement limits are held against what the release protects; `waive` says of which the owner lets out what was
+    found, and why. Otherwise NotMet is raised and nothing is left behind.
     """
     path = Path(path)
     _check_told(release, require)
+    tables = (release.table, *release.companions.values(), *([release.original] if release.original else []))
+    waive = check_waivers(waive or {}, [name for table in tables for name in table.columns], where="waive")
     names = {"": path, **companion_files(release, path)}
     for target in names.values():
         if release.original is not None and _same(target, release.original.name):
@@ -97,9 +141,10 @@ def publish(release: Release, roles: Roles, require: Sequence[Requirement], path
         companions = {name: read(hidden[name], **dialect(path)) for name in release.companions}
         pairs = _pairs(release, written, roles, require)
         again = replace(release, table=written, companions=companions, recoding=pairs, pairing="none")
+        made = replace(release, table=written, companions=companions)
         if release.neighbours is not None:  # what is said of it may be computed from the file, and from nothing else
-            again = replace(again, original=None, recoding=None)
-        found = verify_release(again, roles, require)
+            made = again = replace(again, original=None, recoding=None)
+        found = verify_release(again, roles, require, waive=waive, made=made)
         if release.recoding is not None and written.rows != release.recoding.rows:
             raise NotMet(
                 f"{path}: not written; {release.made_by} lost rows, which is a mistake of ours. Please report it."

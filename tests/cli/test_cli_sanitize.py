@@ -241,6 +241,8 @@ def test_json_of_a_verdict(run: Run, released: House) -> None:
         "met": True,
         "requirements": {"k_anonymity >= 4": {"met": True, "value": smallest, "exactness": "exact"}},
         "problems": [],
+        "free_columns": [],
+        "waived": {},
     }
     bad = verify(run, released, "--require", "k_anonymity >= 30", "--json")
     assert bad.code == 1

@@ -160,6 +160,27 @@ def noisy(case: Case) -> Noisy:
     return Noisy(**{**given, **numbers})
 
 
+@dataclass(frozen=True)
+class Freely(Case):
+    """One column that nothing limits, which spells both quasi-identifiers out until all is suppressed."""
+
+    def original(self) -> dict[str, Any]:
+        found = {name: values for name, values in super().original().items() if name in ("p", "q", "s")}
+        return {**found, "both": [f"{p} and {q}" for p, q in zip(found["p"], found["q"], strict=True)]}
+
+    def released(self) -> dict[str, Any]:
+        found = super().released()
+        return {**found, "both": ["*"] * len(self.rows)} if self.merged == suppressed(self).merged else found
+
+    def along(self) -> dict[str, Any]:
+        return {"p": self.released()["p"]}
+
+
+def freely(case: Case) -> Freely:
+    """The case with such a column."""
+    return Freely(**{f.name: getattr(case, f.name) for f in dataclasses.fields(case)})
+
+
 def dated(case: Case) -> Case:
     """The case with days, which a rule speaks of; other names become other days."""
     first = 1 if case.p == Case.p else 9
@@ -233,6 +254,8 @@ def fitted(metric: Metric, case: Case) -> Case:
         return noisy(case)
     if name == "hipaa_rules":
         return dated(case)
+    if name in ("rows_alone_by_free_columns", "values_told_by_free_columns"):
+        return freely(case)
     more: dict[str, Any] = {"population": True} if "population" in metric.card.needs else {}
     if name == "xy_anonymity":
         more["roles"] = dataclasses.replace(roles, person="who")

@@ -168,7 +168,8 @@ def test_a_release_is_published_whatever_it_holds(
 def test_relaxed_division_minds_columns_of_any_name(name: str, tmp_path: Path) -> None:
     table = pa.table({"q": [1, 2, 3, 4, 4, 4, 4, 4], name: list(range(8))})
     roles = sf.Roles(quasi=("q",), insensitive=(name,))
-    publish(sf.Mondrian(k=2, mode="relaxed")(sf.read(table), roles), roles, K2, tmp_path / "out.parquet")
+    release = sf.Mondrian(k=2, mode="relaxed")(sf.read(table), roles)
+    publish(release, roles, K2, tmp_path / "out.parquet", waive={name: "it numbers the rows of this test"})
     assert sorted(pq.read_table(tmp_path / "out.parquet")[name].to_pylist()) == list(range(8))
 
 

@@ -67,13 +67,15 @@ def run(
     The answers give limits, each with its source; candidates that can meet them are made and measured, the best is looked around
     for a better one, and the documents say why. On a terminal what is not given is asked for. Where the release is public and the
     impact high, each sensitive column is limited, too: no value may make up more than 90% of a group, unless the column is waived
-    (--waive) or limited by --require. Exits 1 if no candidate meets the limits.
+    (--waive) or limited by --require. Exits 1 if no candidate meets the limits, and before any work if a column that none of them
+    limits sets people apart or tells what must be protected.
     """
     from .. import metrics
     from ..core.errors import InputError
     from ..core.people import one_row_each
     from ..core.roles import Roles
     from ..core.waivers import read_waivers
+    from ..profile.free_release import check_free
     from ..study.candidate import Candidate
     from ..study.context import WP29, Context
     from ..study.inference import with_inference
@@ -103,6 +105,7 @@ def run(
     axis = metrics.metric(utility)
     kept = cache or out / ".kept"
     with o.keeping(kept), o.progress("candidates") as bar:
+        check_free(table, named, waivers)
         made = candidates(table, named, limits, axis, wide=wide)
         study = Study(
             table=table,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import _options as o
+from .study import tell_free
 
 if TYPE_CHECKING:
     from ..study.study import Result
@@ -33,6 +34,7 @@ def run(
         list[Path] | None, typer.Option(help="A release made elsewhere, as a further candidate. Repeatable.")
     ] = None,
     require: o.Require = None,
+    waive: o.Waive = None,
     risk: Annotated[str, typer.Option(help="The privacy metric of the map's risk axis.")] = "prosecutor_risk",
     utility: Annotated[str, typer.Option(help="The utility metric of the map's other axis.")] = "iloss",
     measure: Annotated[
@@ -61,6 +63,7 @@ def run(
     from .. import metrics
     from ..core.release import Release
     from ..core.roles import Roles
+    from ..core.waivers import read_waivers
     from ..study.study import GRID, SPLIT_GRID, Candidate, Study, grid
 
     named = Roles.read(roles)
@@ -79,7 +82,9 @@ def run(
         require=tuple(o.requirements(require)),
         measures=None if not measure else tuple(metrics.metric(text) for text in measure),
         arguments=reading.arguments,
+        waive=read_waivers(waive or [], table.columns),
     )
+    tell_free(study)
     with o.keeping(cache), o.progress("comparing") as bar:
         result = study.run(
             seed=seed,

@@ -22,6 +22,7 @@ def run(
         typer.Option("--set", metavar="KEY=VALUE", help="A parameter of the mechanism. May be repeated."),
     ] = None,
     require: o.Require = None,
+    waive: o.Waive = None,
     seed: Annotated[
         int | None,
         typer.Option(min=0, help="Repeat the same random choices, for tests: whoever finds the seed can undo them."),
@@ -34,12 +35,14 @@ def run(
 
     Only columns that the roles file names as quasi, sensitive or insensitive are released, rows in an order that says nothing
     about the input's. The file is written under a hidden name, measured again, and renamed only if every requirement (those
-    given and those the mechanism promises) is met; otherwise nothing is left and the exit code is 1.
+    given and those the mechanism promises) is met, and no column that none of them limits sets people apart or tells what the release
+    protects, unless --waive says why it may; otherwise nothing is left and the exit code is 1.
     """
     import numpy as np
 
     from ..core.errors import InputError
     from ..core.roles import Roles
+    from ..core.waivers import read_waivers
     from ..mechanisms import mechanism as find
     from ..publishing import companion_files, publish
     from ..study.study import number
@@ -58,11 +61,12 @@ def run(
         raise InputError(f"{out}: a release is written as .csv or .parquet.")
     if not out.parent.is_dir():
         raise InputError(f"{out}: the folder does not exist; make it first.")
+    waivers = read_waivers(waive or [], table.columns)
     rng = None if seed is None else np.random.default_rng(seed)
     with o.progress(f"{mechanism} {input}") as bar:
         release = made_by(table, named, rng, progress=lambda share: bar(0.9 * share, ""))
         promised = [requirement for requirement in made_by.promises if requirement not in wanted]
-        found = publish(release, named, [*wanted, *promised], out)
+        found = publish(release, named, [*wanted, *promised], out, waive=waivers)
         bar(1.0, "")
     released = release.table.columns
     drew = made_by.card.drew(release.notes)
@@ -101,6 +105,8 @@ def run(
                 "seed_means": None if seed is None else _seed_means(drew),
                 "notes": list(release.notes),
                 "requirements": verdicts,
+                "free_columns": [finding.to_dict() for finding in found.findings],
+                "waived": dict(found.waive),
             }
         )
         return
@@ -110,8 +116,8 @@ def run(
         typer.echo(f"Not released: {', '.join(dropped)}.")
     if seed is not None:
         typer.echo(f"Seed {seed}: {_seed_means(drew)}")
-    for note in release.notes:
-        typer.echo(note)
+    for text in (*found.waived, *release.notes):
+        typer.echo(text)
     for name, path in beside.items():
         typer.echo(f"{path}: its companion {name!r}, written and verified with it.")
     typer.echo(f"{out}: {rows:,} rows, {len(released)} columns, written and verified.")

@@ -12,6 +12,7 @@ from . import _options as o
 
 if TYPE_CHECKING:
     from ..study.result import Result
+    from ..study.study import Study
 
 Out = Annotated[
     Path, typer.Option(help="Folder for the documents; scores are kept there, too, unless --cache says where.")
@@ -55,6 +56,7 @@ def run(
     Writes report.html and report.json (everything, for you), note (to publish with the data), wp29, ema and intruder. Exits 1 if
     something is required that no candidate meets, or the audit that the file names fails; then no package is written.
     """
+    from ..profile.free_release import check_free
     from ..study.file import read_study
 
     wanted = check(formats, package, out)
@@ -62,6 +64,10 @@ def run(
     if not json:
         for note in asked.study.table.notes:
             o.tell(f"{asked.study.table.name}: {note}")
+    if package is not None:
+        check_free(asked.study.table, asked.study.roles, asked.study.waive)
+    else:
+        tell_free(asked.study)
     kept = cache or out / ".kept"
     with o.keeping(kept), o.progress("study") as bar:
         result = asked.study.run(
@@ -75,6 +81,14 @@ def run(
         insist = allow_seeded or asked.allow_seeded
         end(result, out, formats=wanted, package=package, reveal=reveal, allow_seeded=insist)
     told(result, out, package, json=json)
+
+
+def tell_free(study: Study) -> None:
+    """Say what goes out whichever candidate is taken, and what would be said if one were published."""
+    from ..profile.free_columns import refusal
+
+    for text in refusal(study.free.open):
+        o.tell(text)
 
 
 def check(formats: str, package: Path | None, out: Path) -> tuple[str, ...]:

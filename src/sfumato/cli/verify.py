@@ -21,20 +21,24 @@ def run(
     perturbed: o.Perturbed = None,
     companion: o.Companions = None,
     joined_by: o.JoinedBy = None,
+    waive: o.Waive = None,
     json: o.Json = False,
     *,
     reading: o.Reading,
 ) -> None:
     """Measure a published file again and compare with what is required of it.
 
-    Exits 0 if every requirement is met and no identifier is left in the file, 1 with the reason if not. In a package (SHA256SUMS
+    Exits 0 if every requirement is met, no identifier is left in the file and no column that nothing limits sets people apart (with
+    --original: or tells what the release protects), 1 with the reason if not. In a package (SHA256SUMS
     stands beside the release and knows it) every file must also have its checksum there.
     """
     from dataclasses import replace
 
     from ..core.errors import RequirementError
     from ..core.roles import Roles
+    from ..core.waivers import read_waivers
     from ..packaging import changed_files
+    from ..profile.free_columns import refusal
     from ..publishing import verify_release
     from ..study.study import number
 
@@ -54,19 +58,30 @@ def run(
         perturbed=perturbed,
         quiet=json,
     )
-    found = verify_release(made, named, wanted)
+    found = verify_release(made, named, wanted, waive=read_waivers(waive or [], made.table.columns))
     found = replace(found, problems=(*changed_files(release), *found.problems))
     if json:
         verdicts = {
             str(v.requirement): {"met": v.met, "value": number(v.score.value), "exactness": v.score.exactness}
             for v in found.verdicts
         }
-        o.dump({"release": str(release), "met": found.met, "requirements": verdicts, "problems": list(found.problems)})
+        o.dump(
+            {
+                "release": str(release),
+                "met": found.met,
+                "requirements": verdicts,
+                "problems": list(found.problems),
+                "free_columns": [finding.to_dict() for finding in found.findings],
+                "waived": dict(found.waive),
+            }
+        )
     else:
         for verdict in found.verdicts:
             typer.echo(f"{'✓' if verdict.met else '✗'} {verdict}")
-        for problem in found.problems:
+        for problem in (*found.problems, *refusal(found.open)):
             typer.echo(f"✗ {problem}")
+        for text in found.waived:
+            typer.echo(text)
         missed = (
             "not met."
             if any(not verdict.met for verdict in found.verdicts)

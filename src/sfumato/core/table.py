@@ -146,6 +146,22 @@ class Table(ABC):
         """The counts over `by` and, if that makes no more than `most` tuples, `also`: in one scan."""
         return self.count(by)
 
+    def sampled(self, by: Sequence[str], most: int) -> Counts:
+        """The counts of about `most` distinct tuples over `by`, chosen by what they hold and not by where they stand.
+
+        All of them where there are no more: then `rows` of the counts is that of the table.
+        """
+        counts = self.count(by)
+        if len(counts) <= most:
+            return counts
+        kept = np.zeros(len(counts), dtype=bool)
+        kept[np.random.default_rng(0).permutation(len(counts))[:most]] = True
+        return counts.only(kept)
+
+    def in_order(self, columns: Sequence[str]) -> Mapping[str, tuple[int, int]]:
+        """For each column, how many rows have a larger and how many a smaller value than the row before them; none where unknown."""
+        return {}
+
     def alike(self, person: str, columns: Sequence[Sequence[str]], others: Sequence[Table] = ()) -> IntArray:
         """How many people there are in each group of those whom these tables say the same of.
 

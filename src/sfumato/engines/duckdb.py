@@ -274,6 +274,30 @@ class DuckTable(Table):
         self.__dict__.setdefault("_rows", counts.rows)
         return counts
 
+    def sampled(self, by: Sequence[str], most: int) -> Counts:
+        """By a hash of the tuple; two scans, the first to learn how many there are."""
+        keys = [f"{self._key(column)} AS k{i}" for i, column in enumerate(by)]
+        hashed = f"hash({', '.join(f'k{i}' for i in range(len(by)))})"
+        chosen = f"SELECT {', '.join(keys)} FROM ({self.sql})"
+        rows, about = run(f"SELECT count(*), approx_count_distinct({hashed}) FROM ({chosen})", self.name)[0]
+        self.__dict__.setdefault("_rows", int(rows))
+        parts = -(-int(about) // most)
+        if parts <= 1:
+            return self.count(by)
+        part = f"SELECT *, count(*) AS n FROM ({chosen}) WHERE {hashed} % {parts} = 0 GROUP BY ALL"
+        return Counts.from_arrow(arrow(part, self.name), by, "n")
+
+    def in_order(self, columns: Sequence[str]) -> Mapping[str, tuple[int, int]]:
+        """One scan in the order of the rows."""
+        if not columns:
+            return {}
+        values = ", ".join(
+            f"{self._value(c)} AS v{i}, lag({self._value(c)}) OVER () AS p{i}" for i, c in enumerate(columns)
+        )
+        asked = ", ".join(f"count(*) FILTER (v{i} > p{i}), count(*) FILTER (v{i} < p{i})" for i in range(len(columns)))
+        row = run(f"SELECT {asked} FROM (SELECT {values} FROM ({self.sql}))", self.name)[0]
+        return {c: (int(row[2 * i]), int(row[2 * i + 1])) for i, c in enumerate(columns)}
+
     def _source(self) -> tuple[str, str, str | None]:
         """What to scan, what counts its rows, and which of its columns does where the rows are known to be few and distinct."""
         weighted = self.lines() if self.weighted is None and self.lines is not None else self.weighted

@@ -17,6 +17,8 @@ from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ..core.waivers import Waivers, check_waivers
+from ..profile.free_columns import FreeColumns
+from ..profile.free_release import free_of_table
 from .candidate import Candidate, grid
 from .context import WP29, Context
 from .kept import Kept
@@ -106,6 +108,11 @@ class Study:
         if self.context is None or self.context.preset != WP29:
             return ()
         return wp29(self.roles, self.table)
+
+    @cached_property
+    def free(self) -> FreeColumns:
+        """The columns that go out as they are whichever candidate is taken, and what they give away."""
+        return free_of_table(self.table, self.roles, self.waive)
 
     def bench(self, seed: int | None) -> Bench:
         """What makes and measures its candidates."""

@@ -1,0 +1,41 @@
+"""The rows that columns set apart which no requirement limits."""
+
+from ...core.metric import Score, measure
+from ...core.parameter import Number
+from ...core.release import Evidence
+from ...core.words import percent
+from ...profile.free_release import free_of_release
+
+
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return "No row is alone by the columns that go out as they are: each shares their values with another row."
+    return f"A few columns that go out as they are set {percent(value)} of the rows apart: whoever knows these of a person finds the row."
+
+
+@measure(
+    title="Rows alone by free columns",
+    question="How many rows do a few columns set apart that go out as they are?",
+    about="privacy",
+    better="lower",
+    unit="share of rows",
+    bounds=(0, 1),
+    monotone=False,
+    source="Manta 2013, sec. 3 (an adversary's knowledge is not only the quasi-identifiers); sfumato's rule on free columns",
+    sentence=_sentence,
+    misleads="It takes the worst set of up to `columns` free columns, and says nothing of larger sets. Whether anyone knows these columns of a "
+    "person is the owner's to say. A noisy column is not counted, nor are quasi-identifiers, which the requirements speak of.",
+    scope="table",
+    parameters={"columns": Number(3, low=1, high=3, whole=True)},
+    noise=True,
+)
+def rows_alone_by_free_columns(evidence: Evidence, column: None, *, columns: float) -> Score:
+    """`max over sets F of at most c free columns of |{rows r : no other row has r's values of F}| / |rows|`.
+
+    Free is every released column that is no quasi-identifier, not perturbed and no number of groups. A sensitive column by itself is
+    not counted where nothing else is left to learn from it. Extremes: 0 without free columns or if each combination of values occurs twice;
+    1 if a free column has a value of its own for every row.
+    """
+    free = free_of_release(evidence.release, evidence.roles)
+    rows = free.rows
+    return Score(free.most_alone(int(columns)) / rows if rows else 0.0, "share of rows")

@@ -1,0 +1,48 @@
+"""The protected values that can be computed from columns which no requirement limits."""
+
+from dataclasses import replace
+
+from ...core.metric import Score, measure
+from ...core.release import Evidence
+from ...core.words import percent
+from ...profile.free_release import free_of_release
+
+_LOOKED_FOR = "equality, containment, maps, and sums, differences, multiples and offsets of up to three columns"
+
+
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return (
+            f"No protected column is seen to follow from columns that go out as they are (looked for: {_LOOKED_FOR})."
+        )
+    return f"In at least {percent(value)} of the rows a protected value follows from columns that go out as they are: the release can be undone there."
+
+
+@measure(
+    title="Values told by free columns",
+    question="In how many rows can a protected value be computed from columns that go out as they are?",
+    about="privacy",
+    better="lower",
+    unit="share of rows",
+    bounds=(0, 1),
+    monotone=False,
+    source="Manta 2013, sec. 3 (an adversary's knowledge is not only the quasi-identifiers); sfumato's rule on free columns",
+    sentence=_sentence,
+    misleads="It is a lower bound: relations are looked for that hold in at least 95% of the rows, between up to four columns, in the forms that "
+    "the sentence lists. A relation in another form, or in fewer rows, is not seen.",
+    needs=frozenset({"original"}),
+    scope="table",
+    noise=True,
+)
+def values_told_by_free_columns(evidence: Evidence, column: None) -> Score:
+    """`max over relations R from free columns to a protected one of |{rows that keep R}| / |rows|`, over those that hold in 95% of the rows.
+
+    Protected are identifiers, quasi-identifiers (whatever the release makes of them) and sensitive columns (held against insensitive
+    ones). Extremes: 0 if nothing follows; 1 if a free column is a copy of a quasi-identifier.
+    """
+    free = free_of_release(evidence.release, evidence.roles)
+    told = [finding for finding in replace(free, covered=free.quasi).related() if finding.kind == "tells"]
+    worst = max((finding.share for finding in told), default=0.0)
+    return Score(
+        worst, "share of rows", "bound", details={"told": {finding.column: [finding.words] for finding in told}}
+    )

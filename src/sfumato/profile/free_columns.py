@@ -1,0 +1,380 @@
+"""What released columns give away that nothing limits: rows that they set apart, and protected values that they tell.
+
+A requirement speaks of the quasi-identifiers. Every other released column goes out as it is, and whoever holds the file holds it too. So
+each of these free columns is held against what the release protects:
+
+- nearly unique, by itself or with one or two others;
+- equal to, containing or determining a protected column, or computing it by arithmetic with up to two others;
+- computed from quasi-identifiers, so that whoever knows these knows it as well, and tells rows of one class apart by it;
+- telling the order of the original's rows.
+
+Sets of columns are ruled out on a sample of distinct rows, in which whatever is alone in the table is alone too; what is left is counted
+exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+from functools import cached_property
+from itertools import combinations, islice
+from typing import Literal
+
+import numpy as np
+
+from ..core.column import FloatArray, IntArray
+from ..core.counts import Counts, pack
+from ..core.noun import dataclass
+from ..core.table import Table
+from ..core.words import counted, percent
+from .arithmetic import LOOKED_AT, Numbers, chosen_rows, lines, sums
+from .relations import Contains, Equal, Map, Relation, determines
+from .views import views
+
+ALONE_BY_ONE = 0.05
+"""The share of rows that a single free column may set apart."""
+ALONE_TOGETHER = 0.5
+"""The share of rows that two or three free columns may set apart together: nearly unique."""
+TOLD = 0.95
+"""The share of rows from which a value counts as told."""
+SAMPLE = 65_536
+SCREENED = 8_192
+GLANCED = 256
+MOST_TESTS = 600
+"""Sets of two and three columns that are tried as maps of one another."""
+FEW_ROWS = 20
+"""Mean rows of a value below which a column that rises with the rows tells their order."""
+
+Role = Literal["identifier", "quasi-identifier", "sensitive column"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a free column gives away, in how many rows of how many."""
+
+    column: str
+    kind: Literal["alone", "tells", "known", "order"]
+    rows: int
+    of: int
+    others: tuple[str, ...] = ()
+    """The free columns that it takes besides."""
+    protected: tuple[str, ...] = ()
+    role: str = ""
+    words: str = ""
+    relation: Relation | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def share(self) -> float:
+        """Of the rows."""
+        return self.rows / self.of if self.of else 0.0
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All the free columns that it takes."""
+        return (self.column, *self.others)
+
+    @property
+    def sentence(self) -> str:
+        """One sentence, without a value of the table."""
+        rows = f"{self.rows:,} of {counted(self.of, 'row')} ({percent(self.share)})"
+        if self.kind == "alone":
+            by = f"by it together with {' and '.join(map(repr, self.others))}" if self.others else "by it"
+            return f"Column {self.column!r}: {rows} {'is' if self.rows == 1 else 'are'} alone {by}."
+        if self.kind == "order":
+            return f"Column {self.column!r}: it follows the order of the original's rows in {rows}, so it tells which row was which."
+        start = f"Column {self.column!r}: {self.words} in {rows}"
+        if self.kind == "known":
+            return (
+                f"{start}, so whoever knows the quasi-identifiers knows it too and tells rows of one class apart by it."
+            )
+        return f"{start}, so whoever holds the release can tell the {self.role} {self.protected[0]!r}."
+
+    def to_dict(self) -> dict[str, object]:
+        """JSON-ready."""
+        return {
+            "column": self.column,
+            "kind": self.kind,
+            "rows": self.rows,
+            "of": self.of,
+            "others": list(self.others),
+            "protected": list(self.protected),
+            "sentence": self.sentence,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class FreeColumns:
+    """A question about a table: what do its `free` columns tell of the protected ones, and whom do they set apart?
+
+    `released` is what goes out. `original` has the protected columns; without it only `alone` can be asked. `linking` are the free
+    columns that are secrets themselves: they can link, and alone they lead to nothing that they do not hold themselves.
+    """
+
+    released: Table
+    free: tuple[str, ...]
+    original: Table | None = None
+    compared: tuple[str, ...] | None = None
+    """The free columns that stand in the original as they are released; all of them unless said."""
+    identifiers: tuple[str, ...] = ()
+    quasi: tuple[str, ...] = ()
+    """All that an adversary is taken to know."""
+    covered: tuple[str, ...] = ()
+    """The quasi-identifiers whose values the release does not tell."""
+    linking: tuple[str, ...] = ()
+    secret: tuple[str, ...] = ()
+    """The sensitive columns that are not free: noisy, permuted or in a file of their own."""
+    waived: frozenset[str] = frozenset()
+    """Columns that the owner lets out all the same: what takes one of them is found, and hides nothing that does without."""
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """One of each kind for each column, the plainest, in the order of the columns."""
+        found: dict[tuple[str, str, bool], Finding] = {}
+        for finding in (*self.alone(), *self.related(), *self.ordered()):
+            found.setdefault((finding.column, finding.kind, self._waives(finding.columns)), finding)
+        return tuple(sorted(found.values(), key=lambda f: self.free.index(f.column)))
+
+    @property
+    def open(self) -> tuple[Finding, ...]:
+        """What no waiver covers."""
+        return tuple(finding for finding in self.findings if not self._waives(finding.columns))
+
+    def _waives(self, columns: Sequence[str]) -> bool:
+        return not self.waived.isdisjoint(columns)
+
+    # --- whom free columns set apart
+
+    def alone(self) -> Iterator[Finding]:
+        """Columns that set many rows apart, alone first; a set is only told where no part of it is enough."""
+        if not self.free:
+            return
+        sample = self._sample
+        enough: list[frozenset[str]] = []
+        for size, limit in ((1, ALONE_BY_ONE), (2, ALONE_TOGETHER), (3, ALONE_TOGETHER)):
+            for names in combinations(self.free, size):
+                chosen = frozenset(names)
+                if any(smaller <= chosen for smaller in enough) or not self._leads_on(names):
+                    continue
+                if self._share_alone(sample, names) < limit:
+                    continue
+                rows = self._alone(names)
+                if rows >= limit * self.rows:
+                    if not self._waives(names):
+                        enough.append(chosen)
+                    finest = max(names, key=lambda name: len(sample.column(name)))
+                    others = tuple(name for name in names if name != finest)
+                    yield Finding(finest, "alone", rows, self.rows, others)
+
+    def most_alone(self, most: int = 3) -> int:
+        """The rows that the worst set of up to so many free columns sets apart: adding a column never helps, so the largest sets."""
+        best = 0
+        if not self.free:
+            return best
+        sample, size = self._sample, min(most, len(self.free))
+        sets = sorted(
+            combinations(self.free, size), key=lambda names: -self._share_alone(sample, names)
+        )  # the sample's share bounds the table's, so the search ends early
+        for names in sets:
+            if not names or (self._share_alone(sample, names) * self.rows <= best and not self._whole):
+                break
+            best = max(best, self._alone(names))
+        return best
+
+    def _leads_on(self, names: Sequence[str]) -> bool:
+        """Whether there is anything to learn for one who knows these of a person."""
+        return any(name not in self.linking for name in names) or len(self.free) > len(names)
+
+    @cached_property
+    def _sample(self) -> Counts:
+        return self.released.sampled(self.free, SAMPLE)
+
+    @property
+    def _compared(self) -> tuple[str, ...]:
+        return self.free if self.compared is None else self.compared
+
+    @property
+    def _whole(self) -> bool:
+        return self._sample.rows == self.rows
+
+    @property
+    def rows(self) -> int:
+        """The rows of the release."""
+        return self.released.rows
+
+    def _share_alone(self, counts: Counts, names: Sequence[str]) -> float:
+        sizes = _sizes(counts, names)
+        return float((sizes == 1).sum()) / counts.rows if counts.rows else 0.0
+
+    def _alone(self, names: Sequence[str]) -> int:
+        if self._whole:
+            return int((_sizes(self._sample, names) == 1).sum())
+        return self.released.unique_rows(names)[0]
+
+    # --- what free columns tell
+
+    def related(self) -> Iterator[Finding]:
+        """Relations between free columns and protected ones that hold in the whole table, the plainest first."""
+        if self.original is None or not self._compared:
+            return
+        done: set[tuple[str, str, bool]] = set()
+        found: list[Relation] = []
+        for relation in self._candidates():
+            column, kind = relation.free[0], self._kind(relation)
+            reason = (column, kind, self._waives(relation.free))
+            # a part of it that holds by itself says it all, and a column that is found needs no second reason
+            if reason in done or any(
+                set(smaller.free) <= set(relation.free) and set(smaller.protected) <= set(relation.protected)
+                for smaller in found
+            ):
+                continue
+            counts = self._counted(relation.columns)
+            if not relation.holds(counts) or (kind == "known" and self._told_by_classes(column)):
+                continue
+            keeps, _ = relation.evaluate(counts)
+            done.add(reason)
+            if not reason[2]:
+                found.append(relation)
+            yield Finding(
+                column,
+                kind,
+                int(counts.n[keeps].sum()),
+                counts.rows,
+                relation.free[1:],
+                relation.protected,
+                self._role(relation.protected[0]),
+                relation.words,
+                relation,
+            )
+
+    def _candidates(self) -> Iterator[Relation]:
+        """What holds on the sample; everything found here is counted again."""
+        sample = self._both
+        at = {name: i for i, name in enumerate(sample.names)}
+        same = self._compared
+        open_ = [name for name in same if name not in self.linking]
+        covered = (*self.identifiers, *self.covered, *self.secret)
+        pairs = [(f, p) for f in same for p in covered]
+        pairs += [(f, p) for f in open_ for p in self.linking if p in same]
+        few = _some(sample, SCREENED)
+        fewer = _some(few, LOOKED_AT)
+        fewest = _some(fewer, GLANCED)
+        for f, p in pairs:
+            for relation in (Equal((f,), (p,)), Contains((f,), (p,), p), Contains((f,), (p,), f)):
+                if relation.glance(fewest) and relation.holds(fewer):
+                    yield relation
+            if Map((f,), (p,)).holds(few):
+                yield Map((f,), (p,))
+        yield from self._known(few)
+        rows = chosen_rows(sample.n)
+        for free, protected in ((same, covered), (open_, tuple(name for name in self.linking if name in same))):
+            numbers = [
+                Numbers(view, view.numbers[sample.codes[at[name]][rows]], name in free)
+                for name in dict.fromkeys((*free, *protected))
+                for view in views(sample.columns[at[name]], parts=name in free)
+            ]
+            if protected and free:
+                yield from lines(numbers)
+                yield from sums(numbers)
+        more = (Map(free, (p,)) for free in combinations(same, 2) for p in (*self.identifiers, *self.covered))
+        yield from (relation for relation in islice(more, MOST_TESTS) if relation.holds(few))
+
+    def _known(self, few: Counts) -> Iterator[Relation]:
+        """Maps from what is known: up to three quasi-identifiers, of which the release covers at least one."""
+        tests = (
+            Map((f,), known, True)
+            for size in (1, 2, 3)
+            for known in combinations(self.quasi, size)
+            if set(known) & set(self.covered)
+            for f in self._compared
+        )
+        yield from (relation for relation in islice(tests, MOST_TESTS) if relation.holds(few))
+
+    @cached_property
+    def _both(self) -> Counts:
+        """A sample of the original over free and protected columns."""
+        assert self.original is not None
+        names = dict.fromkeys((*self._compared, *self.identifiers, *self.quasi, *self.secret))
+        return self.original.sampled([name for name in names if name in self.original.columns], SAMPLE)
+
+    def _counted(self, columns: Sequence[str]) -> Counts:
+        assert self.original is not None
+        if self._both.rows == self.original.rows:
+            return self._both.group(tuple(dict.fromkeys(columns)))[0]
+        return self.original.count(tuple(dict.fromkeys(columns)))
+
+    def _kind(self, relation: Relation) -> Literal["tells", "known"]:
+        return "known" if (isinstance(relation, Map) and relation.backwards) or len(relation.protected) > 1 else "tells"
+
+    def _told_by_classes(self, column: str) -> bool:
+        """Whether the released quasi-identifiers tell it as well, so that it splits no class."""
+        known = [name for name in self.quasi if name in self.released.columns]
+        if not known:
+            return False
+        counts = self.released.sampled((*known, column), SAMPLE)
+        value = counts.codes[-1]
+        groups = _key(counts, known)
+        return determines(groups, value, counts.n) or len(np.unique(_key(counts, [*known, column]))) == len(
+            np.unique(groups)
+        )
+
+    def _role(self, name: str) -> Role:
+        if name in self.identifiers:
+            return "identifier"
+        return "quasi-identifier" if name in self.quasi else "sensitive column"
+
+    # --- the order of the rows
+
+    def ordered(self) -> Iterator[Finding]:
+        """Fine columns that rise or fall with the rows of the original."""
+        if self.original is None:
+            return
+        sample = self._sample
+        fine = [
+            name for name in self._compared if sample.rows < FEW_ROWS * len(sample.column(name)) and sample.rows > 20
+        ]
+        for name, (up, down) in self.original.in_order(fine).items():
+            steps = max(up, down)
+            if min(up, down) <= (1 - TOLD) * (up + down) and steps * FEW_ROWS >= self.original.rows:
+                ties = self.original.rows - 1 - up - down
+                yield Finding(name, "order", steps + max(ties, 0) + 1, self.original.rows)
+
+
+def refusal(findings: Sequence[Finding]) -> list[str]:
+    """A sentence for each finding, and then what can be done."""
+    if not findings:
+        return []
+    advice = (
+        "No requirement limits such a column: make it a quasi-identifier, take it out of the release, or answer for it "
+        f"with a waiver, --waive '{findings[0].column}: REASON'."
+    )
+    return [*(finding.sentence for finding in findings), advice]
+
+
+def waived_sentences(findings: Sequence[Finding], waive: Mapping[str, str]) -> list[str]:
+    """A sentence or two for each waiver: the owner's reason, and what it covers."""
+    sentences = []
+    for column, reason in waive.items():
+        covered = " ".join(f.sentence for f in findings if column in f.columns) or "Nothing was found in it."
+        sentences.append(f"Waived by the owner: column {column!r} ({reason.rstrip('.')}). {covered}")
+    return sentences
+
+
+def _sizes(counts: Counts, names: Sequence[str]) -> FloatArray:
+    key = _key(counts, names)
+    sizes: FloatArray = np.bincount(key, weights=counts.n).astype(np.float64)
+    return sizes
+
+
+def _key(counts: Counts, names: Sequence[str]) -> IntArray:
+    at = [counts.names.index(name) for name in names]
+    key = pack([counts.codes[i] for i in at], [len(counts.columns[i]) for i in at], len(counts))
+    return np.unique(key, return_inverse=True)[1].astype(np.int64)
+
+
+def _some(counts: Counts, most: int) -> Counts:
+    """Some of the tuples, chosen without looking."""
+    if len(counts) <= most:
+        return counts
+    kept = np.zeros(len(counts), dtype=bool)
+    kept[np.random.default_rng(0).permutation(len(counts))[:most]] = True
+    return counts.only(kept)

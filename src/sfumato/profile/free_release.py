@@ -1,0 +1,104 @@
+"""The free columns of a release: those that go out as they are while its requirements speak of others."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from ..core.arrow import numpy
+from ..core.column import encode
+from ..core.errors import NotMet
+from ..core.release import Release
+from ..core.roles import Roles
+from ..core.table import Table
+from .free_columns import TOLD, FreeColumns, refusal
+from .relations import most_frequent
+
+
+def free_of_table(table: Table, roles: Roles, waived: Collection[str] = ()) -> FreeColumns:
+    """What any release of a table would leave free, before one is made: every quasi-identifier is taken as covered."""
+    free = tuple(name for name in table.columns if name in (*roles.insensitive, *roles.sensitive))
+    return FreeColumns(
+        released=table.keep(free),
+        free=free,
+        original=table,
+        identifiers=_house(roles, table),
+        quasi=tuple(name for name in roles.quasi if name in table.columns),
+        covered=tuple(name for name in roles.quasi if name in table.columns),
+        linking=tuple(name for name in free if name in roles.sensitive),
+        waived=frozenset(waived),
+    )
+
+
+def check_free(table: Table, roles: Roles, waived: Collection[str] = ()) -> None:
+    """Refuse, before any work, a table whose free columns give away what no release of it can protect."""
+    findings = free_of_table(table, roles, waived).open
+    if findings:
+        raise NotMet(f"{table.name}: {' '.join(refusal(findings))}")
+
+
+def free_of_release(release: Release, roles: Roles, waived: Collection[str] = ()) -> FreeColumns:
+    """What a release leaves free. A column that the roles do not name is free as well: it is in the file.
+
+    Statistics have no rows of people. A perturbed column is limited by its noise, a column of groups by what joins it.
+    """
+    table, original = release.table, release.original
+    limited = {*roles.quasi, *release.perturbed, release.joined_by}
+    free = () if release.statistics else tuple(name for name in table.columns if name not in limited)
+    if original is None or not free:
+        return FreeColumns(
+            released=table,
+            free=free,
+            linking=tuple(name for name in free if name in roles.sensitive),
+            waived=frozenset(waived),
+        )
+    as_before = tuple(name for name in free if _unchanged(release, name))
+    quasi = tuple(name for name in roles.quasi if name in original.columns)
+    return FreeColumns(
+        released=table,
+        free=free,
+        compared=as_before,
+        original=original,
+        identifiers=_house(roles, original),
+        quasi=quasi,
+        covered=tuple(name for name in quasi if told(release, name) < TOLD),
+        linking=tuple(name for name in free if name in roles.sensitive),
+        secret=tuple(name for name in roles.sensitive if name in original.columns and name not in free),
+        waived=frozenset(waived),
+    )
+
+
+def told(release: Release, name: str) -> float:
+    """The share of rows whose value of a quasi-identifier the release tells, if each released value is taken for the likeliest original."""
+    recoding = release.recoding
+    if name not in release.table.columns or name in release.perturbed:
+        return 0.0
+    if recoding is not None and name in recoding.to and name in recoding.by:
+        _, before = encode(name, recoding.table.column(recoding.by.index(name)))
+        _, after = encode(name, recoding.table.column(len(recoding.by) + recoding.to.index(name)))
+        n = numpy(recoding.table.column("n")).astype(np.int64)
+        _, most, _ = most_frequent(after, before, n)
+        return float(most.sum() / n.sum()) if n.sum() else 1.0
+    return 1.0 if _unchanged(release, name) else 0.0
+
+
+def _unchanged(release: Release, name: str) -> bool:
+    """Whether a column's released values are values of the original, none more often than there."""
+    original, recoding = release.original, release.recoding
+    if original is None or name not in original.columns:
+        return False
+    if recoding is not None:
+        return name not in recoding.to
+    here = release.table.valued((name,))[name]
+    there = original.valued((name,))[name]
+    rows = {there.columns[0].texts[code]: n for code, n in zip(there.codes[0].tolist(), there.n.tolist(), strict=True)}
+    return all(
+        n <= rows.get(here.columns[0].texts[code], 0)
+        for code, n in zip(here.codes[0].tolist(), here.n.tolist(), strict=True)
+    )
+
+
+def _house(roles: Roles, table: Table) -> tuple[str, ...]:
+    names = dict.fromkeys((*roles.identifiers, roles.person))
+    return tuple(name for name in names if name is not None and name in table.columns)

@@ -1,0 +1,303 @@
+"""How one column gives away another: it equals it, contains it, is a map of it, or is computed from it by arithmetic.
+
+Every kind of relation answers two questions of counted tuples: which rows keep it (`keeps`), and what a holder of the file computes from
+the free columns of a row (`signature`), by which rows of one class can be told apart.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ..core.column import Column, FloatArray, IntArray
+from ..core.counts import Counts, pack
+from ..core.noun import dataclass
+from .views import View, views
+
+ENOUGH = 0.95
+"""The share of rows in which a relation must hold to be one."""
+GLANCE = 0.8
+"""The same in a few rows, to rule out what is far from it."""
+LESS_ERROR = 0.8
+"""By how much it must lessen the errors of guessing the most frequent value: else nearly constant columns tell each other."""
+BY_CHANCE = 1e-6
+"""How unlikely it must be by chance: small tables are full of coincidences."""
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Relation(ABC):
+    """Between free columns of a release and columns that it protects."""
+
+    free: tuple[str, ...]
+    protected: tuple[str, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All that must be counted to check it."""
+        return (*self.free, *self.protected)
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """The relation in words, free columns first: "'fee' - 'tax' equals 'income'"."""
+
+    @abstractmethod
+    def evaluate(self, counts: Counts) -> tuple[BoolArray, IntArray]:
+        """For each counted tuple whether it keeps the relation, and what its free columns say by it."""
+
+    def holds(self, counts: Counts) -> bool:
+        """Whether enough of the rows that have all its values keep it, and far more than by guessing the protected value."""
+        there = self.known(counts)
+        asked = int(counts.n[there].sum())
+        if not asked:
+            return False
+        right = int(counts.n[self.evaluate(counts)[0]].sum())
+        base = self.by_chance(counts.only(there))
+        return (
+            right >= ENOUGH * asked and right - base >= LESS_ERROR * (asked - base) > 0 and unlikely(right, asked, base)
+        )
+
+    def glance(self, counts: Counts) -> bool:
+        """Whether a few rows leave it possible."""
+        known = self.known(counts)
+        return bool(counts.n[self.evaluate(counts)[0]].sum() >= GLANCE * counts.n[known].sum() > 0)
+
+    def by_chance(self, counts: Counts) -> int:
+        """The rows that would keep it if the free columns said nothing: those of the most frequent protected value."""
+        return int(np.bincount(_grouped(counts, self.protected), weights=counts.n).max())
+
+    def known(self, counts: Counts) -> BoolArray:
+        """The tuples in which no column of it is missing."""
+        there = np.ones(len(counts), dtype=bool)
+        for name in self.columns:
+            at = counts.names.index(name)
+            column = counts.columns[at]
+            if column.has_missing:
+                there &= counts.codes[at] < len(column) - 1
+        return there
+
+
+@dataclass(frozen=True)
+class Equal(Relation):
+    """The same value, spelled or as a number."""
+
+    @property
+    def words(self) -> str:
+        """In words."""
+        return f"{self.free[0]!r} equals {self.protected[0]!r}"
+
+    def evaluate(self, counts: Counts) -> tuple[BoolArray, IntArray]:
+        """Texts and numbers are compared by their distinct values."""
+        (a, x), (b, y) = (_of(counts, name) for name in self.columns)
+        keeps = _shared(a, b)[x] == _shared(b, a, second=True)[y]
+        return keeps & self.known(counts), x
+
+
+@dataclass(frozen=True)
+class Contains(Relation):
+    """The text of one stands inside of the other's; `inside` is the column whose text is within."""
+
+    inside: str = ""
+
+    @property
+    def words(self) -> str:
+        """In words."""
+        other = self.free[0] if self.inside == self.protected[0] else self.protected[0]
+        return f"{other!r} contains {self.inside!r}"
+
+    def evaluate(self, counts: Counts) -> tuple[BoolArray, IntArray]:
+        """By the distinct pairs of values."""
+        (a, x), (b, y) = (_of(counts, name) for name in self.columns)
+        if min(len(a), len(b)) <= 2:  # short words and small numbers stand in everything
+            return np.zeros(len(counts), dtype=bool), y
+        first, second = _spellings(a), _spellings(b)
+        pairs = zip(x.tolist(), y.tolist(), strict=True)
+        if self.inside == self.protected[0]:
+            found = [any(part in first[i][0] for part in second[j]) for i, j in pairs]
+        else:
+            found = [any(first[i][0] in whole for whole in second[j]) for i, j in pairs]
+        return np.array(found, dtype=bool) & self.known(counts), y
+
+    def by_chance(self, counts: Counts) -> int:
+        """The rows that keep it beside the values of another row: short texts stand in many."""
+        at = counts.names.index(self.protected[0])
+        codes = list(counts.codes)
+        codes[at] = np.roll(codes[at], len(counts) // 2)
+        moved = Counts(counts.columns, tuple(codes), counts.n)
+        return int(counts.n[self.evaluate(moved)[0]].sum())
+
+
+@dataclass(frozen=True)
+class Map(Relation):
+    """Columns that determine another: free ones a protected one, or known ones a free one (`backwards`)."""
+
+    backwards: bool = False
+
+    @property
+    def words(self) -> str:
+        """In words."""
+        if self.backwards:
+            return (
+                f"{_list(self.protected)} {'determine' if len(self.protected) > 1 else 'determines'} {self.free[0]!r}"
+            )
+        return f"{_list(self.free)} {'determine' if len(self.free) > 1 else 'determines'} {self.protected[0]!r}"
+
+    def evaluate(self, counts: Counts) -> tuple[BoolArray, IntArray]:
+        """Each determining value stands for the most frequent value beside it."""
+        given, target = (self.protected, self.free) if self.backwards else (self.free, self.protected)
+        groups = _grouped(counts, given)
+        _, value = _of(counts, target[0])
+        best = most_frequent(groups, value, counts.n)[0]
+        return best[groups] == value, value if self.backwards else best[groups]
+
+    def holds(self, counts: Counts) -> bool:
+        """By what the other rows of a group say of each of its rows, against guessing without it."""
+        given, target = (self.protected, self.free) if self.backwards else (self.free, self.protected)
+        return determines(_grouped(counts, given), _of(counts, target[0])[1], counts.n)
+
+
+@dataclass(frozen=True)
+class Arithmetic(Relation):
+    """`sum of signs * views` is constant, up to `slack`; one factor is free where there are two views."""
+
+    terms: tuple[tuple[View, float], ...] = ()
+    constant: float = 0.0
+    slack: float = 0.0
+
+    @property
+    def words(self) -> str:
+        """In words: the free side equals the protected one."""
+        free = [(view, factor) for view, factor in self.terms if view.column in self.free]
+        protected = [(view, factor) for view, factor in self.terms if view.column in self.protected]
+        turned = -1.0 if protected[0][1] > 0 else 1.0
+        left, right = _sum([(v, f * turned) for v, f in free]), _sum([(v, -f * turned) for v, f in protected])
+        offset = " and a constant" if abs(self.constant) > self.slack + 1e-9 else ""
+        about = " within one" if self.slack and any(view.coarse for view, _ in self.terms) else ""
+        return f"{left}{offset} equals {right}{about}"
+
+    def evaluate(self, counts: Counts) -> tuple[BoolArray, IntArray]:
+        """The signature is the protected side, as the free one gives it."""
+        total, said = np.zeros(len(counts)), np.zeros(len(counts))
+        for view, factor in self.terms:
+            column, codes = _of(counts, view.column)
+            same = next(v for v in views(column) if v.words == view.words)  # the view over the values counted here
+            part = factor * same.numbers[codes]
+            total = total + part
+            if view.column in self.free:
+                said = said + part
+        with np.errstate(invalid="ignore"):
+            keeps = np.abs(total - self.constant) <= self.slack + 1e-9 * (1 + np.abs(said))
+        rounded = np.where(np.isfinite(said), said, 0.0)
+        return keeps & np.isfinite(total), np.unique(np.round(rounded, 6), return_inverse=True)[1].astype(np.int64)
+
+
+def determines(groups: IntArray, value: IntArray, n: IntArray) -> bool:
+    """Whether a row's value is what the other rows of its group say, nearly always, and far more often than by guessing.
+
+    Rows alone in their group say nothing of this: a column of its own value for every row maps to anything.
+    """
+    right, asked, base = support(groups, value, n)
+    if not asked or right < ENOUGH * asked:
+        return False
+    return right - base >= LESS_ERROR * (asked - base) > 0 and unlikely(right, asked, base)
+
+
+def support(groups: IntArray, value: IntArray, n: IntArray) -> tuple[int, int, int]:
+    """Rows that the others of their group say rightly, rows that have others, and of these the rows of the most frequent value."""
+    size = np.bincount(groups, weights=n)
+    asked = size[groups] > 1
+    if not asked.any():
+        return 0, 0, 0
+    _, most, second = most_frequent(groups, value, n)
+    right = most[(size > 1) & (most - 1 > second)].sum()
+    base = np.bincount(value[asked], weights=n[asked]).max()
+    return int(right), int(n[asked].sum()), int(base)
+
+
+def most_frequent(groups: IntArray, value: IntArray, n: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Of each group the most frequent value, its rows, and the rows of the second most frequent."""
+    width = int(value.max()) + 1 if len(value) else 1
+    key, member = np.unique(groups * width + value, return_inverse=True)
+    rows = np.bincount(member, weights=n)
+    group = key // width
+    order = np.lexsort([-rows, group])
+    group, rows, values = group[order], rows[order], (key % width)[order]
+    first = np.flatnonzero(np.diff(group, prepend=-1))
+    count = int(groups.max()) + 1 if len(groups) else 0
+    best, most, second = np.zeros(count, dtype=np.int64), np.zeros(count), np.zeros(count)
+    best[group[first]], most[group[first]] = values[first], rows[first]
+    follows = first + 1 < np.append(first[1:], len(group))
+    second[group[first[follows]]] = rows[first[follows] + 1]
+    return best, most, second
+
+
+def unlikely(right: int, asked: int, base: int) -> bool:
+    """Whether so many right guesses of so many are less likely than `BY_CHANCE` where each is right by `base / asked` (Chernoff)."""
+    p, q = right / asked, min(max(base / asked, 1e-9), 1 - 1e-9)
+    if p <= q:
+        return False
+    rest = (1 - p) * np.log((1 - p) / (1 - q)) if p < 1 else 0.0
+    return bool(asked * (p * np.log(p / q) + rest) >= -np.log(BY_CHANCE))
+
+
+def _of(counts: Counts, name: str) -> tuple[Column, IntArray]:
+    at = counts.names.index(name)
+    return counts.columns[at], counts.codes[at]
+
+
+def _grouped(counts: Counts, names: Sequence[str]) -> IntArray:
+    pairs = [_of(counts, name) for name in names]
+    if len(pairs) == 1:
+        return pairs[0][1]
+    key = pack([codes for _, codes in pairs], [len(column) for column, _ in pairs], len(counts))
+    return np.unique(key, return_inverse=True)[1].astype(np.int64)
+
+
+def _shared(column: Column, other: Column, *, second: bool = False) -> IntArray:
+    """A code for each value that equal values of two columns share, as numbers where both are."""
+    if column.numbers is not None and other.numbers is not None:
+        both = np.concatenate([other.numbers, column.numbers] if second else [column.numbers, other.numbers])
+        codes = np.unique(both, return_inverse=True)[1].astype(np.int64)
+    else:
+        pair = (other, column) if second else (column, other)
+        place: dict[str | None, int] = {}
+        codes = np.array([place.setdefault(text, len(place)) for each in pair for text in each.texts], dtype=np.int64)
+    return codes[len(other) :] if second else codes[: len(column)]
+
+
+def _spellings(column: Column) -> list[list[str]]:
+    """Each value as it may stand inside of another text: itself, and of a date its parts in the usual orders."""
+    if not column.dates:
+        return [["\0"] if text is None or len(text) < 2 else [text] for text in column.texts]
+    found = []
+    for text in column.texts:
+        if text is None:
+            found.append(["\0"])
+            continue
+        year, month, day = text[:4], text[5:7], text[8:10]
+        short = year[2:]
+        parts = [text[:10], year + month + day, day + month + year, short + month + day, day + month + short]
+        found.append([*parts, year])
+    return found
+
+
+def _list(names: Sequence[str]) -> str:
+    quoted = [repr(name) for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+
+
+def _sum(terms: Sequence[tuple[View, float]]) -> str:
+    """`'fee' - 'tax'`, or a multiple of one."""
+    ordered = sorted(terms, key=lambda term: -term[1])  # what is added before what is taken away
+    text = ""
+    for view, factor in ordered:
+        whole = abs(abs(factor) - 1) < 1e-12
+        sign = "-" if factor < 0 else "+"
+        name = view.words if whole else f"a multiple of {view.words}"
+        text += f" {sign} {name}" if text else f"{'-' if factor < 0 else ''}{name}"
+    return text
