@@ -261,7 +261,7 @@ def test_where_mining_finds_no_loss_no_group_is_said_to_fare_worst() -> None:
     rows = people()
     found = subgroups(paired(rows, rows), ROLES, by=["town"])
     for declines, said in (
-        ((-0.02, -0.1), "no group fares worse than before"),
+        ((-0.02, -0.1), "no group is estimated to fare worse than before; the one nearest to a loss gains 2%"),
         ((0.02, -0.1), "fares worst: its utility loses 2%"),
     ):
         mined = [Mined(1.0, 1.0, decline, (decline - 0.01, decline + 0.01)) for decline in declines]

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..core.metric import Exactness
 from ..core.noun import dataclass
+from ..core.words import percent
 from .standing import Standing, standing
 
 
@@ -59,7 +60,8 @@ class Rate:
         return [str(self)]
 
     def __str__(self) -> str:
-        return f"{100 * self.value:.3g}% [{100 * self.low:.3g}, {100 * self.high:.3g}]"
+        low, high = (percent(share).removesuffix("%") for share in (self.low, self.high))
+        return f"{percent(self.value)} [{low}, {high}]"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +116,7 @@ class Attack:
     @property
     def certain(self) -> int:
         """People of whom the release tells the secret for certain, where the attack counted them."""
-        return int(self.details.get("certain", 0))
+        return int(self.details.get("certain_by_class", 0))
 
     @property
     def standing(self) -> Standing:

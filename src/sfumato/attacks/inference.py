@@ -85,7 +85,7 @@ def inference(
             "attacks": attacks,
             "seed": seed,
             "sampled": space.sampled,
-            "certain": sure,
+            "certain_by_class": sure,
         },
     )
 

@@ -118,6 +118,8 @@ def show(found: Any) -> None:
     """The node as a table, and what is known of it."""
     from rich.table import Table as Grid
 
+    from ..core.words import percent
+
     grid = Grid("quasi-identifier", "level", "of", "which is", box=None, pad_edge=False)
     for ladder in found.problem.lattice.ladders:
         level = found.levels[ladder.name]
@@ -125,10 +127,8 @@ def show(found: Any) -> None:
         kind = "as it is" if level == 0 else "*" if level == ladder.height else f"{labels:,} labels"
         grid.add_row(ladder.name, str(level), str(ladder.height), kind)
     o.console().print(grid)
-    share = 100 * found.suppressed / found.rows
-    typer.echo(
-        f"{found.minimise}: {found.loss:.6g}; {found.suppressed:,} of {found.rows:,} rows ({share:.2g}%) left out."
-    )
+    share = percent(found.suppressed / found.rows)
+    typer.echo(f"{found.minimise}: {found.loss:.6g}; {found.suppressed:,} of {found.rows:,} rows ({share}) left out.")
     if found.status == "optimal":
         typer.echo(f"Proved: no node of the {found.nodes:,} in the lattice has less ({found.checked:,} were checked).")
     else:

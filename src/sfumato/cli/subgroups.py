@@ -140,11 +140,13 @@ def _show(found: Subgroups) -> None:
 
 
 def _cells(group: Group) -> list[str]:
+    from ..core.words import percent
+
     name = f"{group.column}, not named" if group.name is None else f"{group.column} = {group.name}"
     return [
         name,
         f"{group.people:,}",
-        f"{100 * group.suppressed / group.people:.3g}%",
+        percent(group.suppressed / group.people),
         f"{group.loss:.3f}",
         f"+{group.difference:.3f}{' !' if group.worse else ''}",
         f"{group.chance[1]:.3f}",

@@ -14,7 +14,7 @@ import numpy as np
 from ..core.column import FloatArray, IntArray
 from ..core.errors import InputError
 from ..core.noun import dataclass
-from ..core.words import counted, percent
+from ..core.words import about, counted, percent
 
 Model = Literal["zayatz", "pitman", "snb"]
 
@@ -56,11 +56,12 @@ class PopulationUniques:
             return "No row is alone here, so the models expect nobody to be alone in the population."
         if self.value is None or self.of_sample is None:
             return f"{counted(alone, 'row')} {are} alone here; no model fits, so nothing is estimated about the population."
-        told = ", ".join(f"{name} {value:,.0f}" for name, value in self.by_model.items() if value is not None)
+        people = "person is" if _expected(self.value) == "1" else "people are"
+        told = ", ".join(f"{name} {_expected(value)}" for name, value in self.by_model.items() if value is not None)
         return (
-            f"{counted(alone, 'row')} {are} alone here; of these an estimated {self.of_sample:,.0f} "
+            f"{counted(alone, 'row')} {are} alone here; of these an estimated {_expected(self.of_sample)} "
             f"({percent(self.of_sample / alone)}) would be alone in the population too, if the table is a random {percent(self.fraction)} "
-            f"of it. In the whole population an estimated {self.value:,.0f} people are alone ({self.chosen}; by model: {told}). "
+            f"of it. In the whole population an estimated {_expected(self.value)} {people} alone ({self.chosen}; by model: {told}). "
             "The models differ in what they suppose; none has seen the population."
         )
 
@@ -82,6 +83,11 @@ class PopulationUniques:
             "exactness": "estimate",
             "range_of_models": self.ci,
         }
+
+
+def _expected(people: float) -> str:
+    """An expected number of people: with decimals where whole numbers would say none or all of a few."""
+    return f"{people:,.0f}" if people >= 100 else about(people)
 
 
 def population_uniques(sizes: IntArray, fraction: float) -> PopulationUniques:

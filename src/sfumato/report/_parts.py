@@ -257,7 +257,7 @@ def held_against(attack: Mapping[str, Any], again: Mapping[str, Any] | None) -> 
         over_baseline=attack["over_baseline"],
         over_control=None if again is None else again["over_control"],
         weaker=attack["weaker"],
-        certain=attack["details"].get("certain", 0),
+        certain=attack["details"].get("certain_by_class", 0),
     )
 
 

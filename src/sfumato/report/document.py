@@ -13,6 +13,7 @@ from dataclasses import field
 from typing import Any, Literal
 
 from ..core.noun import dataclass
+from ..core.words import percent as spell_percent
 
 Kind = Literal["code", "strong", "soft", "yes", "no"]
 Align = Literal["left", "right"]
@@ -204,7 +205,7 @@ def spell(x: float | None) -> str:
 
 def percent(x: float | None) -> str:
     """A share in percent."""
-    return "–" if x is None else f"{100 * x:.3g}%"
+    return "–" if x is None else spell_percent(x)
 
 
 _ODD = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f\ud800-\udfff]")

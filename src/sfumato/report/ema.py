@@ -109,7 +109,9 @@ def _identifiers(found: Mapping[str, Any]) -> Iterator[Block]:
     if rows:
         yield Grid(["column", "technique"], rows)
     else:
-        yield Paragraph("The roles name no direct identifier: the table must have none.")
+        yield Paragraph(
+            "The roles name no direct identifier. If the table holds one, name it: it must not be released."
+        )
     yield Heading("Quasi-identifiers", 3)
     lines: list[list[Text]] = [
         [code(each["name"]), parts.technique(each), spell(each["loss"])]

@@ -15,6 +15,7 @@ from typing import Any
 from .. import __version__
 from ..core.errors import Unavailable
 from ..core.metric import Verdict, spell_bound
+from ..core.words import percent
 from ..metrics import told
 from ..study.findings import findings
 from ..study.study import Result
@@ -125,7 +126,9 @@ def _left_out(found: Mapping[str, Any]) -> str:
         return "No row was left out."
     if gone < SMALLEST:
         return f"Fewer than {SMALLEST} rows were left out or say nothing but *."
-    return f"About {100 * found['share']:.2g}% of the rows were left out or say nothing but * in the quasi-identifiers."
+    return (
+        f"About {percent(found['share'], 2)} of the rows were left out or say nothing but * in the quasi-identifiers."
+    )
 
 
 def _count(n: int) -> str:

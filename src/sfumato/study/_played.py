@@ -29,7 +29,7 @@ OUTSIDE = 0.5
 _DETAILS = (
     "known", "columns", "size", "numbers", "first", "second", "neighbours", "secret", "tolerance", "attacks", "column_sets",
     "alone", "how", "unit", "released", "correct", "ambiguous", "wrong", "none", "candidates", "sampled", "column", "share",
-    "certain",
+    "certain_by_class",
 )  # fmt: skip
 
 

@@ -230,7 +230,7 @@ def _left_out(result: Result, chosen: int) -> list[Said]:
     return [
         Said(
             "beware",
-            f"{every - rows:,} of {every:,} rows ({100 * (every - rows) / every:.3g}%) are left out of the release; the report says which groups lose most, and names them with --reveal.",
+            f"{every - rows:,} of {every:,} rows ({percent((every - rows) / every)}) are left out of the release; the report says which groups lose most, and names them with --reveal.",
         )
     ]
 

@@ -22,7 +22,7 @@ from ..core.hierarchy import TOP
 from ..core.noun import dataclass
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
-from ..core.words import counted
+from ..core.words import counted, percent
 from ._by_class import with_pairs
 from ._group_rows import WHY, Labels, Loss, Rows, Side, apart, class_sizes, deviation, spearman
 
@@ -341,11 +341,11 @@ def _and(names: Iterable[str]) -> str:
 def _suppression(found: Subgroups) -> str:
     if not found.suppressed:
         return "No row was left out or suppressed throughout."
-    start = f"{found.suppressed:,} of {found.people:,} rows ({100 * found.suppressed / found.people:.3g}%) were left out or suppressed throughout"
+    start = f"{found.suppressed:,} of {found.people:,} rows ({percent(found.suppressed / found.people)}) were left out or suppressed throughout"
     if not found.small.people or not found.rest.people:
         return f"{start}."
-    small, rest = (100 * side.suppressed / side.people for side in (found.small, found.rest))
-    return f"{start}: {small:.3g}% of the people in small groups, {rest:.3g}% of the others."
+    small, rest = (percent(side.suppressed / side.people) for side in (found.small, found.rest))
+    return f"{start}: {small} of the people in small groups, {rest} of the others."
 
 
 def _worst(found: Subgroups) -> str:
@@ -356,7 +356,7 @@ def _worst(found: Subgroups) -> str:
     people = counted(group.people, "person", "people")
     return (
         f"Worst treated is {_of(group)} with {people}: it loses {group.loss:.3g}, {group.difference:.2g} above everybody's "
-        f"({beyond}), and {100 * group.suppressed / group.people:.3g}% of its rows were left out or suppressed."
+        f"({beyond}), and {percent(group.suppressed / group.people)} of its rows were left out or suppressed."
     )
 
 
@@ -368,6 +368,6 @@ def _mined(found: Subgroups) -> list[str]:
     assert group.mined is not None
     low, high = group.mined.interval
     if group.mined.decline <= 0:
-        most = 100 * group.mined.decline + 0.0
-        return [f"By mining, no group fares worse than before: the utility of each loses at most an estimated {most:.3g}% (95% interval of the group that comes nearest to a loss {100 * low:.3g}% to {100 * high:.3g}%)."]  # fmt: skip
+        gain = percent(-group.mined.decline)
+        return [f"By mining, no group is estimated to fare worse than before; the one nearest to a loss gains {gain} (95% interval of its loss {100 * low:.3g}% to {100 * high:.3g}%)."]  # fmt: skip
     return [f"By mining, of all groups {_of(group)} fares worst: its utility loses {100 * group.mined.decline:.3g}% (95% interval of that group alone {100 * low:.3g}% to {100 * high:.3g}%)."]  # fmt: skip
