@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import json
+import os
 import re
+import shutil
+import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +24,10 @@ from sfumato.core.counts import Counts
 from sfumato.core.errors import SfumatoError
 from sfumato.core.release import Release
 from sfumato.core.table import Recoding, Table
+
+# The key that seals what is kept between runs is the tests' own, not the developer's.
+os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="pytest-state-")
+atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 
 # The same examples on every machine and in every run: a red test is a bug, never bad luck.
 settings.register_profile("house", deadline=None, derandomize=True, max_examples=60)

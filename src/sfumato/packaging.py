@@ -22,7 +22,6 @@ import io
 import json
 import shlex
 import shutil
-import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +30,7 @@ from typing import Any
 import numpy as np
 
 from . import __version__
+from .core import leftovers
 from .core.chance import FINDABLE
 from .core.errors import InputError, NotMet, Unavailable
 from .core.metric import Requirement, Verdict
@@ -67,6 +67,7 @@ def write_package(
     """
     folder = Path(folder)
     house = folder.with_name(folder.name + ".house")
+    clear_unfinished(folder)
     for path in (folder, house):
         if path.exists():
             raise InputError(f"{path}: already there; name a new folder for the package.")
@@ -89,8 +90,7 @@ def write_package(
         point = result.points[chosen]
     made = point.candidate.mechanism
     require = list(dict.fromkeys([*(made.promises if made else ()), *study.require]))
-    token = uuid.uuid4().hex[:12]
-    hidden, inside = (path.with_name(f".{token}.{path.name}") for path in (folder, house))
+    hidden, inside = (leftovers.hidden_beside(path) for path in (folder, house))
     try:
         hidden.mkdir()
         inside.mkdir(mode=0o700)
@@ -123,17 +123,28 @@ def write_package(
         readme = _readme(release, packed, limits, study.title, command if alone else None, verified.waived)
         _write(hidden / "README.md", f"{readme}\n{FINDABLE}\n" if result.seeded(chosen) else readme)
         _sums(hidden)
+        leftovers.mark(inside)
         inside.replace(house)
         try:
             hidden.replace(folder)
         except BaseException:  # neither without the other
             shutil.rmtree(house, ignore_errors=True)
             raise
+        for marker in house.glob(f".*{leftovers.UNFINISHED}"):
+            marker.unlink(missing_ok=True)
     finally:
         for path in (hidden, inside):
             shutil.rmtree(path, ignore_errors=True)
     files = tuple(sorted(path for path in folder.rglob("*") if path.is_file()))
     return Packaged(folder, house, files, found, redrawn)
+
+
+def clear_unfinished(folder: Path) -> None:
+    """Take away the house of a package that a killed run did not get to: it would block the next one for ever."""
+    house = folder.with_name(folder.name + ".house")
+    if not folder.exists() and leftovers.unfinished(house):
+        shutil.rmtree(house, ignore_errors=True)
+        leftovers.report(f"{house}: removed, since the run that made it was killed before its package was there.")
 
 
 def _release(result: Result, chosen: int) -> tuple[Release, bool]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import uuid
 from collections.abc import Sequence
 from dataclasses import field, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from .core.arrow import numpy, strings
 from .core.column import IntArray, encode
 from .core.counts import Counts, pack
 from .core.errors import InputError, NotMet
+from .core.leftovers import hidden_beside
 from .core.metric import Requirement, Verdict
 from .core.noun import dataclass
 from .core.release import Release
@@ -131,8 +131,7 @@ def publish(
             raise InputError(f"{target}: this is the input; write the release somewhere else.")
         if target.is_dir():
             raise InputError(f"{target}: a folder; name a file.")
-    token = uuid.uuid4().hex[:12]
-    hidden = {name: target.with_name(f".{token}.{name or 'release'}{path.suffix}") for name, target in names.items()}
+    hidden = {name: hidden_beside(target) for name, target in names.items()}
     try:
         release.table.write(hidden[""])
         for name, table in release.companions.items():
@@ -154,6 +153,8 @@ def publish(
             for name, file in hidden.items():
                 reasons = reasons.replace(str(file), str(names[name]))
             raise NotMet(f"{path}: not written; {reasons}")
+        if release.companions:  # never an old release beside new companions, however this ends
+            path.unlink(missing_ok=True)
         for name in (*release.companions, ""):  # the release itself last: where it stands, its companions do
             hidden[name].replace(names[name])
         _settle(path.parent)

@@ -380,13 +380,25 @@ def test_an_interruption_while_a_file_is_written_leaves_no_half(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stop(*args: Any, **more: Any) -> None:
-        args[1].write('{"scores"')
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sfumato.study.kept.json.dump", stop)
+    monkeypatch.setattr("sfumato.study.kept.sealed", stop)
     with pytest.raises(KeyboardInterrupt):
         Kept(tmp_path).put("a", {"x": 1})
     assert files(tmp_path) == []
+
+
+def test_an_entry_that_was_edited_is_made_again(tmp_path: Path) -> None:
+    """Any change of a value breaks the seal, and so does the seal of another user."""
+    kept = Kept(tmp_path)
+    kept.put("a", {"value": 1.5})
+    (file,) = files(tmp_path)
+    raw = file.read_bytes()
+    assert kept.get("a") == {"value": 1.5}
+    for falsified in (raw.replace(b"1.5", b"9.5"), raw[65:], b"0" * 64 + raw[64:], raw + b" ", b""):
+        file.write_bytes(falsified)
+        assert kept.get("a") is None
+        assert kept.remember("a", lambda: {"value": 1.5}) == {"value": 1.5}
 
 
 # --- what is written -------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from typing import NoReturn
 import typer
 
 from .. import __version__
+from ..core import leftovers
 from . import (
     _options,
     advise,
@@ -109,6 +110,7 @@ for verb in (
 def main() -> None:
     """Run a verb; whatever goes wrong becomes one sentence and an exit code."""
     _options.after_interruption.clear()
+    leftovers.report = _options.tell
     for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a character shows another one
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")

@@ -309,10 +309,13 @@ def keeping(folder: Path | None, *, shared: bool = False) -> Iterator[None]:
 
 def _kept(folder: Path) -> set[str]:
     """The files of a folder that keep a result; that something cannot be made is none."""
+    from ..core.seal import unsealed
+
     found = {path.name for path in folder.glob("*.npz")}
     for path in folder.glob("*.json"):
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
+            entry = unsealed(path.read_bytes())
+            content = {} if entry is None else json.loads(entry)
         except (OSError, ValueError):
             continue
         if not (isinstance(content, dict) and content.get("failure")):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -163,8 +162,9 @@ def _at(texts: list[str] | None) -> dict[str, int]:
 def _save(hierarchy: Hierarchy, path: Path) -> None:
     """Under a hidden name first, so that the file is whole or absent."""
     from ..core.errors import InputError
+    from ..core.leftovers import hidden_beside
 
-    hidden = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.partial")
+    hidden = hidden_beside(path)
     try:
         hierarchy.write(hidden)
         hidden.replace(path)

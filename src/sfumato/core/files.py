@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import uuid
 from collections.abc import Callable
 from pathlib import Path
 
 from .errors import InputError
+from .leftovers import hidden_beside
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -21,7 +21,7 @@ def write_whole_bytes(path: Path, content: bytes) -> None:
 
 
 def _written(path: Path, write: Callable[[Path], object]) -> None:
-    hidden = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.partial")
+    hidden = hidden_beside(path)
     try:
         write(hidden)
         hidden.replace(path)

@@ -19,6 +19,8 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+from .leftovers import private_folder
+
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -44,7 +46,7 @@ def side_by_side(call: Callable[..., Any], arguments: Iterable[tuple[Any, ...]],
 @cache
 def _folder(process: int) -> str:
     """Where the others keep temporary files; cleared away when this process ends."""
-    folder = tempfile.mkdtemp(prefix="sfumato-")
+    folder = private_folder()
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 

@@ -8,9 +8,7 @@ import itertools
 import os
 import re
 import shutil
-import tempfile
 import threading
-import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, field, replace
@@ -26,6 +24,7 @@ from ..core.arrow import numpy
 from ..core.column import IntArray, encode, text_of
 from ..core.counts import Counts
 from ..core.errors import InputError, NotMet, SfumatoError
+from ..core.leftovers import hidden_beside, private_folder
 from ..core.noun import dataclass
 from ..core.reading import Reading
 from ..core.spelling import Found
@@ -60,7 +59,7 @@ def configure(*, memory: str | None = None, threads: int | None = None) -> None:
 @cache
 def folder() -> Path:
     """A private folder for spilling and for copies in another encoding, removed at exit."""
-    folder = Path(tempfile.mkdtemp(prefix="sfumato-"))
+    folder = Path(private_folder())
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
@@ -454,7 +453,7 @@ class DuckTable(Table):
             raise InputError(f"{path}: the folder does not exist; make it first.")
         if path.is_dir():
             raise InputError(f"{path}: a folder; name a file.")
-        hidden = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.partial")
+        hidden = hidden_beside(path)
         try:
             number = self._unused("rows_alike")
             source, rows, _ = self._source()

@@ -19,8 +19,10 @@ import numpy as np
 
 from ..core.column import FloatArray, IntArray
 from ..core.errors import InputError
+from ..core.leftovers import hidden_beside
 from ..core.noun import dataclass
 from ..core.processes import side_by_side
+from ..core.seal import sealed, unsealed
 from .features import Features
 from .miners import FUSION, Miner
 
@@ -195,8 +197,10 @@ class Cache:
         if self.folder is None:
             return None
         try:
-            content = io.BytesIO((self.folder / f"{key}.npz").read_bytes())
-            with np.load(content) as kept:
+            content = unsealed((self.folder / f"{key}.npz").read_bytes())
+            if content is None:
+                return None
+            with np.load(io.BytesIO(content)) as kept:
                 return Predicted(kept["values"], int(kept["trained_on"]), bool(kept["sampled"]))
         except Exception:  # not there, or damaged in one of the many ways a zip file can be: then it is made again
             return None
@@ -205,10 +209,12 @@ class Cache:
         """Keep it, whole or not at all."""
         if self.folder is None:
             return
-        hidden = self.folder / f".{key}.{os.getpid()}.npz"
+        hidden = hidden_beside(self.folder / f"{key}.npz")
         try:
             with open(os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-                np.savez_compressed(file, values=found.values, trained_on=found.trained_on, sampled=found.sampled)
+                content = io.BytesIO()
+                np.savez_compressed(content, values=found.values, trained_on=found.trained_on, sampled=found.sampled)
+                file.write(sealed(content.getvalue()))
             hidden.replace(self.folder / f"{key}.npz")
         finally:
             hidden.unlink(missing_ok=True)

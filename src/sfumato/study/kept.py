@@ -1,7 +1,8 @@
 """What a study keeps between runs: scores by the content that they come from, so that nothing is measured twice.
 
 A name in the folder is a hash of the program, the table, the roles with their hierarchies, the candidate and the seed. A change
-of any of them is another name, and what is there under the old one is not looked at. Nothing kept holds a row of the table; the
+of any of them is another name, and what is there under the old one is not looked at. Each carries a seal (core/seal.py): an entry
+that was damaged or edited is not believed, but made again. Nothing kept holds a row of the table; the
 folder is the owner's, and only the owner may read it.
 """
 
@@ -18,8 +19,10 @@ from typing import Any
 
 from ..core.errors import InputError
 from ..core.hierarchy import Hierarchy
+from ..core.leftovers import hidden_beside
 from ..core.release import Release
 from ..core.roles import Roles
+from ..core.seal import sealed, unsealed
 
 
 @cache
@@ -85,8 +88,9 @@ class Kept:
         if self.folder is None:
             return None
         try:
-            found = json.loads((self.folder / f"{key}.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            content = unsealed((self.folder / f"{key}.json").read_bytes())
+            found = None if content is None else json.loads(content)
+        except (OSError, ValueError, RecursionError):
             return None
         return found if isinstance(found, dict) else None
 
@@ -94,10 +98,10 @@ class Kept:
         """Keep it, whole or not at all."""
         if self.folder is None:
             return
-        hidden = self.folder / f".{key}.{os.getpid()}"
+        hidden = hidden_beside(self.folder / f"{key}.json")
         try:
-            with open(os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-                json.dump(content, file, ensure_ascii=False)
+            with open(os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+                file.write(sealed(json.dumps(content, ensure_ascii=False).encode()))
             hidden.replace(self.folder / f"{key}.json")
         except OSError as error:
             raise InputError(f"{self.folder}: scores cannot be kept there ({type(error).__name__}).") from None
