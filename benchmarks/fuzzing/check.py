@@ -506,14 +506,14 @@ def _free(case: Case, released: Written) -> list[str]:
         for name in case.roles["insensitive"]
         if name in released.columns and name not in case.waived | changed(case)
     ]
-    found = [f"the free column {name!r} tells: {case.free[name]}" for name in free if name in case.free]
-    if len(released.rows) < 30:
-        return found
+    if len(released.rows) < 40:
+        return []  # so few rows are full of coincidences
+    found = []
     for name in free:
         alone = sum(rows for rows in Counter(released.column(name)).values() if rows == 1)
         if 2 * alone >= len(released.rows):
             found.append(f"the free column {name!r} tells: {alone} of {len(released.rows)} rows are alone by it")
-        if name in case.free or len(set(case.field(name).spelled)) * 3 > case.rows:
+        if name not in case.free and len(set(case.field(name).spelled)) * 3 > case.rows:
             continue
         found += [
             f"the free column {name!r} tells: each value has one of {q!r}"
@@ -524,15 +524,16 @@ def _free(case: Case, released: Written) -> list[str]:
 
 
 def _tells(case: Case, released: Written, name: str, quasi: str) -> bool:
-    """Whether a free column determines a quasi-identifier in 95% of the rows that the release does not tell outright."""
-    if quasi not in released.columns or quasi in changed(case):
+    """Whether a free column determines a quasi-identifier in 95% of the rows, and tells apart what the release covers alike."""
+    if quasi not in released.columns or len(
+        set(zip(released.column(quasi), released.column(name), strict=True))
+    ) <= len(set(released.column(quasi))):
         return False
     own = case.field(quasi)
-    if set(released.column(quasi)) <= {*own.spelled, *map(plain, own.meant), None}:  # released as it is
-        return False
-    pairs = Counter(zip(case.field(name).spelled, own.spelled, strict=True))
+    if quasi not in changed(case) and set(released.column(quasi)) <= {*own.spelled, *map(plain, own.meant), None}:
+        return False  # released as it is
     best: Counter[str] = Counter()
-    for (value, _), rows in pairs.items():
+    for (value, _), rows in Counter(zip(case.field(name).spelled, own.spelled, strict=True)).items():
         best[value] = max(best[value], rows)
     usual = max(Counter(own.spelled).values())
     return sum(best.values()) >= 0.95 * case.rows and usual < 0.5 * case.rows

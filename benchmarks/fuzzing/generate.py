@@ -177,7 +177,7 @@ def _copy(
         meant = tuple(None if v is None else labels[t] for v, t in zip(source.meant, source.spelled, strict=True))
         return Field(
             name=name, kind="text", meant=meant, spelled=tuple(v or "" for v in meant)
-        ), f"renamed {source.name}"
+        ), f"renamed copy of {source.name}"
     spelled = tuple("" if v is None else t for v, t in zip(source.meant, source.spelled, strict=True))
     return Field(name=name, kind=source.kind, meant=source.meant, spelled=spelled), f"copy of {source.name}"
 
