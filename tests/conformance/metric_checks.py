@@ -24,6 +24,7 @@ from sfumato.core.errors import Unavailable
 from sfumato.core.hierarchy import Hierarchy
 from sfumato.core.metric import Metric, Score, parse, parse_requirement
 from sfumato.core.parameter import Choice
+from sfumato.core.population import Cover
 from sfumato.core.release import Release
 from sfumato.core.roles import Roles
 from sfumato.core.table import Recoding, Table
@@ -284,7 +285,7 @@ def check_bounds(metric: Metric, case: Case, make: MakeTable) -> None:
 def check_worst_class(metric: Metric, case: Case, make: MakeTable) -> None:
     case = fitted(metric, case)
     found = score(metric, case, make)
-    if metric.card.scope == "class":
+    if metric.card.scope != "table":
         assert found.per_class is not None, "a class metric tells its classes"
     if found.per_class is not None:
         assert len(found.per_class) == len(case.release(make).evidence(case.roles).tuples)
@@ -366,7 +367,9 @@ class Parts:
         there = np.flatnonzero(np.asarray(table) > 0)  # a column has only values that occur
         sensitive = Sensitive(self.column.only(there), np.asarray(table)[there], None, TREE)
         member, value = np.nonzero(n[:, there])
-        return metric.per_class(Classes(n.sum(axis=1), member, value, n[:, there][member, value], sensitive))
+        size = n.sum(axis=1)
+        people = Cover(3 * size + np.minimum(size, 2), 0, 0) if metric.card.covers else None
+        return metric.per_class(Classes(size, member, value, n[:, there][member, value], sensitive, cover=people))
 
 
 def random_parts(seed: int) -> Parts:
@@ -395,6 +398,28 @@ def check_inherited(metric: Metric, cases: Sequence[Parts]) -> None:
             best = fine.max() if metric.card.better == "higher" else fine.min()
             worse = best - coarse if metric.card.better == "higher" else coarse - best
             assert worse <= 1e-9, f"{metric} was {best} in a part and is {coarse} in the whole"
+
+
+def check_alone(metric: Metric, cases: Sequence[Parts]) -> None:
+    """If the card of a class metric says so: a class has the same number whatever the rest of the table."""
+    if not metric.alone or metric.card.scope != "class":
+        return
+    for case in cases:
+        first = case.values(metric, case.parts, case.beside)
+        for beside in (case.elsewhere, (0,) * len(case.beside)):
+            assert case.values(metric, case.parts, beside) == same(first), f"{metric} looks at more than a class"
+
+
+def check_costs(metric: Metric, case: Case, make: MakeTable) -> None:
+    """If the card tells what classes cost, the value is their sum by the rows."""
+    if metric.card.costs is None:
+        return
+    case = fitted(metric, case)
+    roles = dataclasses.replace(case.roles, person=None)
+    release = case.release(make)
+    found = metric.score(release.evidence(roles))
+    classes = release.evidence(roles).classes(found.details.get("column"))
+    assert found.value == same(float(metric.card.costs(classes, **metric.arguments).sum()) / classes.rows)
 
 
 def check_convex(metric: Metric, cases: Sequence[Parts]) -> None:
@@ -440,7 +465,8 @@ def check_card(metric: Metric) -> None:
     assert card.about in ("privacy", "utility")
     assert card.better in ("higher", "lower")
     assert card.bounds[0] < card.bounds[1]
-    assert card.scope in ("class", "table")
+    assert card.scope in ("class", "classes", "table")
+    assert card.costs is None or (card.scope == "table" and card.better == "lower"), "a mean is of the table"
     for name, kind in card.parameters.items():
         for value in kind.usual:  # what is measured by default can be written, and reads back
             assert kind.read(value) == value

@@ -118,6 +118,17 @@ def test_inherited(metric: Metric) -> None:
 
 
 @every_metric
+def test_alone(metric: Metric) -> None:
+    checks.check_alone(metric, PARTS)
+
+
+@every_metric
+@every_case
+def test_costs(metric: Metric, case: checks.Case, table: Any) -> None:
+    checks.check_costs(metric, case, table)
+
+
+@every_metric
 def test_convex(metric: Metric) -> None:
     checks.check_convex(metric, PARTS)
 

@@ -168,7 +168,7 @@ def test_the_frontier_is_what_no_node_beats(block: int) -> None:
         picked = random.Random(seed).sample([*question.lattice], 2)
         policies = {f"p{i}": dict(zip(question.quasi, node, strict=True)) for i, node in enumerate(picked)}
         got = found(question, risk, policies=policies)
-        assert got.status == "exact"
+        assert got.status == "exact" or (got.status == "rule" and not question.certain), where
         wanted = oracle.frontier
         assert set(nodes(got)) == set(wanted), where
         for node, pair in nodes(got).items():
@@ -244,7 +244,7 @@ def test_what_is_stopped_is_the_frontier_of_what_was_seen(wide: bool, monkeypatc
             assert not any(beats(a, b) for a, b in itertools.permutations(mine.values(), 2))
             seen = [near(got.risk.sign * r, got.utility.sign * u) for r, u in zip(*got.seen, strict=True)]
             assert {p for p in seen if not any(beats(o, p) for o in seen)} == set(mine.values())
-            if got.status == "exact":
+            if got.status != "anytime":
                 assert set(mine) == set(oracle.frontier)
                 whole += 1
             else:

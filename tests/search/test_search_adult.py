@@ -205,7 +205,9 @@ def test_the_optimum_is_that_of_all_nodes(
     adult: Table, roles: Roles, brute: dict[tuple[Task, str], Answer], task: Task, minimise: str
 ) -> None:
     got, best = found(adult, roles, task, minimise), brute[task, minimise]
-    assert (got.status, got.nodes, got.rows) == ("optimal", 4320, ROWS)
+    # which classes are left out for t is decided by the rule that ARX follows, too: the optimum of that rule
+    status = "rule" if task.t is not None and task.suppression else "optimal"
+    assert (got.status, got.nodes, got.rows) == (status, 4320, ROWS)
     assert tuple(got.levels.values()) == best.node
     assert got.loss == pytest.approx(best.loss, rel=1e-12)
     assert got.suppressed == best.suppressed

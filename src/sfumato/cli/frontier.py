@@ -128,6 +128,8 @@ def _show(found: Frontier) -> None:
     sure = (
         f"no other of the {found.lattice:,} generalizations beats any of them"
         if found.status == "exact"
+        else f"no other of the {found.lattice:,} beats any of them, as far as that is known: {found.why}"
+        if found.status == "rule"
         else f"of {found.checked:,} that were measured; the search of {found.lattice:,} was stopped, so some may be missing"
     )
     out.print(f"{count:,} generalization{'s' * (count != 1)} on the frontier, {sure}", style="bold")

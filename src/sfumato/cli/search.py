@@ -1,4 +1,4 @@
-"""`sfumato search`: the full-domain generalization of least loss, proved."""
+"""`sfumato search`: the full-domain generalization of least loss."""
 
 from __future__ import annotations
 
@@ -48,9 +48,11 @@ def run(
     """Find the levels of least loss that meet every requirement.
 
     Every quasi-identifier is generalized to one level of its hierarchy in the roles file (0: as it is; the highest: *), and
-    rows of classes that miss a requirement are left out up to --suppression. The answer is proved: no other choice of
-    levels has a smaller loss. Where the lattice is too large for that, or a limit stops the search, it is the best found,
-    with a bound on how much less another could have. Ctrl-C ends the search the same way.
+    rows of classes that miss a requirement are left out up to --suppression. The answer is proved where it says so: no other
+    choice of levels has a smaller loss. Where the lattice is too large for that, or a limit stops the search, it is the best
+    found, with a bound on how much less another could have. Ctrl-C ends the search the same way. With --suppression, a
+    requirement that compares a class with the rest of the table (such as t_closeness) is not proved either: which classes to
+    leave out is decided by a rule, and another choice might lose less.
     """
     from ..core.errors import InputError
     from ..core.roles import Roles
@@ -104,6 +106,7 @@ def run(
             "checked": found.checked,
             "seconds": found.seconds,
             "stopped": found.stopped,
+            "why": found.why,
             "requirements": [str(requirement) for requirement in wanted],
             "release": None if out is None else str(out),
         }
@@ -131,6 +134,11 @@ def show(found: Any) -> None:
     typer.echo(f"{found.minimise}: {found.loss:.6g}; {found.suppressed:,} of {found.rows:,} rows ({share}) left out.")
     if found.status == "optimal":
         typer.echo(f"Proved: no node of the {found.nodes:,} in the lattice has less ({found.checked:,} were checked).")
+    elif found.status == "rule":
+        typer.echo(
+            f"The best found of the {found.nodes:,} nodes in the lattice ({found.checked:,} were checked); not proved: {found.why}. "
+            f"None has less than {found.bound:.6g}."
+        )
     else:
         why = {"time": "The time is up", "checks": "The nodes are used up", "interrupt": "Interrupted"}
         typer.echo(

@@ -15,6 +15,7 @@ import numpy as np
 from .column import Column, FloatArray, IntArray
 from .counts import Counts, exact
 from .noun import dataclass
+from .population import Cover
 
 if TYPE_CHECKING:
     from .hierarchy import Hierarchy
@@ -50,7 +51,8 @@ class Sensitive:
 class Classes:
     """Rows per class in `size`; where a sensitive attribute is given, `n` rows of `value` in `member` for each entry.
 
-    Entries are sorted by class, then by value.
+    Entries are sorted by class, then by value. `whole` are the rows of the table that the classes are part of, where they are
+    not all of it; `cover` says whom of a population they cover, where one is known.
     """
 
     size: IntArray
@@ -58,6 +60,8 @@ class Classes:
     value: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     n: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     sensitive: Sensitive | None = None
+    whole: int | None = None
+    cover: Cover | None = None
 
     def _about(self) -> list[str]:
         return [f"{len(self.size):,} classes", f"{int(self.size.sum()):,} rows"]
@@ -99,6 +103,13 @@ class Classes:
     def rows(self) -> int:
         """N, the rows in all classes."""
         return int(self.size.sum())
+
+    @property
+    def table_rows(self) -> int:
+        """The rows of the table that these classes are part of."""
+        if self.whole is not None:
+            return self.whole
+        return self.rows if self.sensitive is None else int(self.sensitive.total.sum())
 
     @cached_property
     def p(self) -> FloatArray:

@@ -89,7 +89,9 @@ class Card:
     """What a value means, true for every value within the bounds."""
     misleads: str
     needs: frozenset[Literal["sensitive", "original", "pairs", "population"]] = frozenset()
-    scope: Literal["class", "table"] = "class"
+    scope: Literal["class", "classes", "table"] = "class"
+    """What a value is of. `class`: of each class, from the class and the overall distribution. `classes`: of each class too,
+    but found with all classes at once, so that a sanitizer cannot ask it of a single one. `table`: of the whole table."""
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     inherited: bool | Callable[..., bool] = False
     """Whether a class that holds a class which meets a bound meets it too, whatever the rest of the table: then the rows
@@ -97,6 +99,16 @@ class Card:
     convex: bool | Callable[..., bool] = False
     """Whether a class is at most the mean of its parts, by their rows, given the overall distribution, and only the shares
     of the sensitive values count: then a class that misses a bound by much has many rows that miss it in any part."""
+    alone: bool | Callable[..., bool] = False
+    """Whether the number of a class depends on that class alone, whatever other rows are released: then a class that misses a
+    bound must go, and which rows must be suppressed is no matter of choice. Of a mean, whether what a class costs does so."""
+    costs: Callable[..., FloatArray] | None = None
+    """For a mean over the rows, what each class adds to it: the value is the sum of these by the rows. However a class is cut,
+    parts that hold a share of its rows must cost at least that share of what it costs."""
+    covers: bool = False
+    """Whether it looks at whom of a population the classes cover, where one is given."""
+    more: Callable[..., Mapping[str, Any]] | None = None
+    """Of a class metric, what its score says besides the numbers: from the classes, the numbers and the parameters."""
     noise: bool = False
     """Whether it can be asked where a quasi-identifier was perturbed: it looks at distances, and counts no classes."""
     apart: bool = True
@@ -104,6 +116,15 @@ class Card:
     are then the groups."""
     definition: str = ""
     """The formula, from the docstring of the kernel."""
+
+    @property
+    def steers(self) -> bool:
+        """Whether it can be asked of a class before it is made: from its rows alone, without whom it covers of a population."""
+        return self.scope == "class" and "population" not in self.needs
+
+    def worst(self, values: FloatArray) -> Any:
+        """The worst of some values."""
+        return values.min() if self.better == "higher" else values.max()
 
 
 @dataclass(frozen=True)
@@ -166,6 +187,12 @@ class Metric:
     def inherited(self) -> bool:
         """The card's word for these parameters."""
         said = self.card.inherited
+        return said(**self.arguments) if callable(said) else said
+
+    @property
+    def alone(self) -> bool:
+        """The card's word for these parameters."""
+        said = self.card.alone
         return said(**self.arguments) if callable(said) else said
 
     @property
@@ -259,11 +286,17 @@ class Metric:
     def _score(self, evidence: Evidence, column: str | None) -> Score:
         if self.card.scope == "class":
             classes = evidence.classes(column)
+            if self.card.covers:
+                classes = replace(classes, cover=evidence.population_cover())
             values = self.per_class(classes)
-            worst = values.min() if self.card.better == "higher" else values.max()
+            worst = float(self.card.worst(values))
+            if self.card.more is not None:
+                return Score(
+                    worst, self.card.unit, **{"per_class": values, **self.card.more(classes, values, **self.arguments)}
+                )
             hit = values == worst
             details = {"worst_classes": int(hit.sum()), "worst_rows": int(classes.size[hit].sum())}
-            return Score(float(worst), self.card.unit, "exact", values, details=details)
+            return Score(worst, self.card.unit, "exact", values, details=details)
         found = self.kernel(evidence, column, **self.arguments)
         return found if isinstance(found, Score) else Score(float(found), self.card.unit)
 

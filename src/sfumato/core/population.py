@@ -7,6 +7,7 @@ import numpy as np
 from .column import IntArray
 from .counts import Counts, exact, pack
 from .cover import BoolArray, Domain, read_set
+from .errors import Unavailable
 from .noun import dataclass
 
 _BLOCK = 50_000_000
@@ -22,6 +23,15 @@ class Cover:
     """The people whom no class covers."""
     several: int
     """The people whom more than one class covers."""
+
+
+def covered(cover: Cover | None, why: str) -> Cover:
+    """What the classes cover, or a refusal where no population is given."""
+    if cover is None:
+        raise Unavailable(
+            f"{why} needs a table of the population; give it with --population (or Release(population=...))."
+        )
+    return cover
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +66,7 @@ def cover(tuples: Counts, domains: list[Domain], counts: Counts, *, person: bool
     up; otherwise classes and people are compared, in blocks that bound the memory.
     """
     inside = [
-        [_covered(domain, text) for text in column.texts]
+        [covered_codes(domain, text) for text in column.texts]
         for domain, column in zip(domains, tuples.columns, strict=True)
     ]
     homes = []
@@ -106,7 +116,7 @@ def _compare(
     return crowd.total(sizes, times)
 
 
-def _covered(domain: Domain, text: str | None) -> IntArray:
+def covered_codes(domain: Domain, text: str | None) -> IntArray:
     """The codes of the population that a released value covers; a member of a set need not occur there."""
     covered = domain.covered(text)
     if covered is None and text is not None and text[:1] + text[-1:] == "{}":

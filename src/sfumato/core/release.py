@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
 from typing import Any, Literal
@@ -338,6 +338,10 @@ class Evidence:
         cover = self.population_cover()
         return None if cover is None else cover.sizes
 
+    def cover_from(self, rolled: Callable[[], Cover | None]) -> None:
+        """Take whom the classes cover, in the order of `tuples`, from one who has counted it already, if that one has."""
+        self._kept["rolled"] = rolled
+
     def population_cover(self) -> Cover | None:
         """Whom of the population the classes cover; None without that table. Counted once and kept.
 
@@ -345,6 +349,8 @@ class Evidence:
         """
         if self.release.population is None:
             return None
+        if (rolled := self._kept.pop("rolled", None)) is not None and (counted := rolled()) is not None:
+            self._kept["population"] = counted
         if "population" not in self._kept:
             table, quasi, person = self.release.population, self._quasi(), self.roles.person
             self._check(table)

@@ -45,7 +45,7 @@ class Demands:
         good = np.ones(count, dtype=bool)
         for requirement, value, sensitive in self.items:
             if value is None or sensitive is None:
-                good &= requirement.passes(requirement.metric.per_class(Classes(size)))
+                good &= requirement.passes(requirement.metric.per_class(Classes(size, whole=int(self.n.sum()))))
             elif good.any():  # classes that already failed need not be split by value; the others are numbered anew
                 number, left = np.cumsum(good) - 1, good[member]
                 classes = Classes.of(
@@ -75,5 +75,5 @@ class Demands:
         good = np.ones(rows, dtype=bool)
         for requirement, value, _ in self.items:
             if value is None:
-                good &= requirement.passes(requirement.metric.per_class(Classes(np.arange(1, rows + 1))))
+                good &= requirement.passes(requirement.metric.per_class(Classes(np.arange(1, rows + 1), whole=rows)))
         return int(np.argmax(good)) + 1

@@ -24,14 +24,16 @@ class Steered(Mechanism):
 
     def honours(self, requirement: Requirement) -> bool:
         """Any requirement on classes."""
-        return requirement.metric.card.scope == "class"
+        return requirement.metric.card.steers
 
     @property
     def promises(self) -> tuple[Requirement, ...]:
         """k and the requirements."""
         return (*((k_anonymity.at_least(self.k),) if self.k is not None else ()), *self.require)
 
-    def check_steering(self, *whole: str, cannot: str = "it is about the whole table, not about a class") -> None:
+    def check_steering(
+        self, *whole: str, cannot: str = "it looks at the whole table or a population, not at a class alone"
+    ) -> None:
         """Refuse what cannot be honoured, and numbers (k and those named) that are not whole or below 1."""
         for name in ("k", *whole):
             value = getattr(self, name)

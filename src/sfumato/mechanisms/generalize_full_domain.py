@@ -23,7 +23,7 @@ from ._steered import Steered
 
 @dataclass(frozen=True)
 class GeneralizeFullDomain(Steered):
-    """The full-domain generalization of least loss, proved, under any conjunction of registered requirements."""
+    """The full-domain generalization of least loss under any conjunction of registered requirements; its note says what is proved."""
 
     k: int | None = None
     minimise: str = "loss"
@@ -35,10 +35,10 @@ class GeneralizeFullDomain(Steered):
         name="generalize_full_domain",
         title="Optimal full-domain generalization",
         promise="every requirement given is met (k_anonymity >= k, l-diversity, t-closeness, leakages, ...), and no other "
-        "choice of levels costs less, or a bound says how much less one could cost",
+        "choice of levels costs less; where that is not proved, the note says so, with a bound on how much less one could cost",
         against="an adversary who knows all quasi-identifiers of a person and that the person is in the release",
         cost="all values of a column are generalized to the same level of its hierarchy (global recoding), which loses more "
-        "than local recoding and is simpler to use; rows of classes that miss a requirement are left out, up to a limit; no "
+        "than local recoding and is simpler to use; rows of classes that miss a requirement are left out, up to a limit, and no others; no "
         "sensitive value is changed",
         source="Samarati 2001; LeFevre, DeWitt, Ramakrishnan 2005 (Incognito); pruning also after El Emam et al. 2009 (OLA) "
         "and Kohlmayer et al. 2012 (Flash)",

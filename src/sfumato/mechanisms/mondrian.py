@@ -70,7 +70,7 @@ class Mondrian(Steered):
 
     def honours(self, requirement: Requirement) -> bool:
         """Any requirement on classes, and (n,t)-closeness."""
-        return requirement.metric.card.scope == "class" or requirement.metric.card.name == n_t_closeness.card.name
+        return requirement.metric.card.steers or requirement.metric.card.name == n_t_closeness.card.name
 
     def __call__(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None

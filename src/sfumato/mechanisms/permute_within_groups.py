@@ -77,7 +77,7 @@ class PermuteWithinGroups(Mechanism):
     def honours(self, requirement: Requirement) -> bool:
         """What a group's sensitive values can meet, where Mondrian makes the groups."""
         card = requirement.metric.card
-        return self.groups == "mondrian" and card.scope == "class" and card.apart and "sensitive" in card.needs
+        return self.groups == "mondrian" and card.steers and card.apart and "sensitive" in card.needs
 
     @property
     def promises(self) -> tuple[Requirement, ...]:

@@ -78,7 +78,7 @@ class Personalize(Steered):
         card = requirement.metric.card
         if card.name == personalized_breach.card.name:
             return requirement.metric.column in (None, self.column)
-        return card.scope == "class" and "sensitive" not in card.needs
+        return card.steers and "sensitive" not in card.needs
 
     @property
     def promises(self) -> tuple[Requirement, ...]:

@@ -38,9 +38,10 @@ def demands(require: tuple[Requirement, ...], roles: Roles) -> dict[str | None, 
     """The requirements by the column that they look at, the cheap ones, which look at none, first."""
     found: dict[str | None, list[Requirement]] = {None: []}
     for requirement in require:
-        if requirement.metric.card.scope != "class":
+        if not requirement.metric.card.steers:
+            why = "looks at a population" if requirement.metric.card.scope == "class" else "looks at the whole table"
             raise InputError(
-                f"Ranges cannot be chosen by {requirement}: it is about the whole table, not about a class; "
+                f"Ranges cannot be chosen by {requirement}: it {why}, not at a class alone; "
                 "ask for example k_anonymity, entropy_l_diversity or t_closeness instead."
             )
         names = sensitive_columns([requirement.metric], roles) or (None,)

@@ -172,7 +172,7 @@ class Ranges:
             inside = plain.before[high[part]] - plain.before[low[part]]
             there = inside > 0
             of = np.nonzero(there)[0]
-            classes = Classes(inside[there])
+            classes = Classes(inside[there], whole=self.rows)
             if name is not None:
                 number = np.cumsum(there.ravel()) - 1
                 held = split.before[high[part]] - split.before[low[part]]

@@ -144,6 +144,7 @@ class Walk:
         verdict = self.judge(self.judge.rollup(levels))
         if verdict.feasible:
             verdict = self.judge.whole(verdict)
+        self.problem.learn(verdict)
         self.problem.checked += 1
         if self.bounds is not None:
             self.bounds.learn(verdict)

@@ -32,13 +32,15 @@ def nearest(problem: Problem, *, proved: bool, suppression: float) -> str:
     """One paragraph for the owner."""
     judge, lattice = problem.judge, problem.lattice
     asked = " and ".join(map(str, judge.require))
-    share = f" with at most {100 * suppression:.3g}% of the rows suppressed" if judge.limit else ""
+    share = f" with at most {100 * suppression:.3g}% of the rows suppressed" if judge.limit or problem.idle else ""
     if not proved:
         return (
             f"No generalization that meets {asked}{share} was found among {problem.checked:,} of {lattice.nodes:,} nodes "
             "before the search was stopped; give it more time."
         )
     parts = [f"No generalization meets {asked}{share}."]
+    if problem.doubtful:
+        parts = [f"No generalization that meets {asked}{share} was found. That is not proved: {problem.why}."]
     nodes = _general(problem)
     for requirement in judge.require:
         reached = _best(judge, requirement, nodes, every=len(nodes) == lattice.nodes)
@@ -133,6 +135,10 @@ def _best(
     """
     found: tuple[float, Levels] | None = None
     settled, on_classes = every, requirement.metric.card.scope == "class"
+    chosen = not on_classes and (
+        requirement.metric.card.scope == "classes" or requirement.metric.card.costs is not None
+    )
+    settled &= not (judge.limit and chosen)  # another choice of classes to leave out might come nearer
     others = _asking(judge, requirement, None)
     for node in nodes:
         grouped = judge.rollup(node)
@@ -189,8 +195,8 @@ def _loosened(
 
 def _fewest(judge: Judge, nodes: list[Levels]) -> tuple[int, Levels] | None:
     """The fewest rows that would have to be suppressed for everything to be met, if any would do, and where."""
-    if all(r in judge.on_table for r in judge.require):
+    if all(r.metric.card.scope == "table" and r.metric.card.costs is None for r in judge.require):
         return None
-    free = dataclasses.replace(judge, limit=judge.rollup.rows)
+    free = dataclasses.replace(judge, limit=judge.rollup.rows, prices=None)
     verdicts = (free.whole(free(judge.rollup(node))) for node in nodes)
     return min(((v.suppressed, v.grouped.levels) for v in verdicts if v.feasible), default=None)

@@ -102,6 +102,8 @@ class Choice:
     nodes: int
     checked: int
     seconds: float
+    why: str | None = None
+    """What keeps them from being proved: which classes to leave out was decided by a rule."""
 
     def of(self, *columns: str) -> QidRelease:
         """The release of one set, in whatever order it is named."""
@@ -131,7 +133,8 @@ class Choice:
             "minimise": self.minimise,
             "requirements": [str(requirement) for requirement in self.require],
             "metrics": {str(m): {"unit": m.card.unit, "better": m.card.better} for m in self.metrics},
-            "status": "optimal",
+            "status": "optimal" if self.why is None else "rule",
+            "why": self.why,
             "rows": self.rows,
             "nodes": self.nodes,
             "checked": self.checked,
@@ -158,7 +161,9 @@ def qid_choice(
     population: Table | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Choice:
-    """The best release of every non-empty set of candidates (of at most `max_columns`), proved, and what it gives away.
+    """The best release of every non-empty set of candidates (of at most `max_columns`), and what it gives away.
+
+    That is proved, unless which classes to leave out had to be decided by a rule; then `why` says for which requirement.
 
     `candidates` are the roles' quasi-identifiers unless named; those not named are not released. Requirements and what is
     minimised are asked of the release in which the columns outside the set are `*`; a larger set is therefore never worse.
@@ -198,6 +203,7 @@ def qid_choice(
         rows=problem.judge.rollup.rows,
         nodes=nodes,
         checked=problem.checked,
+        why=problem.why if problem.doubtful else None,
         seconds=time.monotonic() - started,
     )
 

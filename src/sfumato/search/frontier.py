@@ -89,7 +89,8 @@ class Frontier:
     """The nodes that no other beats, from the best utility to the least risk.
 
     `status`: "exact" if every node of the lattice was measured or is beaten for certain; "anytime" if the search was stopped,
-    and then nodes may be missing and a node that stands here may be beaten by one that was not seen.
+    and then nodes may be missing and a node that stands here may be beaten by one that was not seen. "rule" if every node was,
+    but which of its classes to leave out was decided by a rule, and `why` says for which requirement.
     """
 
     risk: Axis
@@ -98,7 +99,7 @@ class Frontier:
     knee: int | None
     policies: tuple[Policy, ...]
     require: tuple[Requirement, ...]
-    status: Literal["exact", "anytime"]
+    status: Literal["exact", "rule", "anytime"]
     stopped: Stopped | None
     lattice: int
     checked: int
@@ -106,6 +107,8 @@ class Frontier:
     seconds: float
     seen: tuple[FloatArray, FloatArray] = field(repr=False)
     """Risk and utility of every node that was measured and meets the requirements."""
+    why: str | None = None
+    """What keeps a rule from being a proof."""
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -117,6 +120,7 @@ class Frontier:
             "utility": dataclasses.asdict(self.utility),
             "requirements": [str(requirement) for requirement in self.require],
             "status": self.status,
+            "why": self.why,
             "stopped": self.stopped,
             "rows": self.rows,
             "nodes": self.lattice,
@@ -205,7 +209,8 @@ def policy_frontier(
         knee=knee(risks, losses, np.arange(len(nodes))) if np.isfinite([risks, losses]).all() else None,
         policies=tuple(_policy(walk, name, levels, nodes, down, across) for name, levels in fixed.items()),
         require=tuple(require),
-        status="exact" if stopped is None else "anytime",
+        status="anytime" if stopped is not None else "rule" if problem.doubtful else "exact",
+        why=problem.why if problem.doubtful else None,
         stopped=stopped,
         lattice=problem.lattice.nodes,
         checked=problem.checked,

@@ -1,4 +1,4 @@
-"""The full-domain generalization of least loss: proved, or the best found with a bound on what was missed.
+"""The full-domain generalization of least loss: proved, or the best found and why it is not.
 
 Every column is generalized to one level of its hierarchy (Samarati 2001; LeFevre, DeWitt, Ramakrishnan 2005), and rows
 of classes that miss a requirement are suppressed up to a limit. What prunes: requirements that cannot be met below a node
@@ -32,7 +32,12 @@ Watch = Callable[[int, float | None, float], None]
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """A node, its loss, and the proof: no node costs less than `bound`."""
+    """A node, its loss, and the proof: no node costs less than `bound`.
+
+    `status`: "optimal" if that is proved, whichever classes are left out; "rule" if all nodes were looked at, but which classes
+    to leave out was decided by a rule, and another choice might cost less (`why` says for which requirement); "gap" if the
+    search was stopped.
+    """
 
     levels: dict[str, int]
     minimise: str
@@ -43,12 +48,14 @@ class Found:
     nodes: int
     checked: int
     seconds: float
-    status: Literal["optimal", "gap"]
+    status: Literal["optimal", "rule", "gap"]
     stopped: Literal["time", "checks", "interrupt"] | None
     loss_arithmetic: float
     loss_geometric: float
     problem: Problem = field(repr=False)
     verdict: Verdict = field(repr=False)
+    why: str | None = None
+    """What keeps a rule from being a proof."""
 
     @property
     def gap(self) -> float:
@@ -63,6 +70,8 @@ class Found:
         levels = ", ".join(f"{name} {level}" for name, level in self.levels.items())
         if self.status == "optimal":
             proof = f"no node of the {self.nodes:,} in the lattice has less"
+        elif self.status == "rule":
+            proof = f"the best found of the {self.nodes:,} nodes in the lattice; not proved: {self.why}"
         else:
             proof = f"no node of the {self.nodes:,} in the lattice has less than {self.bound:.6g}"
         return f"Levels {levels}: {self.minimise} {self.loss:.6g}, {proof}; {self.suppressed:,} of {self.rows:,} rows suppressed."
@@ -133,23 +142,27 @@ def optimal_generalization(
     if problem.best is None:
         raise Infeasible(nearest(problem, proved=proved, suppression=suppression))
     best = problem.best
+    settled = problem.settled(best.loss)
+    done = proved or bound >= best.loss - problem.slack
+    sure = min(best.loss, max(problem.doubt, problem.ground))
     plain = [term_value(problem, best.verdict, name) for name in ("loss", "loss_geometric")]
     return Found(
         levels=problem.lattice.name(best.levels),
         minimise=minimise,
         loss=best.loss,
-        bound=best.loss if proved else min(bound, best.loss),
+        bound=min(best.loss if proved else min(bound, best.loss), best.loss if settled else sure),
         suppressed=best.verdict.suppressed,
         rows=problem.judge.rollup.rows,
         nodes=problem.lattice.nodes,
         checked=problem.checked,
         seconds=time.monotonic() - started,
-        status="optimal" if proved or bound >= best.loss - problem.slack else "gap",
+        status="gap" if not done else "optimal" if settled else "rule",
         stopped=stopped,
         loss_arithmetic=plain[0],
         loss_geometric=plain[1],
         problem=problem,
         verdict=best.verdict,
+        why=None if settled else problem.why,
     )
 
 

@@ -11,6 +11,7 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from ..metrics.privacy.mutual_information import information
 from ..metrics.utility.non_uniform_entropy import conditional_bits
 from .judge import Judge, Verdict
 from .lattice import Ladder
+from .rollup import Grouped
 
 
 class Term(ABC):
@@ -51,6 +53,14 @@ class Term(ABC):
     def rise(self, verdict: Verdict) -> float:
         """What every generalization costs at least."""
         return -math.inf
+
+    def price(self, grouped: Grouped) -> FloatArray | None:
+        """What leaving out each class of a node adds, where that adds up whichever others are left out; else None."""
+        return None
+
+    def spared(self, verdict: Verdict) -> float:
+        """What a node costs at least if these classes are left out, and perhaps others."""
+        return self.constant
 
 
 def _none(judge: Judge) -> list[FloatArray]:
@@ -119,6 +129,21 @@ class Shares(Term):
             return min(math.expm1(sum(map(math.log1p, means)) / len(means)), 1.0)
         return min(sum(w * mean for w, mean in zip(self.weights, means, strict=True)), 1.0)
 
+    def price(self, grouped: Grouped) -> FloatArray | None:
+        """Its rows lose what they still have; a geometric mean is no sum."""
+        if self.geometric:
+            return None
+        found = np.zeros(len(grouped))
+        for j, (w, level, code) in enumerate(
+            zip(self.weights, grouped.levels, self.judge.rollup.tuples.codes, strict=True)
+        ):
+            found += w * (self.gone[j] - self.open[j][level][code[grouped.first]])
+        return found * grouped.size / self.rows
+
+    def spared(self, verdict: Verdict) -> float:
+        """Whoever else is left out loses no less."""
+        return self.value(verdict)
+
     def penalty(self, verdict: Verdict) -> float:
         """Rows that must go lose what they still have, and below they have more: the least is what they have here."""
         if not verdict.floor.any():
@@ -143,6 +168,14 @@ class Height(Term):
         """The sum of the levels."""
         return float(sum(verdict.grouped.levels))
 
+    def price(self, grouped: Grouped) -> FloatArray | None:
+        """Nothing."""
+        return np.zeros(len(grouped))
+
+    def spared(self, verdict: Verdict) -> float:
+        """The same, whoever is left out."""
+        return self.value(verdict)
+
 
 class Discernibility(Term):
     """`sum_c N_c^2`, and N for every suppressed row."""
@@ -157,6 +190,15 @@ class Discernibility(Term):
         """As the metric has it."""
         size = verdict.grouped.size[verdict.kept].astype(np.float64)
         return float((size**2).sum()) + float(verdict.suppressed) * self.rows
+
+    def price(self, grouped: Grouped) -> FloatArray | None:
+        """N for each of its rows, instead of its own size."""
+        size = grouped.size.astype(np.float64)
+        return size * (self.rows - size)
+
+    def spared(self, verdict: Verdict) -> float:
+        """No class costs more than N for each of its rows."""
+        return self.value(verdict)
 
     def penalty(self, verdict: Verdict) -> float:
         """A row that must go costs N instead of the 1 it costs at least."""
@@ -380,6 +422,24 @@ class Loss:
             if at_least > -math.inf:
                 more += factor * max(at_least - term.constant, 0.0)
         return more
+
+    def price(self, grouped: Grouped) -> FloatArray | None:
+        """What leaving out each class of a node adds; None where that depends on which others are left out."""
+        total = np.zeros(len(grouped))
+        for factor, term in self.terms:
+            price = term.price(grouped)
+            if price is None:
+                return None
+            total += factor * price
+        return total
+
+    def spared(self, verdict: Verdict) -> float:
+        """What a node costs at least whatever is left out besides what must be, where its verdict leaves that in doubt."""
+        if verdict.by_rule or verdict.least is None:
+            return -math.inf
+        gone = int(verdict.grouped.size[~verdict.least].sum())
+        fewest = replace(verdict, kept=verdict.least, suppressed=gone)
+        return sum(factor * term.spared(fewest) for factor, term in self.terms) + verdict.price
 
     def columns(self) -> list[FloatArray]:
         """The base by column and level, added up; a geometric mean is not in it, being no sum."""

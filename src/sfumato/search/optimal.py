@@ -115,7 +115,7 @@ class Bounds:
 def explore(problem: Problem) -> tuple[bool, float]:
     """Judge nodes until the best is proved or the budget is spent: whether it is proved, and the bound on what is left."""
     bounds = Bounds(problem)
-    problem.floor = bounds.least
+    problem.ground = problem.floor = bounds.least
     # where a node above a feasible one is feasible and costs what its levels say, a miss is worth more the higher it is
     from_above = (
         problem.judge.limit == 0 and problem.judge.upward and all(term.by_levels for _, term in problem.loss.terms)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import field
 
 from ..core.asked import sensitive_columns
 from ..core.counted import CountedTable
@@ -64,6 +65,40 @@ class Problem:
     floor: float = -math.inf
     """No node that was not judged costs less than this."""
     watch: Callable[[Problem, float | None], None] | None = None
+    ground: float = -math.inf
+    """No node costs less than this, by its levels alone."""
+    doubt: float = math.inf
+    """Nodes of which it is in doubt which classes to leave out cost no less than this, whatever the choice."""
+    doubtful: dict[Requirement, None] = field(default_factory=dict)
+    """The requirements that leave it in doubt."""
+    idle: int = 0
+    """Rows that might be left out, and are not, since no requirement says which."""
+
+    def learn(self, verdict: Verdict) -> None:
+        """Remember what a verdict leaves in doubt."""
+        doubtful = verdict.doubtful or (verdict.missed if self.idle else ())
+        if doubtful:
+            self.doubtful |= dict.fromkeys(doubtful)
+            if self.doubt > -math.inf:
+                self.doubt = min(self.doubt, -math.inf if self.idle else self.loss.spared(verdict))
+
+    def settled(self, loss: float) -> bool:
+        """Whether no choice of the classes to leave out that was in doubt can cost less than this."""
+        return max(self.doubt, self.ground) >= loss - (self.slack if math.isfinite(loss) else 0.0)
+
+    @property
+    def why(self) -> str:
+        """Why the rows to leave out are in doubt, to stand after `not proved:`."""
+        asked = " and ".join(map(str, self.doubtful))
+        if self.idle:
+            return (
+                f"{asked} {_verb(self.doubtful, 'is', 'are')} about the whole table, and no class was left out for "
+                f"{_verb(self.doubtful, 'it', 'them')}, though {self.idle:,} rows might be"
+            )
+        return (
+            f"which classes to leave out for {asked} was decided by a rule (those that miss it, or cost a mean most, go), and "
+            "another choice of rows might lose less"
+        )
 
     def check(self, levels: Levels) -> Verdict:
         """Judge a node, and keep it if it is the best."""
@@ -72,7 +107,11 @@ class Problem:
         loss = self.loss.value(verdict) if verdict.feasible else None
         promising = loss is not None and (self.best is None or self.better(loss, (sum(levels), levels)))
         if promising or self.judge.telling:  # what is asked of the whole table costs most, so it is asked last
-            verdict = self.judge.whole(verdict)
+            judged, verdict = verdict, self.judge.whole(verdict)
+            if promising and verdict.feasible and verdict.suppressed != judged.suppressed:
+                loss = self.loss.value(verdict)
+                promising = self.best is None or self.better(loss, (sum(levels), levels))
+        self.learn(verdict)
         if promising and verdict.feasible:
             assert loss is not None
             self.best = Best(verdict, loss)
@@ -98,6 +137,10 @@ class Problem:
         """Whether the time or the checks are used up."""
         late = self.deadline is not None and time.monotonic() > self.deadline
         return late or (self.most is not None and self.checked >= self.most)
+
+
+def _verb(some: Collection[Requirement], one: str, several: str) -> str:
+    return one if len(some) == 1 else several
 
 
 def pose(
@@ -132,17 +175,20 @@ def pose(
         raise InputError(f"{table.name} has no rows.")
     lattice = Lattice.of(counts, roles)
     rollup = Rollup(counts, lattice, split)
-    on_classes = any(r.metric.card.scope == "class" for r in require)
+    rows = int(suppression * counts.rows + 1e-9)
+    chooses = any(r.metric.card.scope != "table" or r.metric.card.costs is not None for r in require)
     judge = Judge(
         rollup,
         roles,
         tuple(require),
-        int(suppression * counts.rows + 1e-9) if on_classes else 0,
+        rows if chooses else 0,
         CountedTable(counts, name=table.name),
         population,
         paired=any("pairs" in m.card.needs for m in asked),
+        prices=lambda grouped: loss.price(grouped),
     )
-    return Problem(lattice, judge, wanted.prepare(judge))
+    loss = wanted.prepare(judge)
+    return Problem(lattice, judge, loss, idle=0 if chooses else rows)
 
 
 def _others(asked: Sequence[Metric], roles: Roles, table: Table, split: tuple[str, ...]) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ from ..metrics.privacy.mutual_information import information
 from .judge import Judge, Verdict
 
 _FROM_CLASSES: dict[str, Callable[[Classes], float]] = {
-    "marketer_risk": lambda classes: len(classes) / classes.rows,  # the mean over rows of 1/N_c
     "mutual_information": information,
 }
 """Metrics on the whole table that are a function of the classes."""
@@ -23,13 +22,16 @@ def score(judge: Judge, metric: Metric, verdict: Verdict) -> Score:
     if "sensitive" in card.needs:
         columns = [metric.column] if metric.column else [*judge.roles.sensitive]
     known = all(name is None or name in judge.attributes for name in columns)
-    if not known or not columns or (card.scope != "class" and card.name not in _FROM_CLASSES):
+    enough = card.scope == "class" or card.costs is not None or card.name in _FROM_CLASSES
+    if not known or not columns or not enough or card.more is not None:
         return metric.score(judge.evidence(verdict.grouped, verdict.kept))
     worst = min if card.better == "higher" else max
     values = []
     for name in columns:
         classes = judge.classes(name, verdict.grouped, verdict.kept, left=verdict.suppressed > 0)
-        if card.scope != "class":
+        if card.costs is not None:
+            values.append(float(card.costs(classes, **metric.arguments).sum()) / classes.rows)
+        elif card.scope != "class":
             values.append(_FROM_CLASSES[card.name](classes))
         else:
             found = metric.per_class(classes)

@@ -267,6 +267,7 @@ def explore_wide(problem: Problem) -> tuple[bool, float]:
     """Find a good node, bound, and go on with both in turn until the time is up or the two meet."""
     wide = Wide(problem)
     wide.bound()
+    problem.ground = problem.floor
     if wide.start():
         wide.settle()
     sizes = SIZES if problem.deadline is not None else SIZES[:-1]

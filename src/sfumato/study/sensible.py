@@ -89,7 +89,7 @@ def candidates(
     counts = table.count(roles.quasi)
     nodes = Lattice.of(counts, roles).nodes
     least = smallest_k(require)
-    means = any(requirement.metric.card.scope == "table" for requirement in require) or not require
+    means = any(not requirement.metric.card.steers for requirement in require) or not require
     if means:
         ks = [k for k in _KS if k >= least]
     else:

@@ -1,7 +1,7 @@
 """The homogeneity attack as a measure (Machanavajjhala et al. 2007; Manta 3.2): people in classes of one sensitive value."""
 
-import numpy as np
-
+from ...core.classes import Classes
+from ...core.column import FloatArray
 from ...core.metric import Score, measure
 from ...core.parameter import Words
 from ...core.release import Evidence
@@ -18,6 +18,11 @@ def _sentence(value: float) -> str:
     )
 
 
+def _costs(classes: Classes, dont_care: frozenset[str]) -> FloatArray:
+    """The rows of each class of one value; any part of such a class is another."""
+    return (classes.size * (claims(classes, 1.0, dont_care) >= 0)).astype(float)
+
+
 @measure(
     title="exposed to homogeneity",
     question="How many people are in a class in which everybody has the same sensitive value?",
@@ -32,6 +37,8 @@ def _sentence(value: float) -> str:
     "whole table has one value, everybody is exposed without any release.",
     needs=frozenset({"sensitive"}),
     scope="table",
+    costs=_costs,
+    alone=True,
     parameters={"dont_care": Words()},
 )
 def homogeneity_exposed(evidence: Evidence, column: str, dont_care: frozenset[str] = frozenset()) -> Score:
@@ -40,6 +47,6 @@ def homogeneity_exposed(evidence: Evidence, column: str, dont_care: frozenset[st
     Extremes: 0 if every class holds two values; 1 if every class holds one, as do classes of one row.
     """
     classes = evidence.classes(column)
-    hit = claims(classes, 1.0, dont_care) >= 0
-    details = {"exposed_classes": int(hit.sum()), "exposed_people": int(classes.size[hit].sum())}
-    return Score(float(np.sum(classes.size[hit])) / classes.rows, "share of people", "exact", details=details)
+    exposed = _costs(classes, dont_care)
+    details = {"exposed_classes": int((exposed > 0).sum()), "exposed_people": int(exposed.sum())}
+    return Score(float(exposed.sum()) / classes.rows, "share of people", "exact", details=details)

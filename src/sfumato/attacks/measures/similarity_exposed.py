@@ -1,5 +1,7 @@
 """The similarity attack as a measure (Li et al. 2007; Manta 3.2.3): people in classes whose values mean nearly the same."""
 
+from ...core.classes import Classes
+from ...core.column import FloatArray
 from ...core.metric import Score, measure
 from ...core.parameter import Choice, Number
 from ...core.release import Evidence
@@ -16,6 +18,13 @@ def _sentence(value: float) -> str:
     )
 
 
+def _costs(classes: Classes, by: str, width: float) -> FloatArray:
+    """The rows of each class whose values are close; any part of such a class is another."""
+    assert classes.sensitive is not None
+    _, near = closeness(classes.sensitive, "taxonomy" if by == "taxonomy" else "order", level=None, width=width)
+    return (classes.size * near.close(classes)).astype(float)
+
+
 @measure(
     title="exposed to similarity",
     question="How many people are in a class whose sensitive values all mean nearly the same?",
@@ -30,6 +39,8 @@ def _sentence(value: float) -> str:
     "everybody, and one row from elsewhere in a class hides all others in it.",
     needs=frozenset({"sensitive"}),
     scope="table",
+    costs=_costs,
+    alone=lambda by, width: by == "taxonomy",
     parameters={"by": Choice(("taxonomy", "order")), "width": Number(0.1, 0, 0.999)},
 )
 def similarity_exposed(evidence: Evidence, column: str, by: str, width: float = 0.1) -> Score:
@@ -40,8 +51,6 @@ def similarity_exposed(evidence: Evidence, column: str, by: str, width: float = 
     every class holds one value.
     """
     classes = evidence.classes(column)
-    assert classes.sensitive is not None
-    _, near = closeness(classes.sensitive, "taxonomy" if by == "taxonomy" else "order", level=None, width=width)
-    hit = near.close(classes)
-    details = {"exposed_classes": int(hit.sum()), "exposed_people": int(classes.size[hit].sum())}
-    return Score(float(classes.size[hit].sum()) / classes.rows, "share of people", "exact", details=details)
+    exposed = _costs(classes, by, width)
+    details = {"exposed_classes": int((exposed > 0).sum()), "exposed_people": int(exposed.sum())}
+    return Score(float(exposed.sum()) / classes.rows, "share of people", "exact", details=details)

@@ -31,7 +31,8 @@ def _sentence(value: float) -> str:
     misleads="It is the worst k facts about the worst person: most people fare better, and nobody may know such facts. It takes the "
     "rows of a class as equally likely and classes as independent.",
     needs=frozenset({"sensitive"}),
-    scope="table",
+    scope="classes",
+    alone=lambda k, knowledge: k <= 1 or knowledge == "negations",
     parameters={
         "k": Number(1, 0, MOST, whole=True),
         "knowledge": Choice(("implications", "negations"), "implications"),
@@ -49,10 +50,13 @@ def worst_case_background(
     """
     classes = evidence.classes(column)
     own = worst_posteriors(classes, k, knowledge, anywhere=False)
+    anywhere = worst_posteriors(classes, k, knowledge)
+    # where facts about others add nothing to the worst class, each class has what those about itself tell
+    per_class = own if own.max() == anywhere.max() else anywhere
     hit = own == own.max()
     details = {
         "worst_classes": int(hit.sum()),
         "worst_rows": int(classes.size[hit].sum()),
         "own_class": float(own.max()),
     }
-    return Score(float(worst_posteriors(classes, k, knowledge).max()), "probability", "exact", details=details)
+    return Score(float(per_class.max()), "probability", "exact", per_class, details=details)

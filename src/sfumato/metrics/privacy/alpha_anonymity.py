@@ -30,6 +30,7 @@ def _sentence(value: float) -> str:
     bounds=(0, 1),
     monotone=True,
     convex=True,
+    alone=True,
     source="Wong, Li, Fu, Wang 2006, general (alpha,k)-anonymity",
     sentence=_sentence,
     misleads="It is only the alpha: (alpha,k)-anonymity is alpha_anonymity <= alpha together with k_anonymity >= k. A value that "

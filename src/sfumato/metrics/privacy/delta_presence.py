@@ -1,12 +1,14 @@
 """delta-presence: whether a person of a public table is in the release (Nergiz, Atzori, Clifton 2007; Manta 3.3.1)."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
+from ...core.classes import Classes
 from ...core.column import FloatArray
-from ...core.errors import Unavailable
-from ...core.metric import Score, measure
-from ...core.population import Cover
-from ...core.release import Evidence
+from ...core.metric import measure
+from ...core.population import Cover, covered
 from ...core.words import up
 
 
@@ -22,13 +24,23 @@ def _sentence(value: float) -> str:
     )
 
 
-def presence(evidence: Evidence, why: str) -> tuple[FloatArray, Cover, int]:
+def presence(classes: Classes, why: str) -> tuple[FloatArray, Cover, int]:
     """The probability that a person whom a class covers is in it, what the classes cover, and how many are too large."""
-    cover = evidence.population_cover()
-    if cover is None:
-        raise Unavailable(f"{why} needs the public table; give it with --population (or Release(population=...)).")
-    sample = evidence.classes().size
+    cover, sample = covered(classes.cover, why), classes.size
     return sample / np.maximum(cover.sizes, sample), cover, int((cover.sizes < sample).sum())
+
+
+def _more(classes: Classes, values: FloatArray) -> Mapping[str, Any]:
+    _, cover, short = presence(classes, "delta_presence")
+    details = {
+        "minimum": 0.0 if cover.nobody else float(values.min()),
+        "people_in_no_class": cover.nobody,
+        "people_in_several_classes": cover.several,
+        "classes_larger_than_population": short,
+    }
+    if cover.several and not short:
+        return {"exactness": "estimate", "ci": (float(values.max()), 1.0), "details": details}
+    return {"exactness": "bound" if short else "exact", "details": details}
 
 
 @measure(
@@ -39,14 +51,16 @@ def presence(evidence: Evidence, why: str) -> tuple[FloatArray, Cover, int]:
     unit="probability",
     bounds=(0, 1),
     monotone=False,
+    alone=True,
+    covers=True,
     source="Nergiz, Atzori, Clifton 2007; Manta 2013, sec. 3.3.1",
     sentence=_sentence,
     misleads="It assumes that the adversary holds the same public table as the owner. Classes are judged one by one: where "
     "their values overlap, people can be likelier to be in the release than each class that covers them says, up to certainty.",
     needs=frozenset({"population"}),
-    scope="table",
+    more=_more,
 )
-def delta_presence(evidence: Evidence, column: None) -> Score:
+def delta_presence(classes: Classes) -> FloatArray:
     """`max_c P(t in T | T') = max_c N_c / F_c`, N_c people in the class, F_c people of the public table that it covers.
 
     This is delta_max; delta_min, the other end, is in the details and is delta_presence_min. It is the share of all ways
@@ -55,14 +69,4 @@ def delta_presence(evidence: Evidence, column: None) -> Score:
     the release F_c is taken as N_c, as if who is covered were in: a bound. Extremes: 1 where everybody whom a class
     covers is in it; N/P where all P people of the public table look alike.
     """
-    per_class, cover, short = presence(evidence, "delta_presence")
-    details = {
-        "minimum": 0.0 if cover.nobody else float(per_class.min()),
-        "people_in_no_class": cover.nobody,
-        "people_in_several_classes": cover.several,
-        "classes_larger_than_population": short,
-    }
-    worst = float(per_class.max())
-    if cover.several and not short:
-        return Score(worst, "probability", "estimate", per_class, ci=(worst, 1.0), details=details)
-    return Score(worst, "probability", "bound" if short else "exact", per_class, details=details)
+    return presence(classes, "delta_presence")[0]

@@ -1,5 +1,6 @@
 """The other end of delta-presence: how surely one can tell that a person is not in the release (Nergiz et al. 2007)."""
 
+from ...core.classes import Classes
 from ...core.metric import Score, measure
 from ...core.release import Evidence
 from ...core.words import down
@@ -39,7 +40,9 @@ def delta_presence_min(evidence: Evidence, column: None) -> Score:
     estimate, since then the rows of a class need not be those of the people whom it covers. Extremes: 0 where someone can
     be ruled out; 1 where everybody is in the release.
     """
-    per_class, cover, short = presence(evidence, "delta_presence_min")
+    per_class, cover, short = presence(
+        Classes(evidence.people, cover=evidence.population_cover()), "delta_presence_min"
+    )
     details = {"people_in_no_class": cover.nobody, "people_in_several_classes": cover.several}
     if cover.nobody:
         return Score(0.0, "probability", "exact", details=details)

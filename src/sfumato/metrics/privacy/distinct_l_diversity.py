@@ -41,6 +41,7 @@ def _sentence(value: float) -> str:
     bounds=(1, float("inf")),
     monotone=True,
     inherited=lambda dont_care: not dont_care,
+    alone=True,
     source="Machanavajjhala et al. 2007; Manta 2013, sec. 3.2.2",
     sentence=_sentence,
     misleads="Values that are there but rare count fully: 99 rows of one value and 1 of another are 2-diverse.",

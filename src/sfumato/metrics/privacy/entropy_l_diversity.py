@@ -24,11 +24,13 @@ def _sentence(value: float) -> str:
 
 
 def trimmed(classes: Classes, dont_care: frozenset[str]) -> FloatArray:
-    """2^H of each class, where of every don't-care value as much is left out as makes H largest.
+    """2^H of each class, where of every don't-care value as many rows are left out as makes H largest.
 
     With M rows kept and `v = 2^(sum n log2 n / M)`, 2^H is M/v. Another value raises H most when v rows of it are kept,
-    and 2^H then grows by exactly 1, whatever else is added. So a don't-care value rarer than v is kept whole, which
-    lowers v, rarest first; each of the rest counts 1. Infinite where there is nothing but don't-care values.
+    which leaves v as it is. So a don't-care value rarer than v is kept whole, which lowers v, rarest first; of each of
+    the rest v rows are kept. Rows are whole: for a given M, H is largest where these values have as equal counts as can be;
+    between one count t for all and t + 1 for all it is largest at an end; and it rises in t up to v and falls from there on.
+    So t is v rounded down or up, the better of both. Infinite where there is nothing but don't-care values.
     """
     care = cared_for(classes, dont_care)
     n = classes.n.astype(np.float64)
@@ -49,7 +51,12 @@ def trimmed(classes: Classes, dont_care: frozenset[str]) -> FloatArray:
         whole[c] += n[entry]
         bits[c] += n[entry] * np.log2(n[entry])
         rest[c] -= 1
-    return np.where(kept > 0, np.maximum(whole / np.exp2(bits / whole), 1.0) + rest, np.inf)
+    each = np.exp2(bits / whole)
+    best = np.ones(len(classes))
+    for t in (np.floor(each), np.ceil(each)):
+        rows = whole + rest * t
+        best = np.maximum(best, rows / np.exp2((bits + rest * t * np.log2(t)) / rows))
+    return np.where(kept > 0, best, np.inf)
 
 
 @measure(
@@ -60,6 +67,7 @@ def trimmed(classes: Classes, dont_care: frozenset[str]) -> FloatArray:
     unit="effective values",
     bounds=(1, float("inf")),
     monotone=True,
+    alone=True,
     source="Machanavajjhala et al. 2007; Manta 2013, sec. 3.2.2; Bezzi 2010, eq. 10",
     sentence=_sentence,
     misleads="It can never exceed 2^H(W) unless common values are don't-care: with a skewed sensitive attribute even the "

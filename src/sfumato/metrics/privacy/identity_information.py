@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from ...core.metric import Score, measure
-from ...core.release import Evidence
+from ...core.classes import Classes
+from ...core.column import FloatArray
+from ...core.metric import measure
 from ...core.words import about, bits
 
 
@@ -31,15 +32,12 @@ def _times(value: float) -> str:
     sentence=_sentence,
     misleads="It takes all original records as different, and it grows with the table: the same class size gives more bits in a "
     "larger table. For a limit on the class size itself use k_anonymity.",
-    scope="table",
 )
-def identity_information(evidence: Evidence, column: None) -> Score:
+def identity_information(classes: Classes) -> FloatArray:
     """`I2(X,c) = H(X) - H(X|c) = log2 N - log2 N_c` (eq. 6), X the original record, all of them different.
 
     `I2(X,c) <= log2(N/k)` in every class is k-anonymity. Weighted by p(c) its mean is H(C) = I(X;C). Where the release
     carries a person column N_c counts people, and N is the sum of them: who is in two classes counts in both. Extremes: 0
     for a single class; log2 N for a class of one row.
     """
-    classes = evidence.classes()
-    per_class = np.log2(classes.rows / classes.size)
-    return Score(float(per_class.max()), "bits", per_class=per_class)
+    return np.log2(classes.table_rows / classes.size)

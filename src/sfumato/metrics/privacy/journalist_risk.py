@@ -1,9 +1,13 @@
 """Journalist risk: re-identification by one who has a list of the population (El Emam and Dankar 2008)."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
-from ...core.metric import Score, measure
-from ...core.release import Evidence
+from ...core.classes import Classes
+from ...core.column import FloatArray
+from ...core.metric import measure
 from ...core.words import up
 
 
@@ -16,6 +20,13 @@ def _sentence(value: float) -> str:
     )
 
 
+def _more(classes: Classes, values: FloatArray) -> Mapping[str, Any]:
+    if classes.cover is None:
+        return {"exactness": "bound"}
+    short = int((classes.cover.sizes < classes.size).sum())
+    return {"details": {"classes_larger_than_population": short} if short else {}}
+
+
 @measure(
     title="journalist risk",
     question="How likely is the most exposed row named by one who has a list of the population?",
@@ -24,23 +35,20 @@ def _sentence(value: float) -> str:
     unit="probability",
     bounds=(0, 1),
     monotone=True,
+    inherited=True,
+    alone=True,
+    covers=True,
     source="El Emam and Dankar 2008",
     sentence=_sentence,
     misleads="Without the population table it is only bounded, by the prosecutor's risk; a sample of few people of many can be far below.",
-    scope="table",
+    more=_more,
 )
-def journalist_risk(evidence: Evidence, column: None) -> Score:
+def journalist_risk(classes: Classes) -> FloatArray:
     """The largest `1/F_c`, F_c the people of the population that the released values of class c cover.
 
     A population person matches where every released value covers theirs (an interval its numbers, a node its leaves).
     Without a population table the value is the bound `1/min N_c`, since a sample's class is part of the population's.
     F_c is never taken below N_c. Extremes: 1 for a row only one person can have; 1/P if all P people look alike.
     """
-    sample = evidence.classes().size
-    population = evidence.population_sizes()
-    if population is None:
-        return Score(float((1.0 / sample).max()), "probability", "bound", 1.0 / sample)
-    per_class = 1.0 / np.maximum(population, sample)
-    short = int((population < sample).sum())
-    details = {"classes_larger_than_population": short} if short else {}
-    return Score(float(per_class.max()), "probability", "exact", per_class, details=details)
+    people = classes.size if classes.cover is None else np.maximum(classes.cover.sizes, classes.size)
+    return 1.0 / people

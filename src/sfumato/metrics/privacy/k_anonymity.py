@@ -29,6 +29,7 @@ def _sentence(value: float) -> str:
     bounds=(1, float("inf")),
     monotone=True,
     inherited=True,
+    alone=True,
     source="Samarati and Sweeney 1998; Manta 2013, sec. 3.1.1; Bezzi 2010, eq. 5",
     sentence=_sentence,
     misleads="It says nothing of what a class reveals: if all its rows share one sensitive value, no one needs to find the row.",

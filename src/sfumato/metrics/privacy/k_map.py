@@ -1,10 +1,14 @@
 """k-map: k-anonymity against the population instead of the release (Sweeney 2001)."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
-from ...core.errors import Unavailable
-from ...core.metric import Score, measure
-from ...core.release import Evidence
+from ...core.classes import Classes
+from ...core.column import FloatArray
+from ...core.metric import measure
+from ...core.population import covered
 from ...core.words import whole
 
 
@@ -21,6 +25,12 @@ def _sentence(value: float) -> str:
     )
 
 
+def _more(classes: Classes, values: FloatArray) -> Mapping[str, Any]:
+    short = int((covered(classes.cover, "k_map").sizes < classes.size).sum())
+    details = {"classes_larger_than_population": short} if short else {}
+    return {"exactness": "bound" if short else "exact", "details": details}
+
+
 @measure(
     title="k-map",
     question="How many people of the population does a released row fit at the very least?",
@@ -29,14 +39,17 @@ def _sentence(value: float) -> str:
     unit="people",
     bounds=(1, float("inf")),
     monotone=True,
+    inherited=True,
+    alone=True,
+    covers=True,
     source="Sweeney 2001; El Emam and Dankar 2008",
     sentence=_sentence,
     misleads="It holds against one who does not know who is in the release; whoever knows that a person is in it faces "
     "k_anonymity, which is lower. It is as good as the population table.",
     needs=frozenset({"population"}),
-    scope="table",
+    more=_more,
 )
-def k_map(evidence: Evidence, column: None) -> Score:
+def k_map(classes: Classes) -> FloatArray:
     """`k = min_c F_c`, F_c the people of the population that the released values of class c cover.
 
     A person fits where every released value covers theirs (an interval its numbers, a node its leaves, `*` everything).
@@ -44,13 +57,5 @@ def k_map(evidence: Evidence, column: None) -> Score:
     population table lacks some of them the value is only a lower bound. Where that table carries the person column, people
     are counted instead of rows. Extremes: 1 for a row only one person can have; the whole population if all look alike.
     """
-    population = evidence.population_sizes()
-    if population is None:
-        raise Unavailable(
-            "k_map needs a table of the population; give it with --population (or Release(population=...))."
-        )
-    sample = evidence.classes().size
-    per_class = np.maximum(population, sample).astype(np.float64)
-    short = int((population < sample).sum())
-    details = {"classes_larger_than_population": short} if short else {}
-    return Score(float(per_class.min()), "people", "bound" if short else "exact", per_class, details=details)
+    sizes = covered(classes.cover, "k_map").sizes
+    return np.maximum(sizes, classes.size).astype(np.float64)

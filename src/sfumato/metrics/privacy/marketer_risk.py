@@ -1,5 +1,9 @@
 """Marketer risk: the share of rows that one who tries them all gets right (Dankar and El Emam 2010)."""
 
+import numpy as np
+
+from ...core.classes import Classes
+from ...core.column import FloatArray
 from ...core.metric import measure
 from ...core.release import Evidence
 from ...core.words import percent
@@ -10,6 +14,11 @@ def _sentence(value: float) -> str:
         f"An adversary who guesses every row, knowing the quasi-identifiers of everyone in the release, "
         f"is expected to get {percent(value)} of the rows right."
     )
+
+
+def _costs(classes: Classes) -> FloatArray:
+    """One right row a class, however many share it; parts of a class are one right row each."""
+    return np.ones(len(classes))
 
 
 @measure(
@@ -24,6 +33,8 @@ def _sentence(value: float) -> str:
     sentence=_sentence,
     misleads="An average over rows: a few people can be fully exposed while it is low. See prosecutor_risk for the worst.",
     scope="table",
+    costs=_costs,
+    alone=True,
 )
 def marketer_risk(evidence: Evidence, column: None) -> float:
     """The mean over rows of `1/N_c`; where N_c are rows, the number of classes by the number of rows.

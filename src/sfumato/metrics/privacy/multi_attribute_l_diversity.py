@@ -34,7 +34,8 @@ def _sentence(value: float) -> str:
     misleads="The adversary is a strong one, who knows all other sensitive values; with several sensitive columns hardly any "
     "release of real data exceeds 1. Sensitive columns are compared as they are, so a rare combination sets the value.",
     needs=frozenset({"sensitive"}),
-    scope="table",
+    scope="classes",
+    alone=True,
     parameters={"kind": Choice(("distinct", "entropy"), "distinct")},
     apart=False,
 )

@@ -465,7 +465,7 @@ def _held(members: IntArray, group: IntArray, asked: BoolArray) -> tuple[IntArra
     misleads="A group of n rows can itself be telling: if everyone of a region is ill, a class of that region is close to it. "
     "What counts as a group around a class depends on how the released values can be broadened.",
     needs=frozenset({"sensitive"}),
-    scope="table",
+    scope="classes",
     parameters={
         "distance": Choice(("equal", "ordered", "jensen_shannon")),
         "n": Number(1000, low=1, whole=True),

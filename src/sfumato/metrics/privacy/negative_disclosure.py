@@ -1,12 +1,14 @@
 """Negative disclosure of Bayes-optimal privacy (Machanavajjhala et al. 2007; Manta 3.2.1, Def. 4)."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from ...core.classes import Classes
 from ...core.column import FloatArray
-from ...core.metric import PerValue, Score, measure
+from ...core.metric import PerValue, measure
 from ...core.parameter import Number
-from ...core.release import Evidence
 from ...core.words import down
 
 
@@ -24,6 +26,23 @@ def _sentence(value: float) -> str:
     return f"No sensitive value can be ruled out: in every class each has a probability of at least {down(value)}."
 
 
+def _more(classes: Classes, values: FloatArray, epsilon: float) -> Mapping[str, Any]:
+    assert classes.sensitive is not None
+    pairs = len(classes) * len(classes.sensitive.total)
+    absent = pairs - len(classes.n)
+    hit = values < epsilon
+    details = {
+        "pairs": pairs,
+        "pairs_absent": absent,
+        "pairs_below": int((classes.p < epsilon).sum()) + (absent if epsilon > 0 else 0),
+        "classes_below": int(hit.sum()),
+        "rows_below": int(classes.size[hit].sum()),
+    }
+    lacking = np.zeros(len(classes.sensitive.total))
+    each = PerValue(classes.sensitive.column, classes.member, classes.value, classes.p, lacking)
+    return {"details": details, "per_value": each}
+
+
 @measure(
     title="negative disclosure",
     question="How unlikely does a class make any sensitive value that somebody in the table has?",
@@ -37,10 +56,10 @@ def _sentence(value: float) -> str:
     misleads="It can never exceed the share of the rarest value of the table, and is 0 for nearly every release with many values; "
     "not to have a rare value is seldom a secret. pairs_below in the details says how common it is.",
     needs=frozenset({"sensitive"}),
-    scope="table",
+    more=_more,
     parameters={"epsilon": Number(0.01, 0, 1)},
 )
-def negative_disclosure(evidence: Evidence, column: str, epsilon: float = 0.01) -> Score:
+def negative_disclosure(classes: Classes, epsilon: float = 0.01) -> FloatArray:
     """The smallest posterior `p(w|c)` of any value of the table in any class; a disclosure is one below epsilon (Def. 4).
 
     A value absent from a class has posterior 0. The value does not depend on `epsilon`; the details count, of all pairs
@@ -48,20 +67,4 @@ def negative_disclosure(evidence: Evidence, column: str, epsilon: float = 0.01) 
     The survey asks for an epsilon above 0, no more: 0.01 is our default. Extremes: 0 if a value is absent from a class;
     the share of the rarest value for one class; 1 for a constant column.
     """
-    classes = evidence.classes(column)
-    assert classes.sensitive is not None
-    per_class = least(classes)
-    pairs = len(classes) * len(classes.sensitive.total)
-    absent = pairs - len(classes.n)
-    hit = per_class < epsilon
-    details = {
-        "pairs": pairs,
-        "pairs_absent": absent,
-        "pairs_below": int((classes.p < epsilon).sum()) + (absent if epsilon > 0 else 0),
-        "classes_below": int(hit.sum()),
-        "rows_below": int(classes.size[hit].sum()),
-    }
-    each = PerValue(
-        classes.sensitive.column, classes.member, classes.value, classes.p, np.zeros(len(classes.sensitive.total))
-    )
-    return Score(float(per_class.min()), "probability", "exact", per_class, details=details, per_value=each)
+    return least(classes)

@@ -42,7 +42,7 @@ def stimulus_specific(classes: Classes) -> FloatArray:
     misleads="It has no easy reading as a privacy limit (Bezzi, sec. 2.2): it grows with the number of classes, and it asks "
     "about the class, not about the sensitive value. For limits see one_symbol_i1 and one_symbol_i2.",
     needs=frozenset({"sensitive"}),
-    scope="table",
+    scope="classes",
 )
 def one_symbol_i3(evidence: Evidence, column: str) -> Score:
     """`I3(c,W) = sum_w p(w|c) [H(C) - H(C|w)]` (Table 1); the largest class counts. It may be negative.

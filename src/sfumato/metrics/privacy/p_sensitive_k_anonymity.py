@@ -25,6 +25,7 @@ def _sentence(value: float) -> str:
     bounds=(0, float("inf")),
     monotone=True,
     inherited=True,
+    alone=True,
     source="Truta and Vinay 2006",
     sentence=_sentence,
     misleads="Nothing but k_anonymity >= k and distinct_l_diversity >= p in one number: p values that are there but rare count "

@@ -76,7 +76,8 @@ def breach(classes: Classes, member: IntArray, share: FloatArray, people: IntArr
     misleads="It takes all leaves under a generalized value for equally likely, and is as good as the nodes that people chose; "
     "who guards nothing counts as unharmed.",
     needs=frozenset({"sensitive"}),
-    scope="table",
+    scope="classes",
+    alone=True,
     apart=False,
 )
 def personalized_breach(evidence: Evidence, column: str) -> Score:

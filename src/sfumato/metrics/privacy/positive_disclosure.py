@@ -1,10 +1,14 @@
 """Positive disclosure of Bayes-optimal privacy (Machanavajjhala et al. 2007; Manta 3.2.1, Def. 3)."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
-from ...core.metric import TOLERANCE, PerValue, Score, measure
+from ...core.classes import Classes
+from ...core.column import FloatArray
+from ...core.metric import TOLERANCE, PerValue, measure
 from ...core.parameter import Number
-from ...core.release import Evidence
 from ...core.words import up
 from .alpha_anonymity import largest
 
@@ -18,31 +22,7 @@ def _sentence(value: float) -> str:
     )
 
 
-@measure(
-    title="positive disclosure",
-    question="How sure can an adversary become that a person has a certain sensitive value?",
-    about="privacy",
-    better="lower",
-    unit="probability",
-    bounds=(0, 1),
-    monotone=True,
-    source="Machanavajjhala et al. 2007; Manta 2013, Def. 3",
-    sentence=_sentence,
-    misleads="It takes the rows of a class as equally likely and the adversary as knowing nothing else: one who can rule a value out "
-    "believes more, see recursive_diversity.",
-    needs=frozenset({"sensitive"}),
-    scope="table",
-    parameters={"alpha": Number(0.1, 0, 1)},
-)
-def positive_disclosure(evidence: Evidence, column: str, alpha: float = 0.1) -> Score:
-    """The largest posterior `p(w|c)` of any value in any class; a disclosure is one above 1 - alpha (Def. 3).
-
-    The value does not depend on `alpha`: there is no disclosure if it is at most 1 - alpha. The details count, of all
-    pairs of a class and a value of the table, those above 1 - alpha, with their classes and rows; `per_value` has p(w|c)
-    of each pair. The survey asks for an alpha above 0, no more: 0.1 is our default. Per class it is alpha_anonymity,
-    which a sanitizer can honour. Extremes: 1 for a class of one value; 1/m for m equally frequent values.
-    """
-    classes = evidence.classes(column)
+def _more(classes: Classes, values: FloatArray, alpha: float) -> Mapping[str, Any]:
     assert classes.sensitive is not None
     above = classes.p > 1 - alpha + TOLERANCE  # 2 of 10 rows are not above 1 - 0.8, whatever the rounding
     hit = np.bincount(classes.member[above], minlength=len(classes)) > 0
@@ -52,8 +32,35 @@ def positive_disclosure(evidence: Evidence, column: str, alpha: float = 0.1) -> 
         "classes_above": int(hit.sum()),
         "rows_above": int(classes.size[hit].sum()),
     }
-    per_class = largest(classes, classes.p)
-    pairs = PerValue(
-        classes.sensitive.column, classes.member, classes.value, classes.p, np.zeros(len(classes.sensitive.total))
-    )
-    return Score(float(per_class.max()), "probability", "exact", per_class, details=details, per_value=pairs)
+    absent = np.zeros(len(classes.sensitive.total))
+    pairs = PerValue(classes.sensitive.column, classes.member, classes.value, classes.p, absent)
+    return {"details": details, "per_value": pairs}
+
+
+@measure(
+    title="positive disclosure",
+    question="How sure can an adversary become that a person has a certain sensitive value?",
+    about="privacy",
+    better="lower",
+    unit="probability",
+    bounds=(0, 1),
+    monotone=True,
+    convex=True,
+    alone=True,
+    source="Machanavajjhala et al. 2007; Manta 2013, Def. 3",
+    sentence=_sentence,
+    misleads="It takes the rows of a class as equally likely and the adversary as knowing nothing else: one who can rule a value out "
+    "believes more, see recursive_diversity.",
+    needs=frozenset({"sensitive"}),
+    more=_more,
+    parameters={"alpha": Number(0.1, 0, 1)},
+)
+def positive_disclosure(classes: Classes, alpha: float = 0.1) -> FloatArray:
+    """The largest posterior `p(w|c)` of any value in any class; a disclosure is one above 1 - alpha (Def. 3).
+
+    The value does not depend on `alpha`: there is no disclosure if it is at most 1 - alpha. The details count, of all
+    pairs of a class and a value of the table, those above 1 - alpha, with their classes and rows; `per_value` has p(w|c)
+    of each pair. The survey asks for an alpha above 0, no more: 0.1 is our default. It is
+    alpha_anonymity under another name. Extremes: 1 for a class of one value; 1/m for m equally frequent values.
+    """
+    return largest(classes, classes.p)

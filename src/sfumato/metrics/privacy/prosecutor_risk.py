@@ -24,6 +24,7 @@ def _sentence(value: float) -> str:
     bounds=(0, 1),
     monotone=True,
     inherited=True,
+    alone=True,
     source="El Emam and Dankar 2008; Manta 2013, sec. 3.1.1 (linking probability 1/k)",
     sentence=_sentence,
     misleads="The worst row only; one small class sets it however well all others are hidden. See marketer_risk for the mean.",

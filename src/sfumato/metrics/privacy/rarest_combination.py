@@ -3,6 +3,8 @@
 from itertools import combinations
 from math import comb
 
+import numpy as np
+
 from ...core.errors import Unavailable
 from ...core.metric import Score, measure
 from ...core.parameter import Number
@@ -32,7 +34,7 @@ def _sentence(value: float) -> str:
     sentence=_sentence,
     misleads="It looks at a few columns at a time: who knows more of a person may find a row that is alone, which k_anonymity tells. "
     "Offices set such thresholds for the population; what holds among the released rows holds there too, not the other way.",
-    scope="table",
+    scope="classes",
     parameters={"size": Number(3, low=1, high=50, whole=True)},
 )
 def rarest_combination(evidence: Evidence, column: None, *, size: int) -> Score:
@@ -47,9 +49,11 @@ def rarest_combination(evidence: Evidence, column: None, *, size: int) -> Score:
         raise Unavailable(
             f"rarest_combination: {len(tuples.names)} quasi-identifiers have {comb(len(tuples.names), size):,} sets of {size}; ask a smaller size."
         )
-    least, where = tuples.rows, tuples.names[:size]
+    per_class, least, where = np.full(len(tuples), float(tuples.rows)), tuples.rows, tuples.names[:size]
     for names in combinations(tuples.names, size):
-        rows = int(tuples.group(names)[0].n.min())
+        shared, member = tuples.group(names)
+        np.minimum(per_class, shared.n[member], out=per_class)
+        rows = int(shared.n.min())
         if rows < least:
             least, where = rows, names
-    return Score(float(least), "rows", details={"columns": list(where), "size": size})
+    return Score(float(least), "rows", per_class=per_class, details={"columns": list(where), "size": size})

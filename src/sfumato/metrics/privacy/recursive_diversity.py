@@ -34,6 +34,7 @@ def _sentence(value: float) -> str:
     unit="ratio",
     bounds=(0, float("inf")),
     monotone=True,
+    alone=True,
     source="Machanavajjhala et al. 2007; Manta 2013, sec. 3.2.2",
     sentence=_sentence,
     misleads="The definition is strict: a class whose ratio is exactly c is not (c,l)-diverse, though it meets <= c; ask for a "

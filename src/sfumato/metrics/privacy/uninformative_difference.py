@@ -1,12 +1,14 @@
 """The difference of the uninformative principle (Machanavajjhala et al. 2007; Manta 3.2.1, Def. 5)."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from ...core.classes import Classes
 from ...core.column import FloatArray
-from ...core.metric import TOLERANCE, PerValue, Score, measure
+from ...core.metric import TOLERANCE, PerValue, measure
 from ...core.parameter import Number
-from ...core.release import Evidence
 from ...core.words import up
 from .alpha_anonymity import largest
 
@@ -36,6 +38,22 @@ def _sentence(value: float) -> str:
     )
 
 
+def _more(classes: Classes, values: FloatArray, limit: float) -> Mapping[str, Any]:
+    assert classes.sensitive is not None
+    prior, difference = classes.sensitive.prior, np.abs(classes.p - classes.q)
+    lacking = len(classes) - np.bincount(classes.value, minlength=len(prior))  # classes that lack each value
+    beyond = limit + TOLERANCE  # four tenths and three differ by a tenth, whatever the rounding
+    hit = values > beyond
+    details = {
+        "pairs": len(classes) * len(prior),
+        "pairs_above": int((difference > beyond).sum()) + int(lacking[prior > beyond].sum()),
+        "classes_above": int(hit.sum()),
+        "rows_above": int(classes.size[hit].sum()),
+    }
+    pairs = PerValue(classes.sensitive.column, classes.member, classes.value, difference, prior)
+    return {"details": details, "per_value": pairs}
+
+
 @measure(
     title="uninformative difference",
     question="By how much does a class change the probability of a sensitive value, at the very most?",
@@ -44,15 +62,16 @@ def _sentence(value: float) -> str:
     unit="probability",
     bounds=(0, 1),
     monotone=True,
+    convex=True,
     source="Machanavajjhala et al. 2007; Manta 2013, Def. 5",
     sentence=_sentence,
     misleads="A difference in absolute terms: a rare value that a class makes a hundred times likelier can count little; "
     "see beta_likeness. The prior is the released table's, as if an adversary knew it and nothing more.",
     needs=frozenset({"sensitive"}),
-    scope="table",
+    more=_more,
     parameters={"limit": Number(0.1, 0, 1)},
 )
-def uninformative_difference(evidence: Evidence, column: str, limit: float = 0.1) -> Score:
+def uninformative_difference(classes: Classes, limit: float = 0.1) -> FloatArray:
     """`max_w |p(w|c) - p(w)|` over all values of the table, those absent from the class included; the worst class counts.
 
     The value does not depend on `limit`; the details count, of all pairs of a class and a value of the table, those that
@@ -60,19 +79,4 @@ def uninformative_difference(evidence: Evidence, column: str, limit: float = 0.1
     should be small, and no number: 0.1 is our default. Extremes: 0 where every class is like the table; below 1,
     approached by a class of one value that the table hardly has.
     """
-    classes = evidence.classes(column)
-    assert classes.sensitive is not None
-    difference = np.abs(classes.p - classes.q)
-    per_class = np.maximum(largest(classes, difference), most_frequent_absent(classes))
-    prior = classes.sensitive.prior
-    lacking = len(classes) - np.bincount(classes.value, minlength=len(prior))  # classes that lack each value
-    beyond = limit + TOLERANCE  # four tenths and three differ by a tenth, whatever the rounding
-    hit = per_class > beyond
-    details = {
-        "pairs": len(classes) * len(prior),
-        "pairs_above": int((difference > beyond).sum()) + int(lacking[prior > beyond].sum()),
-        "classes_above": int(hit.sum()),
-        "rows_above": int(classes.size[hit].sum()),
-    }
-    pairs = PerValue(classes.sensitive.column, classes.member, classes.value, difference, prior)
-    return Score(float(per_class.max()), "probability", "exact", per_class, details=details, per_value=pairs)
+    return np.maximum(largest(classes, np.abs(classes.p - classes.q)), most_frequent_absent(classes))

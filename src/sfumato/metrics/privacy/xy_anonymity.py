@@ -30,7 +30,8 @@ def _sentence(value: float) -> str:
     sentence=_sentence,
     misleads="Distinct is not equally likely: if nearly all rows of a combination belong to one person, guessing that person "
     "is nearly always right.",
-    scope="table",
+    scope="classes",
+    alone=True,
     parameters={"x": Words(), "y": Words()},
 )
 def xy_anonymity(evidence: Evidence, column: None, x: frozenset[str], y: frozenset[str]) -> Score:
