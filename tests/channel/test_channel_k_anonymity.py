@@ -399,3 +399,14 @@ def test_l_and_t_need_a_sensitive_attribute() -> None:
     for given in ({"l": 2}, {"t": 0.1}):
         with pytest.raises(InputError, match="about sensitive values"):
             Description(rows=3, attributes=(AGE,), **given)
+
+
+def test_no_bound_is_below_nothing() -> None:
+    """With more releases than tables, each of several chosen at random, 1 - m/n is negative; an error is not."""
+    levels = ((("a", "b"), ("*", "*")),) * 3
+    parts = [Attribute(name=f"q{i}", levels=each, role="quasi") for i, each in enumerate(levels)]
+    described = Description(attributes=tuple(parts), rows=1, k=1, publish="uniform")
+    for method in ("count", "enumerate", "orbits"):
+        found = solve(described, method=method)  # type: ignore[arg-type]
+        assert found.outputs > found.inputs
+        assert 0 <= found.bounds[0] <= found.error <= found.bounds[1]

@@ -255,6 +255,13 @@ class Task:
     # --- dual: what no channel can do better than -----------------------------------------------------------------------
 
     def _bound(self, question: str, limit: float, multipliers: list[FloatArray], guesses: int) -> float:
+        """By weak duality, and never beyond what needs no proof: a blind guess, or the cheapest release of each input."""
+        found = self._dual(question, limit, multipliers, guesses)
+        if question == "error":
+            return min(found, self.blind)
+        return max(found, float(self.pi @ self.cost.min(axis=1)))
+
+    def _dual(self, question: str, limit: float, multipliers: list[FloatArray], guesses: int) -> float:
         """Weak duality, for whatever multipliers: guesses are made distributions, prices cut at 0."""
         n, m = self.cost.shape
         q = np.maximum(multipliers[0].reshape(guesses, m), 0.0)

@@ -160,7 +160,10 @@ def _by_counting(domain: Domain, rows: int, demand: Demand, chosen: Rule, prior:
         "error": float(error),
         "exact": error,
         "exactness": "exact",
-        "bounds": (float(1 - Fraction(made, n)), float(1 - Fraction(1, n))),
+        "bounds": (
+            _unit(float(1 - Fraction(made, n))),
+            float(1 - Fraction(1, n)),
+        ),  # there may be more outputs than inputs
         "method": "count",
     }
 

@@ -94,7 +94,7 @@ def worst_prior(
         told, found, guess[mine], right[inputs] = _solve(channel, inputs, mine, solver, tolerance, seconds)
         if _missed(channel, found) < _missed(channel, prior):
             prior = found
-    low = 1.0 - _missed(channel, prior)
+    low = max(1.0 - _missed(channel, prior), 0.0)  # rounding
     return WorstPrior(prior, low, max(1.0 - float(right.min()), low), guess, right, told)
 
 

@@ -85,14 +85,26 @@ class LocalSuppression(Steered):
     ) -> Release:
         """Sanitize; nothing is left to chance, so `rng` is not used. A missing cell is suppressed like any other."""
         counts, split = self.count(table, roles)
-        cost, require = self._costs(roles), self.promises
-        demands = Demands.of(counts, roles, split, require)
+        cost = self._costs(roles)
+        demands = Demands.of(counts, roles, split, self.promises)
         demands.check_whole(self.card.name)
-        cells = _Cells.of(counts, len(roles.quasi), demands, cost, self.most)
-        cells.hide(progress)
         limit = self.suppression * counts.rows + 1e-9
-        if cells.left_out > limit:
-            cells.borrow()
+        refused: Infeasible | None = None
+        for attempt in (_Cells.suppress, _Cells.suppress_all_rows, _Cells.suppress_all_cells):
+            cells = _Cells.of(counts, len(roles.quasi), demands, cost, self.most)
+            attempt(cells, limit, progress)
+            try:
+                self._check(cells, counts, roles, split, limit)
+            except Infeasible as reason:  # the first says what is in the way of the fewest cells
+                refused = refused or reason
+                continue
+            return self.released(table, roles, cells.recoding(counts, roles), (cells.told(roles),))
+        assert refused is not None
+        raise refused
+
+    def _check(self, cells: _Cells, counts: Counts, roles: Roles, split: tuple[str, ...], limit: float) -> None:
+        """Refuse what leaves out too many rows, or whose classes miss something."""
+        require = self.promises
         if cells.left_out > limit:
             raise Infeasible(
                 f"local_suppression: {cells.left_out:,} rows still miss {' and '.join(map(str, require))} when all cells that may "
@@ -106,7 +118,6 @@ class LocalSuppression(Steered):
                 f"local_suppression: without the {cells.left_out:,} rows that are left out, or with a * that was there before, some "
                 f"class misses {' and '.join(map(str, require))}; set suppression=0, or rename that value."
             )
-        return self.released(table, roles, cells.recoding(counts, roles), (cells.told(roles),))
 
     def _costs(self, roles: Roles) -> list[float]:
         """What a suppressed cell of each quasi-identifier costs."""
@@ -174,6 +185,26 @@ class _Cells:
         there = ~self.out
         member, count = self._group(self.released[:, there], range(len(self.star)))
         return bool(demands.met(number[self.entry[there]], self.n[there], member, count).all())
+
+    # --- ways to go about it, from few cells to all
+
+    def suppress(self, limit: float, progress: Progress | None) -> None:
+        """As few cells as the order of the sets finds; rows that then miss something are left out, up to the limit."""
+        self.hide(progress)
+        if self.left_out > limit:
+            self.borrow()
+
+    def suppress_all_rows(self, limit: float, progress: Progress | None) -> None:
+        """The same with no row left out: those that are would change what the others are compared with."""
+        self.hide(None)
+        self.borrow()
+
+    def suppress_all_cells(self, limit: float, progress: Progress | None) -> None:
+        """Every cell that may be: what the whole table as a single class meets is met."""
+        every = [j for j, cost in enumerate(self.cost) if math.isfinite(cost)]
+        if len(every) <= self.most:
+            entries, _ = self._gain(every)
+            self._give(entries, every)
 
     # --- cells
 
