@@ -17,7 +17,7 @@ import codecs
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,8 @@ class Reading:
                 raise InputError(f"{where}: {key!r} is not known; it takes {', '.join(KEYS)}.")
         lists = {key: _texts(stated[key], f"{where}: {key}") for key in ("names", "missing") if key in stated}
         made = cls(**{**stated, **lists})
+        if made.encoding == "utf-8-sig":  # a mark at the start of the file is left out anyway
+            made = replace(made, encoding="utf-8")
         made._check(where)
         return made
 

@@ -175,7 +175,11 @@ class Roles:
         for title in _SECTIONS[1:]:
             entries = getattr(self, title)
             if entries:
-                lines += ["", f"[{title}]", *(f"{_key(name)} = {_toml(value)}" for name, value in entries.items())]
+                lines += [
+                    "",
+                    f"[{title}]",
+                    *(f"{spell_key(name)} = {spell_toml(value)}" for name, value in entries.items()),
+                ]
         return "\n".join(lines) + "\n"
 
     def check(self, columns: Sequence[str], *, where: str, need: Iterable[str] = ("quasi", "sensitive")) -> None:
@@ -229,20 +233,22 @@ def _quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _key(name: str) -> str:
+def spell_key(name: str) -> str:
+    """A name as TOML writes it before `=`."""
     bare = name.isascii() and name.replace("-", "").replace("_", "").isalnum()
     return name if bare else _quote(name)
 
 
-def _toml(value: Any) -> str:
+def spell_toml(value: Any) -> str:
+    """A value as TOML writes it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str | Path):
         return _quote(str(value))
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_key(k)} = {_toml(v)}" for k, v in value.items()) + " }"
+        return "{ " + ", ".join(f"{spell_key(k)} = {spell_toml(v)}" for k, v in value.items()) + " }"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_toml, value)) + "]"
+        return "[" + ", ".join(map(spell_toml, value)) + "]"
     if isinstance(value, Hierarchy):
         return _quote(value.source)
     return repr(value)

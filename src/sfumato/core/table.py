@@ -6,6 +6,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,8 @@ class Table(ABC):
     columns: tuple[str, ...]
     reading: Reading = Reading()
     """How its texts are spelled, where that was stated."""
+    written: Mapping[str, Any] = MappingProxyType({})
+    """How its file was seen to be written (encoding, delimiter, decimal, ...), where it was looked at."""
     notes: tuple[str, ...]
     """What was found out while opening, such as a delimiter or encoding; for the user, never with a value of the table."""
 

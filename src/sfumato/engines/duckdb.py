@@ -197,6 +197,7 @@ class DuckTable(Table):
     origin: tuple[Any, Mapping[str, Any]] | None = field(default=None, repr=False)
     """What was opened, a file or a table in memory, and the options it was opened with; None for what was made here."""
     reading: Reading = field(default_factory=Reading)
+    written: Mapping[str, Any] = field(default_factory=dict)
     points: frozenset[str] = frozenset()
     """Columns of texts that were numbers in the file, some or all: a point in them is decimal, whatever stands beside it."""
 

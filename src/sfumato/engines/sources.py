@@ -61,11 +61,22 @@ def read(source: Any, *, stated: bool = False, **options: Any) -> DuckTable:
     if options:
         raise InputError(f"{table.name}: {', '.join(sorted(options))} does not apply to this kind of table.")
     could = {"commas": table.lines.commas} if isinstance(table.lines, Lines) else {}
-    points = table.points
+    points, found = table.points, table.lines.found if isinstance(table.lines, Lines) else None
     table = _with_missing(table, missing) if missing else table
     table = spelled.understood(table, dates=dates, decimal=decimal, points=points, **could)
     opened = (str(source.absolute()), given) if isinstance(source, Path) else None
-    return replace(table, opened=opened, origin=origin)
+    return replace(table, opened=opened, origin=origin, written=_written(found, missing, table))
+
+
+def _written(found: dialect.Dialect | None, missing: tuple[str, ...], table: DuckTable) -> dict[str, Any]:
+    """What was seen of how the file is written, in the words in which its owner may state it."""
+    ways = [each.way for each in table.spelled[1].values() if each.way is not None] if table.spelled else []
+    first = next((way.first for way in ways if way.first and way.sign != "."), "day")
+    keys = ("encoding", "delimiter", "quote", "header")
+    seen: dict[str, Any] = {} if found is None else {key: getattr(found, key) for key in keys}
+    seen |= {"missing": list(missing)} if missing else {}
+    seen |= {"decimal": "comma"} if any(way.comma for way in ways) else {}
+    return seen | ({"dates": f"{first}-first"} if any(way.first for way in ways) else {})
 
 
 def _with_missing(table: DuckTable, spelled: tuple[str, ...]) -> DuckTable:

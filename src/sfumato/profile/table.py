@@ -20,6 +20,7 @@ from ..core.table import Table
 from ..core.words import counted, percent
 from . import suggest as suggesting
 from .kinds import Kind, kind, sample_counts
+from .proposals import proposals
 from .suggest import Seen
 from .uniqueness import Addition, Combination, uniqueness
 from .words import Role
@@ -67,6 +68,8 @@ class Profile:
     adds: tuple[Addition, ...]
     roles: Roles
     notes: tuple[str, ...]
+    proposals: str = ""
+    """What may be stated for differential privacy, in comments."""
     named: bool = False
     """Whether the owner named the quasi-identifiers; else they are suggested."""
     owned: bool = False
@@ -96,7 +99,8 @@ class Profile:
 
     def toml(self) -> str:
         """The suggested roles file, with the reason behind each column."""
-        return self.roles.toml({column.name: f"{column.kind}: {column.reason}" for column in self.columns})
+        told = {column.name: f"{column.kind}: {column.reason}" for column in self.columns}
+        return self.roles.toml(told) + self.proposals
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, without any value of the table."""
@@ -170,4 +174,5 @@ def profile(table: Table, *, most: int = 3, quasi: Sequence[str] | None = None, 
         notes,
         named=quasi is not None,
         owned=roles is not None,
+        proposals=proposals(seen, suggested, table.written),
     )

@@ -1,0 +1,51 @@
+"""What an owner may state for differential privacy, proposed in comments of the roles file: nothing holds before it is confirmed.
+
+How the file is written was seen in its rows, and so were the ends of its numbers, which are rounded outwards. A mechanism that
+took them as they are would let one row decide. In a comment they wait for somebody who knows what is public. No value is written.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.roles import Roles, spell_key, spell_toml
+from .suggest import Seen
+
+_SAID = (
+    "For mechanisms with differential privacy alone (dp_... and local_noise), which learn nothing from the rows. What follows was read",
+    "from this table, so that a single row may have decided it: hold each line against what is public knowledge, correct it, and only then",
+    'take its # away. What is not stated is fixed: utf-8, a comma, ", a header, decimal points, dates as they stand.',
+)
+
+
+def proposals(seen: Sequence[Seen], roles: Roles, written: Mapping[str, Any]) -> str:
+    """The comments, to stand behind the roles."""
+    lines = [*_SAID, "[reading]", *(f"{key} = {spell_toml(value)}" for key, value in written.items()), "", "[domains]"]
+    there = (*roles.quasi, *roles.sensitive, *roles.insensitive)
+    for column in seen:
+        if column.name in there and column.name not in roles.orders and roles.taxonomy(column.name) is None:
+            lines.append(_domain(column))
+    return "\n".join(["", *(f"# {line}".rstrip() for line in lines), ""])
+
+
+def _domain(seen: Seen) -> str:
+    """A range for numbers; of other columns only that their values are to be stated."""
+    key, numbers = spell_key(seen.name), seen.column.numbers
+    known = numbers[np.isfinite(numbers)] if numbers is not None else np.zeros(0)
+    if seen.guess.kind not in ("numeric", "ordinal") or not len(known):
+        return f'{key} = ["...", "..."]  # the values that it may have, in the spelling of the file'
+    low, high = outwards(float(known.min()), float(known.max()))
+    return f'{key} = "{low}:{high}"'
+
+
+def outwards(low: float, high: float) -> tuple[str, str]:
+    """Two numbers around these with one digit of their distance: 17 and 90 lie between 10 and 90."""
+    places = math.floor(math.log10(high - low)) if high > low else 0
+    unit = 10.0**places
+    ends = math.floor(low / unit) * unit, (math.floor(high / unit) + 1) * unit
+    digits = max(0, -places)
+    return f"{ends[0]:.{digits}f}", f"{ends[1]:.{digits}f}"
