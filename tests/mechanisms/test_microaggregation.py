@@ -58,7 +58,7 @@ def test_k_1_changes_nothing_and_k_n_leaves_the_mean(names: tuple[str, ...]) -> 
     assert column(whole, "x") == ["4"] * 4
     assert any("SSE/SST" in note and note.endswith(" 1.") for note in whole.notes)
     half = Microaggregation(k=4, centre="median")(table, roles, seeded())
-    assert column(half, "x") == ["3.25"] * 4
+    assert column(half, "x") == ["3.2"] * 4  # 3.25, on a grid of the numbers' own precision
 
 
 def test_by_hand() -> None:
@@ -242,7 +242,7 @@ def test_means_stay_and_variances_shrink() -> None:
     release = Microaggregation(k=10)(sf.read(pa.table(data)), ROLES, seeded())
     for name in ("x", "y"):
         after = np.array(column(release, name), dtype=float)
-        assert after.mean() == pytest.approx(data[name].mean(), abs=1e-9 * 100)
+        assert after.mean() == pytest.approx(data[name].mean(), abs=0.01)
         assert 0.5 < after.var() / data[name].var() < 1
 
 
@@ -405,3 +405,12 @@ def test_odd_names_and_one_row() -> None:
     assert sf.k_anonymity(release, roles).value >= 3
     one = sf.read(pa.table({name: values[:1] for name, values in people(3).items()}))
     assert Microaggregation(k=1)(one, ROLES).table.rows == 1
+
+
+def test_centres_lie_on_the_grid_that_the_notes_state() -> None:
+    """The exact mean of a group is its sum, from which who knows all others takes the last: three ages are not told by 37.333."""
+    data = {"x": [30, 31, 51, 70, 71, 72] * 20, "y": [3.25] * 120, "s": list("abcabc") * 20}
+    release = Microaggregation(k=3, columns="x,y")(sf.read(pa.table(data)), ROLES, seeded())
+    assert all("." not in text for text in column(release, "x"))
+    assert set(column(release, "y")) == {"3.25"}, "one number for all is not computed"
+    assert any("multiples of a step" in note and "'x' 1" in note for note in release.notes)

@@ -26,7 +26,7 @@ from ..core.roles import Roles
 from ..core.table import Table
 from ..metrics.privacy.noise_interval import noise_interval, shortest
 from ..metrics.privacy.noise_variance import noise_variance, variance
-from ._numbers import columns_of, is_whole, names_in, released
+from ._numbers import columns_of, grid_note, grid_of, is_whole, names_in, released, round_to
 from ._rows import Rows
 
 ROUNDS = 60
@@ -69,7 +69,8 @@ class AdditiveNoise(Mechanism):
             "shape": "gaussian or uniform, of the same standard deviation",
             "correlated": "draw the noise with the correlations of the columns, so that the release has them too",
             "keep_variance": "pull the noisy numbers towards their mean until they have the variance of the original ones",
-            "whole": "round the released numbers of a column where all numbers are whole",
+            "whole": "round the released numbers of a column where all numbers are whole; otherwise they are rounded to the column's "
+            "precision or a tenth of the noise, whichever is finer, which the notes state",
         },
     )
 
@@ -132,7 +133,7 @@ class AdditiveNoise(Mechanism):
             unit = dict(zip(x, self._drawn(x, chance), strict=True))
             factor = dict.fromkeys(x, 1.0)
             for _ in range(ROUNDS):
-                y = {name: self._noisy(x[name], factor[name] * unit[name]) for name in x}
+                y = {name: self._noisy(x[name], factor[name] * unit[name], self._step(x[name])) for name in x}
                 asked = {name: (x[name], y[name]) for name in x if name in roles.quasi and _varies(x[name])}
                 wider = self._wider(asked)
                 if not wider:
@@ -178,19 +179,25 @@ class AdditiveNoise(Mechanism):
         size = [self.scale * (_deviation(values) if self.unit == "deviation" else 1.0) for values in x.values()]
         return [s * e for s, e in zip(size, drawn, strict=True)]
 
-    def _noisy(self, x: FloatArray, e: FloatArray) -> FloatArray:
-        """The numbers with their noise."""
+    def _step(self, x: FloatArray) -> float:
+        """What the released numbers of a column are multiples of: whole numbers if asked for, else by its precision and the noise."""
+        if self.whole and is_whole(x):
+            return 1.0
+        return grid_of(x, self.scale * (_deviation(x) if self.unit == "deviation" else 1.0))
+
+    def _noisy(self, x: FloatArray, e: FloatArray, step: float) -> FloatArray:
+        """The numbers with their noise, on the column's grid."""
         y = x + e
         if self.keep_variance and _varies(x):
             known = ~np.isnan(x)
             mean, d = float(np.mean(x[known])), float(np.mean(e[known] ** 2)) / _deviation(x) ** 2
             y = mean + (y - mean) / math.sqrt(1 + d)
-        return np.rint(y) if self.whole and is_whole(x) else y
+        return round_to(y, step)
 
     def _wider(self, pairs: Mapping[str, tuple[FloatArray, FloatArray]]) -> dict[str, float]:
         """By what to widen the noise of the columns that fall short: both measures grow with it."""
         found: dict[str, float] = {}
-        least = 1.02 if self.whole or self.keep_variance else 1.0  # these do not grow in step with the noise
+        least = 1.02 if self.whole or self.keep_variance else 1.001  # rounding does not grow in step with the noise
         for name, (x, y) in pairs.items():
             known = ~np.isnan(x)
             moved, n = (x - y)[known], np.ones(int(known.sum()), dtype=np.int64)
@@ -220,7 +227,7 @@ class AdditiveNoise(Mechanism):
             reached.append(f"{name!r} {share:.3g}")
         kind = "Correlated" if self.correlated else "Independent"
         told = f"; beside the variance of the column it has {', '.join(reached)}" if reached else ""
-        notes = [f"{kind} {self.shape} noise was added{told}."]
+        notes = [f"{kind} {self.shape} noise was added{told}.", grid_note({name: self._step(x[name]) for name in x})]
         notes += [f"Column {name!r} has one number only and was left as it is." for name in given if name not in x]
         return notes
 

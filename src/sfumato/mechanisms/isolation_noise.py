@@ -29,7 +29,7 @@ from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ..metrics.privacy.isolation import MOST, crowd, isolation
-from ._numbers import columns_of, is_whole, released
+from ._numbers import columns_of, grid_note, grid_of, is_whole, released, round_to
 from ._rows import Rows
 
 DRAWS = 100
@@ -63,7 +63,8 @@ class IsolationNoise(Mechanism):
             "t": "the least crowd; cells of the histogram hold at most 2t rows",
             "c": "how far around a released row the crowd may stand, in its distance to the nearest real row",
             "suppression": "the largest share of the half that may be left out where every draw isolates someone",
-            "whole": "round the released numbers of a column where all numbers are whole",
+            "whole": "round the released numbers of a column where all numbers are whole; otherwise they are rounded to the column's "
+            "precision or a tenth of the noise, whichever is finer, which the notes state",
         },
     )
 
@@ -98,8 +99,13 @@ class IsolationNoise(Mechanism):
         theirs = np.ones(len(rows), dtype=bool)
         theirs[ours] = False
         rho = self._sides(real, theirs)[ours]
-        round_to = np.array([self.whole and is_whole(values) for values in x.values()])
-        y, again, kept = self._drawn(real, real.rows[ours], rho, round_to, chance, progress)
+        steps = {
+            name: 1.0
+            if self.whole and is_whole(values)
+            else grid_of(values, float(np.median(rho)) * float(real.deviation[j]))
+            for j, (name, values) in enumerate(x.items())
+        }
+        y, again, kept = self._drawn(real, real.rows[ours], rho, list(steps.values()), chance, progress)
         if not kept.any() or (~kept).mean() > self.suppression:
             raise Infeasible(
                 f"isolation_noise cannot meet {self.promises[0]}: {int((~kept).sum())} of {len(kept)} rows isolate another "
@@ -116,6 +122,7 @@ class IsolationNoise(Mechanism):
             f"{int(there.sum())} of {len(rows)} rows are released; {len(rows) - len(ours)} set the scale of the noise and stay "
             f"in, {int((~kept).sum())} were left out because they isolated another however they were drawn.",
             f"{again} released rows were drawn more than once.",
+            grid_note(steps),
         )
         return rows.release(
             {name: released(changed[:, j]) for j, name in enumerate(x)},
@@ -156,7 +163,13 @@ class IsolationNoise(Mechanism):
         return np.asarray(side * 0.5**depth, dtype=np.float64)
 
     def _drawn(
-        self, real: _Real, x: FloatArray, rho: FloatArray, whole: BoolArray, chance: Chance, progress: Progress | None
+        self,
+        real: _Real,
+        x: FloatArray,
+        rho: FloatArray,
+        steps: list[float],
+        chance: Chance,
+        progress: Progress | None,
     ) -> tuple[FloatArray, int, BoolArray]:
         """The rows with their noise, how many were drawn more than once, and which of them isolate nobody."""
         y, wide = x.copy(), rho.copy()
@@ -165,7 +178,8 @@ class IsolationNoise(Mechanism):
         for draw in range(DRAWS):
             noise = chance.normal(len(bad) * x.shape[1]).reshape(len(bad), -1)
             y[bad] = x[bad] + noise * wide[bad, None] * real.deviation
-            y[:, whole] = np.rint(y[:, whole])
+            for j, step in enumerate(steps):
+                y[:, j] = round_to(y[:, j], step)
             # a missing value stands beyond the largest released one: then every draw may move all distances
             among = np.arange(len(x)) if real.gaps else bad
             bad = among[real.crowds(y[among], y, self.c) < self.t]

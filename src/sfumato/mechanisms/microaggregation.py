@@ -29,7 +29,7 @@ from ..core.roles import Roles
 from ..core.table import Table
 from ..metrics.privacy.k_anonymity import k_anonymity
 from ._mdav import Points, along, mdav
-from ._numbers import check_size, columns_of, is_whole, names_in, released
+from ._numbers import check_size, columns_of, grid_note, grid_of, is_whole, names_in, released, round_to
 from ._rows import Rows
 from ._steered import Steered
 
@@ -65,7 +65,8 @@ class Microaggregation(Steered):
             "less",
             "centre": "what a group releases of numbers: mean, which keeps the column's mean, or median; values with an order "
             "that are not numbers always become their median, others the most frequent",
-            "whole": "round the released numbers of a column where all numbers are whole",
+            "whole": "round the released numbers of a column where all numbers are whole; otherwise they are rounded to the column's "
+            "precision or a tenth of its deviation, whichever is finer, which the notes state",
             "block": "MDAV is exact up to so many distinct tuples; larger tables are cut into blocks of at most so many",
         },
     )
@@ -112,6 +113,7 @@ class Microaggregation(Steered):
 
         parts = [names] if self.how == "together" else [(name,) for name in names]
         changed: dict[str, Any] = {}
+        steps: dict[str, float] = {}
         error = spread = 0.0
         filled = moved = cells = 0
         blocks, divided = 1, False
@@ -129,6 +131,7 @@ class Microaggregation(Steered):
                 x = number[rows.codes[name]]
                 y = self._centres(x, group)
                 changed[name] = released(y)
+                steps[name] = self._step(x)
                 known = ~np.isnan(x)
                 filled += int((~known & ~np.isnan(y)).sum())
                 if (deviation := float(np.std(x[known]))) > 0:
@@ -137,6 +140,8 @@ class Microaggregation(Steered):
         notes = (
             [f"SSE/SST, the share of the numbers' variance that is lost, is {error / spread:.4g}."] if spread else []
         )
+        if steps:
+            notes.append(grid_note(steps))
         if cells:
             notes.append(
                 f"Of the values that are not numbers {100 * moved / cells:.3g}% were changed to their group's."
@@ -197,6 +202,10 @@ class Microaggregation(Steered):
         divided = len(np.unique(member * (int(group.max()) + 1) + group)) > len(n)
         return group, blocks, divided
 
+    def _step(self, x: FloatArray) -> float:
+        """What the centres are multiples of: the exact mean of a group gives away its sum, and with it the last of k known numbers."""
+        return 1.0 if self.whole and is_whole(x) else grid_of(x, float(np.nanstd(x)))
+
     def _centres(self, x: FloatArray, group: IntArray) -> FloatArray:
         """Every row's group mean or median of the numbers that are known, NaN where none is."""
         known = np.flatnonzero(~np.isnan(x))
@@ -209,8 +218,7 @@ class Microaggregation(Steered):
             centre = values[start] + np.add.reduceat(values - np.repeat(values[start], size), start) / size
         else:
             centre = (values[start + (size - 1) // 2] + values[start + size // 2]) / 2
-        if self.whole and is_whole(x):
-            centre = np.rint(centre)
+        centre = round_to(centre, self._step(x))
         found = np.full(int(group.max()) + 1, np.nan)
         found[held[start]] = centre
         return found[group]
