@@ -316,9 +316,31 @@ def _(world: World, m: Match) -> None:
 # --- advice ------------------------------------------------------------------------------------------------------------
 
 
-@says(r"(?:Beware\. )?Take (.+)\.$")
+UNPROTECTED = rf"'(\w+)' is not protected(?:: (?:{N} of {N} rows? (?:is|are)|no row is) in a group that all share one value of it)?"
+
+
+def unprotected(world: World, text: str) -> None:
+    """Each sensitive column is named, with the rows whose class tells it."""
+    for column, certain, rows in re.findall(UNPROTECTED, text):
+        assert column in world.roles.sensitive
+        assert ": " not in text or whole(certain or "0") == sum(
+            map(len, one_valued(world.released, world.quasi, column))
+        )
+        assert not rows or whole(rows) == len(world.released)
+
+
+@says(rf"Take (.+?)(?:: ({UNPROTECTED}(?:; {UNPROTECTED})*))?\.$")
 def _(world: World, m: Match) -> None:
     assert m[1] == world.extra["taken"]
+    told = re.findall(UNPROTECTED, m[2] or "")
+    assert {column for column, _, _ in told} == set(world.roles.sensitive)  # nothing limits them in these studies
+    unprotected(world, m[2] or "")
+
+
+@says(rf"Column {UNPROTECTED}\.")
+def _(world: World, m: Match) -> None:
+    if " in a group" in m[0]:
+        unprotected(world, m[0])
 
 
 @says(rf"Of {N} candidates that meet every requirement it is the one with the best ([\w ]+)\.")

@@ -19,7 +19,7 @@ from ..core.metric import Requirement
 from ..core.noun import dataclass
 from ..core.roles import Roles
 from ..core.table import Table
-from ..core.words import percent, percent_up, up
+from ..core.words import counted, percent, percent_up, up
 from .context import Context, Limit
 
 if TYPE_CHECKING:
@@ -109,7 +109,11 @@ class Unprotected:
         """What is not limited, what that lets people learn, and the owner's reason where there is one."""
         said = f"{self.column!r} is not protected"
         if self.certain is not None:
-            some = f"{self.certain:,} of {self.rows:,} rows are" if self.certain else "no row is"
+            some = (
+                f"{self.certain:,} of {counted(self.rows, 'row')} {'is' if self.certain == 1 else 'are'}"
+                if self.certain
+                else "no row is"
+            )
             said += f": {some} in a group that all share one value of it"
         return said + (f" (waived: {self.waived})" if self.waived else "")
 
