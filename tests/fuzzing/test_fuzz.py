@@ -20,8 +20,6 @@ from fuzzing.tables import Field
 BENCHMARKS = Path(fuzz.__file__).parent
 NAMES, METRICS = fuzz.known()
 Rows = list[list[str]]
-PENDING = ("the free column",)
-"""What is known and being mended: to be emptied."""
 
 
 @pytest.mark.parametrize("mechanism", NAMES)
@@ -29,7 +27,7 @@ def test_random_cases_keep_every_promise(mechanism: str) -> None:
     codes = []
     for index in range(6):
         name, _, code, findings, _, _ = fuzz.one((7, index, mechanism, "sanitize"), METRICS)
-        assert not [finding for finding in findings if not finding.text.startswith(PENDING)], (name, findings)
+        assert not findings, (name, findings)
         codes.append(code)
     assert set(codes) <= {0, 1, 2}
 
@@ -41,7 +39,7 @@ def test_a_case_in_a_process_of_its_own() -> None:
 
 
 def test_a_study_that_writes_a_package() -> None:
-    _, _, code, findings, _, _ = fuzz.one((7, 2, "mondrian", "study"), METRICS)
+    _, _, code, findings, _, _ = fuzz.one((7, 6, "mondrian", "study"), METRICS)
     assert not findings
     assert code == 0
 
