@@ -56,7 +56,7 @@ JOBS = (
     Job("sanitize", ("sanitize", "people.csv", "--roles", "roles.toml", "--mechanism", "mondrian", "--set", "k=3", "--out", "out.csv"), ("out.csv",)),
     Job("compare", ("compare", "people.csv", "--roles", "roles.toml", "--candidate", "mondrian k=3", "--out", "map"), ("map",)),
     Job("study", ("study", "study.toml", "--out", "study", "--workers", "1", "--formats", "md", "--package", "package"), ("package", "package.house")),
-    Job("advise", ("advise", "people.csv", "--roles", "roles.toml", "--to", "trusted", "--impact", "low", "--out", "advice", "--workers", "1", "--formats", "md", "--refine", "0", "--package", "advised"), ("advised", "advised.house")),
+    Job("advise", ("advise", "people.csv", "--roles", "roles.toml", "--to", "onsite", "--impact", "low", "--out", "advice", "--workers", "1", "--formats", "md", "--refine", "0", "--package", "advised"), ("advised", "advised.house")),
 )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ import typer
 
 from .. import __version__
 from ..core import leftovers
+from ..core.processes import LEAST_MEMORY, address_space
 from . import (
     _options,
     advise,
@@ -119,6 +120,8 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _stop)  # so that a stopped run cleans up like an interrupted one
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    if short := _short_of_memory():
+        _fail(short, 2)
     try:
         code = app(standalone_mode=False)
     except typer.Exit as stop:
@@ -149,6 +152,17 @@ def main() -> None:
     if code == 130:  # typer makes an interruption a code of its own
         _fail(_interrupted(), 130)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _short_of_memory() -> str | None:
+    """Below this limit the libraries abort while they load or start their threads, where nothing can be caught and said."""
+    limit = address_space()
+    if limit is None or limit >= LEAST_MEMORY or {"--help", "--version"} & set(sys.argv):
+        return None
+    return (
+        f"the system allows this process {limit >> 20:,} MB of address space (ulimit -v), and it needs {LEAST_MEMORY >> 20:,} MB; "
+        "raise that limit, and bound the engine with --memory instead."
+    )
 
 
 def _surroundings(error: Exception) -> str | None:

@@ -21,6 +21,8 @@ from typing import Any
 
 from .leftovers import private_folder
 
+LEAST_MEMORY = 1400 << 20
+"""Bytes of address space that the libraries need to load and to start their threads."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -41,6 +43,16 @@ def side_by_side(call: Callable[..., Any], arguments: Iterable[tuple[Any, ...]],
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # that calls are given up is what an interruption means
                 results.close()
+
+
+def address_space() -> int | None:
+    """The bytes that the system lets this process take, where it sets a limit."""
+    try:
+        import resource
+    except ImportError:  # a system without limits
+        return None
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if soft == resource.RLIM_INFINITY else soft
 
 
 @cache

@@ -26,6 +26,7 @@ from ..core.counts import Counts
 from ..core.errors import InputError, NotMet, SfumatoError
 from ..core.leftovers import hidden_beside, private_folder
 from ..core.noun import dataclass
+from ..core.processes import address_space
 from ..core.reading import Reading
 from ..core.spelling import Found
 from ..core.table import Recoding, Table
@@ -71,6 +72,8 @@ def _connection() -> duckdb.DuckDBPyConnection:
     # Nothing is ever fetched: what the installed package has is what there is.
     connection.execute("SET autoinstall_known_extensions = false")
     connection.execute("SET enable_progress_bar = false")
+    if (limit := address_space()) is not None:  # beyond it the process would end; the engine spills before that
+        connection.execute(f"SET memory_limit = '{limit * 2 // 5} B'")
     return connection
 
 
