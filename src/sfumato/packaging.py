@@ -33,6 +33,7 @@ from . import __version__
 from .core import leftovers
 from .core.chance import FINDABLE
 from .core.errors import InputError, NotMet, Unavailable
+from .core.formulas import formula_cells, formula_warning
 from .core.metric import Requirement, Verdict
 from .core.noun import dataclass
 from .core.release import Release
@@ -309,6 +310,8 @@ def _readme(
         "",
         "A missing value is an empty cell and counts as a value of its own. Rows are sorted, so that their order says nothing.",
     ]
+    if formulas := formula_cells(release.table):
+        lines += ["", escaped(formula_warning(formulas, "release.csv"))]
     if release.perturbed:
         lines += ["", f"Perturbed columns: {', '.join(map(coded, sorted(release.perturbed)))}."]
     return "\n".join(lines) + "\n"

@@ -66,6 +66,19 @@ def test_json_tells_all_that_a_script_needs(run: Run, house: House) -> None:
     assert set(content["requirements"]) == {"k_anonymity >= 4", "distinct_l_diversity >= 2"}
 
 
+def test_cells_that_a_spreadsheet_would_run_are_warned_of(run: Run, house: House) -> None:
+    """Count and columns, never the values; negative numbers are no formulas."""
+    lines = "".join(f"{-i % 3 - 1},{'=cmd()' if i % 2 else 'x'},-b\n" for i in range(20))
+    table = house.text("cells.csv", f"debt,ill,note\n{lines}")
+    roles = house.text("cells.toml", '[roles]\nquasi = ["debt"]\nsensitive = ["ill"]\ninsensitive = ["note"]\n')
+    words = ("sanitize", table, "--roles", roles, "--mechanism", "mondrian", "--set", "k=2", "--json")
+    found = run(*words, "--out", house / "cells-out.csv").fine()
+    assert found.json["formula_cells"] == {"ill": 10, "note": 20}
+    assert "30 cells begin with" in found.err
+    assert "cmd" not in found.err
+    assert run(*words, "--out", house / "cells.parquet").fine().json["formula_cells"] == {}
+
+
 def test_what_a_seed_means_is_said(run: Run, house: House) -> None:
     """In the output and in JSON: whether something was drawn, and what whoever finds the seed can do."""
     for more, words in ((("--set", "mode=relaxed"), "finds it by trying"), ((), "Nothing was drawn at random")):

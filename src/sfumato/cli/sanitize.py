@@ -41,6 +41,7 @@ def run(
     import numpy as np
 
     from ..core.errors import InputError
+    from ..core.formulas import formula_cells, formula_warning
     from ..core.roles import Roles
     from ..core.waivers import read_waivers
     from ..mechanisms import mechanism as find
@@ -70,6 +71,12 @@ def run(
         bar(1.0, "")
     released = release.table.columns
     drew = made_by.card.drew(release.notes)
+    formulas: dict[str, int] = {}
+    if out.suffix.lower() == ".csv":
+        for each in (release.table, *release.companions.values()):
+            formulas |= formula_cells(each)
+    if formulas:
+        o.tell(formula_warning(formulas, str(out)))
     rows = release.table.rows if release.recoding is None else release.recoding.rows  # known without another scan
     # where rows of the domain stand among the table's, none was suppressed (alpha_beta)
     drawn = release.recoding is None and set(released) <= release.perturbed
@@ -102,6 +109,7 @@ def run(
                 "mechanism": mechanism,
                 "parameters": release.parameters,
                 "seed": seed,
+                "formula_cells": formulas,
                 "seed_means": None if seed is None else _seed_means(drew),
                 "notes": list(release.notes),
                 "requirements": verdicts,
