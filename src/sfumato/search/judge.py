@@ -70,7 +70,7 @@ class _Demand:
     name: str | None
     """The sensitive column it looks at."""
 
-    @property
+    @cached_property
     def alone(self) -> bool:
         """Whether a class has it whatever else is released."""
         return self.requirement.metric.alone
@@ -138,7 +138,8 @@ class Judge:
 
     def _steady(self, requirement: Requirement) -> bool:
         """Whether what the card says of merging holds here: labels may cover fewer people of a population than those below."""
-        return not (requirement.metric.card.covers and self.population is not None and self.people is None)
+        covers = requirement.metric.card.covers
+        return not covers or self.population is None or self.people is not None
 
     @cached_property
     def attributes(self) -> dict[str, tuple[IntArray, Sensitive]]:
