@@ -36,11 +36,11 @@ def test_json_holds_the_cuts_and_the_objective(cuts) -> None:
     """By hand: 6, 8 and 2 of 16 have x, y and z; each of the two ranges has 6 and 2 of two of them."""
     asked = ("--maximise", "mutual_information", "--require", "distinct_l_diversity >= 2")
     content = cuts(*asked, "--json").fine().json
-    assert content["cuts"] == [40]
+    assert content["cuts"] == [35]  # between 30 and 40
     before = -sum(p * math.log2(p) for p in (6 / 16, 8 / 16, 2 / 16))
     assert content["objective"] == pytest.approx(before + 0.75 * math.log2(0.75) + 0.25 * math.log2(0.25))
     assert (content["measure"], content["better"], content["unit"]) == ("mutual_information", "higher", "bits")
-    assert (content["ranges"], content["labels"], content["rows"]) == (2, ["<40", ">=40"], [8, 8])
+    assert (content["ranges"], content["labels"], content["rows"]) == (2, ["<35", ">=35"], [8, 8])
     assert (content["exactness"], content["missing_rows"]) == ("exact", 0)
     (told,) = content["requirements"].values()
     assert told == {"met": True, "value": 2, "per_range": [2, 2], "missing": None}
@@ -50,28 +50,28 @@ def test_json_holds_the_cuts_and_the_objective(cuts) -> None:
 
 def test_mutual_information_is_what_is_maximised_unless_another_is_named(cuts) -> None:
     every = cuts("--json").fine().json
-    assert every["cuts"] == [30, 40, 50]
+    assert every["cuts"] == [25, 35, 45]
     assert every == cuts("--maximise", "mutual_information", "--json").fine().json
     least = cuts("--minimise", "loss", "--require", "k_anonymity >= 8", "--json").fine().json
-    assert (least["cuts"], least["objective"], least["measure"]) == ([40], pytest.approx(1 / 3), "loss")
+    assert (least["cuts"], least["objective"], least["measure"]) == ([35], pytest.approx(1 / 3), "loss")
     assert least["information_loss"] is None
     assert cuts("--max-ranges", "1", "--json").fine().json["cuts"] == []
 
 
 def test_other_columns_are_held_or_suppressed(cuts) -> None:
     asked = ("--minimise", "loss", "--require", "k_anonymity >= 4", "--json")
-    assert cuts(*asked).fine().json["cuts"] == [30, 40, 50]
+    assert cuts(*asked).fine().json["cuts"] == [25, 35, 45]
     held = cuts(*asked, "--at", "sex=0", "--at", "town=1").fine().json
-    assert (held["cuts"], held["at"]) == ([40], {"sex": 0, "town": 1})
+    assert (held["cuts"], held["at"]) == ([35], {"sex": 0, "town": 1})
 
 
 def test_for_people_to_read(cuts) -> None:
     shown = cuts("--require", "distinct_l_diversity >= 2", "--require", "k_anonymity >= 4").fine().out
     lines = [line.split() for line in shown.splitlines()]
     assert shown.startswith("age in 2 ranges: mutual_information 0.5944 bits, the largest of all partitions")
-    assert ["<40", "8", "2", "8"] in lines
-    assert [">=40", "8", "2", "8"] in lines
-    assert "age = { cuts = [40] }" in shown
+    assert ["<35", "8", "2", "8"] in lines
+    assert [">=35", "8", "2", "8"] in lines
+    assert "age = { cuts = [35] }" in shown
     assert CANARY not in shown
     missed = cuts("--minimise", "discernibility").fine().out
     assert "age in 4 ranges: discernibility 64 pairs of rows, the smallest of all partitions" in missed
@@ -87,22 +87,22 @@ def test_missing_values_have_a_line_of_their_own(cuts, town: Path) -> None:
 
 
 def test_nested_levels_are_saved_and_used(cuts, run: Run, town: Path) -> None:
-    """[30, 50] and [40, 50] tell as much as [30, 40]: the earliest cuts are taken, and of those 40 is the one to keep."""
+    """[25, 45] and [35, 45] tell as much as [25, 35]: the earliest cuts are taken, and of those 35 is the one to keep."""
     saved = town / "age.csv"
     content = cuts("--levels", "3,2", "--save", saved, "--json").fine().json
     assert content["saved"] == str(saved)
-    assert content["cuts"] == [30, 40]
-    assert [(level["most"], level["cuts"]) for level in content["levels"]] == [(3, [30, 40]), (2, [40])]
-    assert saved.read_text("utf-8") == "20;<30;<40;*\n30;[30,40);<40;*\n40;>=40;>=40;*\n50;>=40;>=40;*\n"
+    assert content["cuts"] == [25, 35]
+    assert [(level["most"], level["cuts"]) for level in content["levels"]] == [(3, [25, 35]), (2, [35])]
+    assert saved.read_text("utf-8") == "20;<25;<35;*\n30;[25,35);<35;*\n40;>=35;>=35;*\n50;>=35;>=35;*\n"
     (town / "roles.toml").write_text(ROLES + '[hierarchies]\nage = "age.csv"\n', encoding="utf-8")
     out = town / "release.csv"
     mondrian = ("--mechanism", "mondrian", "--set", "k=6", "--out", out)
     run("sanitize", town / "people.csv", "--roles", town / "roles.toml", *mondrian).fine()
     with out.open(encoding="utf-8", newline="") as file:
-        assert {row["age"] for row in csv.DictReader(file)} == {"<40", ">=40"}
+        assert {row["age"] for row in csv.DictReader(file)} == {"<35", ">=35"}
     shown = cuts("--levels", "3,2", "--save", saved).fine().out
-    assert "Merged into 2: <40, >=40" in shown
-    assert "age = { cuts = [[30, 40], [40]] }" in shown
+    assert "Merged into 2: <35, >=35" in shown
+    assert "age = { cuts = [[25, 35], [35]] }" in shown
     assert f'Saved: {saved}. In the roles file, under [hierarchies]: age = "age.csv"' in shown
     assert {path.name for path in town.iterdir()} == {"people.csv", "roles.toml", "age.csv", "release.csv"}
 

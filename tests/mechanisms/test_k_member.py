@@ -50,7 +50,7 @@ LOSSES = st.sampled_from(["iloss", "byun"])
 def test_two_heaps_are_two_clusters(tmp_path: Path) -> None:
     table = made({"q": [1, 50, 2, 51, 3, 52]})
     rows = write(KMember(k=3)(table.table, table.roles), tmp_path)
-    assert Counter(row["q"] for row in rows) == {"[1,3]": 3, "[50,52]": 3}
+    assert Counter(row["q"] for row in rows) == {"<10": 3, ">=10": 3}
 
 
 def test_k_1_changes_nothing_and_k_n_makes_one_class(tmp_path: Path) -> None:
@@ -71,13 +71,13 @@ def test_all_rows_equal_are_released_as_they_are(tmp_path: Path) -> None:
 def test_rows_that_share_their_tuple_with_enough_others_stay_as_they_are(tmp_path: Path) -> None:
     table = made({"q": [5] * 7 + [6, 9, 12]})
     rows = write(KMember(k=3)(table.table, table.roles), tmp_path)
-    assert Counter(row["q"] for row in rows) == {"5": 7, "[6,12]": 3}
+    assert Counter(row["q"] for row in rows) == {"5": 7, ">=6": 3}
 
 
 def test_what_is_left_over_goes_where_it_costs_least(tmp_path: Path) -> None:
     table = made({"q": [1, 2, 3, 40, 41, 42, 43]})
     rows = write(KMember(k=3)(table.table, table.roles), tmp_path)
-    assert Counter(row["q"] for row in rows) == {"[1,3]": 3, "[40,43]": 4}
+    assert Counter(row["q"] for row in rows) == {"<10": 3, ">=10": 4}
 
 
 def test_one_row() -> None:
@@ -173,7 +173,7 @@ def test_and_with_the_paper_s_own_loss(rows: list[tuple[int, str, int]], k: int)
         x, y, z = zip(*cluster, strict=True)
         wanted[(min(x), max(x)), "".join(sorted({"abcd"[c] for c in y})), (min(z), max(z))] += len(cluster)
     found: Counter[tuple[tuple[int, int], str, tuple[int, int]]] = Counter()
-    counts = KMember(k=k, block=0, loss="byun")(table.table, table.roles).table.count(table.roles.quasi)
+    counts = KMember(k=k, block=0, loss="byun", ends="tight")(table.table, table.roles).table.count(table.roles.quasi)
     for i, n in enumerate(counts.n.tolist()):
         x, y, z = (str(counts.columns[j].texts[counts.codes[j][i]]) for j in range(3))
         found[_ends(x), "abcd" if y == "*" else "".join(sorted(set(y) & set("abcd"))), _ends(z)] += n
@@ -226,7 +226,10 @@ def test_byun_keeps_categories_and_lets_ages_spread(tmp_path: Path) -> None:
     table = made({"age": [20, 21, 22, 23, 24, 25, 100], "sex": list("FMMMMFM")})
     rows = {
         loss: Counter((row["age"], row["sex"]) for row in write(made_by(table.table, table.roles), tmp_path))
-        for loss, made_by in {"byun": KMember(k=2, loss="byun"), "iloss": KMember(k=2)}.items()
+        for loss, made_by in {
+            "byun": KMember(k=2, loss="byun", ends="tight"),
+            "iloss": KMember(k=2, ends="tight"),
+        }.items()
     }
     assert rows["byun"] == {("[24,100]", "M"): 2, ("[20,25]", "F"): 2, ("[21,23]", "M"): 3}
     assert rows["iloss"]["[20,22]", "*"] == 3  # 22 is left over, and costs 4/7 + 1/2 there
@@ -291,7 +294,7 @@ def test_l_diversity_takes_the_nearest_row_that_has_another_value(tmp_path: Path
     """8 and 7 take 4 and leave 6 and 5 to others, and so on: three classes, where taking whoever is nearest makes one."""
     table = made({"q": [1, 2, 3, 4, 5, 6, 7, 8]}, list("aaaabbbb"))
     rows = write(KMember(k=2, require=(require("distinct_l_diversity >= 2"),))(table.table, table.roles), tmp_path)
-    assert Counter(row["q"] for row in rows) == {"[4,8]": 3, "[1,5]": 3, "[3,6]": 2}
+    assert Counter(row["q"] for row in rows) == {">=4": 3, "<6": 3, "[3,7)": 2}
 
 
 # --- what it loses ----------------------------------------------------------------------------------------------------
@@ -424,6 +427,6 @@ def test_two_dates_span_from_the_earlier_to_the_later(loss: str) -> None:
     """The later one is the more frequent; an interval still starts at the earlier."""
     days = ["2024-05-01"] * 3 + ["2024-01-01"]
     table = sf.read(pa.table({"day": days, "q": list("abcd")}))
-    release = sf.KMember(k=4, loss=loss)(table, sf.Roles(quasi=("day", "q")))  # type: ignore[arg-type]
+    release = sf.KMember(k=4, loss=loss, ends="tight")(table, sf.Roles(quasi=("day", "q")))  # type: ignore[arg-type]
     (text,) = release.table.count(("day",)).columns[0].texts
     assert text == "[2024-01-01,2024-05-01]"

@@ -128,7 +128,12 @@ def test_every_class_of_the_file_is_near_a_run_of_classes_that_is_large_enough(s
     )
     n, t = int(rng.integers(10, 60)), float(rng.choice([0.05, 0.15, 0.3]))
     wanted = (require(f"n_t_closeness[equal,n={n}] <= {t}"),)
-    publish(sf.Mondrian(require=wanted)(table.table, table.roles), table.roles, wanted, tmp_path / "release.csv")
+    publish(
+        sf.Mondrian(ends="tight", require=wanted)(table.table, table.roles),
+        table.roles,
+        wanted,
+        tmp_path / "release.csv",
+    )
     found: dict[float, list[str]] = {}
     for (label,), rows in classes_of(read_back(tmp_path / "release.csv"), ("age",)).items():
         found[float(str(label).strip("[]").split(",")[0])] = [row["s"] for row in rows]

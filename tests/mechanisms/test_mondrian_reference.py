@@ -210,7 +210,7 @@ def test_relaxed_halves_one_axis_by_rows(values: list[int], k: int) -> None:
     for part in halves(sorted(values), k):
         expected[str(part[0]) if part[0] == part[-1] else f"[{part[0]},{part[-1]}]"] += len(part)
     table = made({"q": values})
-    counts = sf.Mondrian(k=k, mode="relaxed")(table.table, table.roles).table.count(("q",))
+    counts = sf.Mondrian(k=k, mode="relaxed", ends="tight")(table.table, table.roles).table.count(("q",))
     found = {counts.columns[0].texts[c]: int(n) for c, n in zip(counts.codes[0], counts.n, strict=True)}
     assert found == expected
 

@@ -55,7 +55,7 @@ def test_a_bound_below_everything_codes_everyone() -> None:
 def test_missing_values_stay_missing_and_count_for_no_one() -> None:
     assert coded([None, 1, 9, None], TopBottomCoding(top=5)) == [None, "1", ">=5", None]
     values = [math.nan, 0.5, 2.5, 3.0]
-    assert coded(values, TopBottomCoding(top_share=0, bottom=0.5), pa.float64()) == [None, "<=0.5", "2.5", ">=3"]
+    assert coded(values, TopBottomCoding(top_share=0, bottom=0.5), pa.float64()) == [None, "<=0.5", "2.5", ">=2.6"]
     with pytest.raises(Infeasible, match="3 people have a value"):
         coded([None, 1, 2, 3], TopBottomCoding(top_share=0, people=4))
 
@@ -65,8 +65,8 @@ def test_numbers_that_are_texts_keep_their_spelling() -> None:
 
 
 def test_one_row_and_a_constant_column() -> None:
-    assert coded([7], TopBottomCoding(top_share=0)) == [">=7"]
-    assert coded([7] * 5, TopBottomCoding(bottom_share=0.1)) == ["<=7"] * 5
+    assert coded([7], TopBottomCoding(top_share=0)) == ["*"]
+    assert coded([7] * 5, TopBottomCoding(bottom_share=0.1)) == ["*"] * 5
 
 
 def test_several_columns_with_bounds_of_their_own(tmp_path: Path) -> None:
@@ -117,10 +117,18 @@ def test_enough_people_are_behind_a_code_and_no_bound_further_out_has_enough(
         return
     texts = coded(values, made_by)
     sign = 1 if end == "top" else -1
-    hidden = [v for v, text in zip(values, texts, strict=True) if v is not None and text is not None and "=" in text]
+    hidden = [
+        v for v, text in zip(values, texts, strict=True) if v is not None and text is not None and text[0] in "<>*"
+    ]
     assert len(hidden) >= need
     bound = min(hidden, key=lambda v: sign * v)
-    assert {text for text in texts if text is not None and "=" in text} == {f"{'>=' if sign > 0 else '<='}{bound}"}
+    (label,) = {text for text in texts if text is not None and text[0] in "<>*"}
+    if label == "*":
+        assert hidden == [v for v in values if v is not None]
+    else:  # an edge between the last value that is shown and the first that is not
+        edge = int(label.lstrip("<>="))
+        assert all((v >= edge if sign > 0 else v < edge) == (v in hidden) for v in known)
+        assert edge not in known or edge - 1 in known
     assert all(
         (text == str(v)) == (sign * v < sign * bound) for v, text in zip(values, texts, strict=True) if v is not None
     )
@@ -129,7 +137,7 @@ def test_enough_people_are_behind_a_code_and_no_bound_further_out_has_enough(
 
 def test_shares_in_round_numbers() -> None:
     texts = coded(list(range(1, 101)), TopBottomCoding(top_share=0.05, bottom_share=0.02))
-    assert Counter(text for text in texts if text and "=" in text) == {">=96": 5, "<=2": 2}
+    assert Counter(text for text in texts if text and text[0] in "<>") == {">=96": 5, "<3": 2}
     assert coded([1, 2, 3, 4, 5], TopBottomCoding(top_share=0.01, people=3))[1:] == ["2", ">=3", ">=3", ">=3"]
 
 

@@ -31,6 +31,10 @@ def covers(label: str | None, value: str) -> bool:
     """Whether a released age may stand for a value, by a reading of intervals of its own."""
     if label == value or label == "*":
         return True
+    if label is not None and label[0] == "<":
+        return float(value) < float(label[1:])
+    if label is not None and label[:2] == ">=":
+        return float(value) >= float(label[2:])
     if label is None or label[0] not in "[(":
         return False
     low, high = label[1:-1].split(",")

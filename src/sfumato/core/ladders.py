@@ -17,6 +17,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from .column import Column, FloatArray
+from .ends import Ends
 from .errors import InputError
 from .hierarchy import TOP, Hierarchy
 from .rules import check_rule
@@ -92,12 +93,18 @@ def cuts(column: Column, edges: Sequence[float] | Sequence[Sequence[float]]) -> 
 
 
 def quantiles(column: Column, parts: Sequence[int]) -> list[list[str]]:
-    """About equally many distinct values in each of `parts` intervals; each number of parts divides the one before it."""
+    """About equally many distinct values in each of `parts` intervals; each number of parts divides the one before it.
+
+    An interval ends between two values, at the roundest number there, and the outermost have no end.
+    """
     x = _numbers(column, "quantiles")
     ladder = []
+    values = np.unique(x)
+    ends = Ends([number(value) for value in values])
     for count in parts:
-        at = [np.quantile(x, i / count, method="higher") for i in range(1, count)]
-        ladder.append(_cut(x, sorted({float(a) for a in at})))
+        at = {int(np.searchsorted(values, np.quantile(x, i / count, method="higher"))) for i in range(1, count)}
+        # between two values, and below the least there is nothing to cut
+        ladder.append(_cut(x, sorted(float(ends.edge(i) or values[i]) for i in at if i)))
     return ladder
 
 

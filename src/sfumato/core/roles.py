@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import difflib
 import json
 import math
@@ -40,7 +41,8 @@ class Roles:
     orders       the order of a column's values, where neither numbers nor dates give one
     weights      how much a column counts in a loss (1 unless said)
     reading      how the file is spelled (encoding, delimiter, decimal, ...), for mechanisms that must not learn it from the rows
-    domains      the values that a column may have, for the same mechanisms: "17:99", "17:99:10", "Female|Male" or a list
+    domains      the values that a column may have, for the same mechanisms: "17:99", "17:99:10", "Female|Male" or a list;
+                 public, so the outermost ranges that other mechanisms make of numbers and dates end there, too
     """
 
     quasi: tuple[str, ...] = ()
@@ -211,6 +213,32 @@ class Roles:
         taxonomy = self.taxonomy(column.name)
         assert taxonomy is not None
         return taxonomy.fit(column.texts, unknown=rule.get("unknown", "error") if isinstance(rule, dict) else "error")
+
+    def bounds(self, column: Column) -> tuple[str, str] | None:
+        """The least and the largest value that a column of numbers or dates may have, where its domain states them as `low:high`."""
+        stated = self.domains.get(column.name)
+        ends = stated.split(":")[:2] if isinstance(stated, str) and "|" not in stated else []
+        if len(ends) < 2:
+            return None
+        low, high = (text.strip() for text in ends)
+        texts = [text for text in column.texts if text is not None]
+        try:
+            if column.numbers is not None:
+                outside = int(((column.numbers < float(low)) | (column.numbers > float(high))).sum())
+                if not math.isfinite(float(low) + float(high)):
+                    return None
+            elif column.dates:
+                datetime.date.fromisoformat(low), datetime.date.fromisoformat(high)
+                outside = sum(not low <= text[:10] <= high for text in texts)
+            else:
+                return None
+        except ValueError:
+            return None  # the domain of another kind of column
+        if outside:
+            raise InputError(
+                f"{self.source}, [domains] {column.name}: {outside} of its values lie outside; widen the domain, or correct them."
+            )
+        return low, high
 
     def taxonomy(self, name: str) -> Hierarchy | None:
         """The taxonomy that the owner supplied for a column (a file or an object), whole; None for rules and no hierarchy."""

@@ -14,6 +14,7 @@ import numpy as np
 from ..core.column import Column, FloatArray, IntArray
 from ..core.counts import Counts, exact
 from ..core.cover import spell_set
+from ..core.ends import Ends, Style
 from ..core.hierarchy import TOP, Hierarchy
 from ..core.noun import dataclass
 from ..core.roles import Roles
@@ -29,11 +30,16 @@ class Axis:
     levels: list[IntArray] = field(default_factory=list)
     """For a taxonomy: at each level, the label's number of each code, from the leaves to `*`."""
     names: list[list[str | None]] = field(default_factory=list)
-    spans: bool = False
-    """Whether a range is spelled as an interval of its ends; else as a set."""
+    ends: Ends | None = None
+    """How a range of numbers or dates is spelled; others are sets."""
+
+    @property
+    def spans(self) -> bool:
+        """Whether a range is an interval."""
+        return self.ends is not None
 
     @classmethod
-    def of(cls, column: Column, rows: IntArray, roles: Roles) -> Axis:
+    def of(cls, column: Column, rows: IntArray, roles: Roles, style: Style = "open") -> Axis:
         """The axis that suits a column with `rows` of each value.
 
         The owner's taxonomy, masks or calendar where there is one, else its own order. Interval rules (widths, cuts, quantiles)
@@ -56,8 +62,9 @@ class Axis:
             given = len(column.values)  # the missing value stays last
             rank = np.arange(len(column))
             rank[np.argsort(-rows[:given], kind="stable")] = np.arange(given)
-        code = rank
-        return cls(column, code, [texts[i] for i in np.argsort(code)], spans=spans)
+        ordered = [texts[i] for i in np.argsort(rank)]
+        ends = Ends.of(column, [text for text in ordered if text is not None], roles, style) if spans else None
+        return cls(column, rank, ordered, ends=ends)
 
     @classmethod
     def _tree(cls, column: Column, fitted: Hierarchy) -> Axis:
@@ -112,11 +119,12 @@ class Axis:
         return self._sets(len(low), member, code)
 
     def _intervals(self, low: IntArray, high: IntArray) -> list[str | None]:
+        assert self.ends is not None
         key, where = np.unique(low * len(self) + high, return_inverse=True)
         spelled = []
         for a, b in zip((key // len(self)).tolist(), (key % len(self)).tolist(), strict=True):
-            first, last = self.texts[a], self.texts[b]
-            spelled.append(first if a == b else TOP if last is None else f"[{first},{last}]")
+            whole = self.texts[b] is None  # the missing value beside others
+            spelled.append(self.texts[a] if a == b else TOP if whole else self.ends.label(a, b))
         return [spelled[i] for i in where]
 
     def _sets(self, groups: int, member: IntArray, code: IntArray) -> list[str | None]:
@@ -141,10 +149,10 @@ class Axis:
         return [spelled[i] for i in where.reshape(-1)]
 
 
-def axes_of(counts: Counts, roles: Roles) -> tuple[list[Axis], IntArray]:
+def axes_of(counts: Counts, roles: Roles, style: Style = "open") -> tuple[list[Axis], IntArray]:
     """The axes of the quasi-identifiers, which are counted first, and the code of each tuple on each."""
     axes = [
-        Axis.of(column, exact(np.bincount(codes, weights=counts.n, minlength=len(column))), roles)
+        Axis.of(column, exact(np.bincount(codes, weights=counts.n, minlength=len(column))), roles, style)
         for column, codes in zip(counts.columns, counts.codes, strict=True)
         if column.name in roles.quasi
     ]

@@ -46,7 +46,7 @@ class CutPoints(Steered):
         promise="every class meets every class requirement given (k_anonymity >= k, l-diversity, t-closeness, leakages, ...), "
         "and no other division of the column into ranges has a better objective",
         against="an adversary who knows all quasi-identifiers of a person and that the person is in the release",
-        cost="the column becomes ranges, the same everywhere (global recoding); the other quasi-identifiers become * or the labels "
+        cost="the column becomes ranges, the same everywhere (global recoding), which end between two of its values, the outermost open; the other quasi-identifiers become * or the labels "
         "of the level at which they are held; nothing is suppressed, and no sensitive value is changed",
         source="Bezzi 2010, sec. 4 (age ranges of variable size); exact by dynamic programming",
         chance="none",

@@ -15,6 +15,7 @@ from ..core.classes import Classes, Sensitive
 from ..core.column import FloatArray, IntArray
 from ..core.counts import pack
 from ..core.cover import BoolArray
+from ..core.ends import STYLES, Style
 from ..core.errors import InputError
 from ..core.mechanism import MechanismCard, Progress, check_choices
 from ..core.metric import Requirement
@@ -42,6 +43,7 @@ class KMember(Steered):
     k: int | None = None
     block: int = 25_000
     loss: Loss = "iloss"
+    ends: Style = "open"
     require: tuple[Requirement, ...] = ()
 
     card: ClassVar[MechanismCard] = MechanismCard(
@@ -49,13 +51,14 @@ class KMember(Steered):
         title="Greedy k-member clustering",
         promise="every class meets every class requirement given (k_anonymity >= k, l-diversity, t-closeness, leakages, ...)",
         against="an adversary who knows all quasi-identifiers of a person and that the person is in the release",
-        cost="numbers and dates become intervals, columns with a taxonomy, mask or calendar its labels, others sets, which differ "
+        cost="numbers and dates become intervals that end at nobody's value, the outermost open, columns with a taxonomy, mask or calendar its labels, others sets, which differ "
         "from class to class and may overlap (local recoding), mostly narrower than Mondrian's; rows with equal "
         "quasi-identifiers may be divided; no row is left out, and no sensitive value is changed",
         source="Byun, Kamra, Bertino, Li 2007, greedy k-member clustering; the loss is ILoss (Xiao and Tao 2006) or their own",
         chance="none",
         parameters={
             "k": "short for the requirement k_anonymity >= k",
+            "ends": STYLES,
             "block": "an approximation for more rows: with at least twice so many distinct tuples the table is first cut by "
             "Mondrian into blocks of at least so many, and each is clustered by itself; 0: never",
             "loss": "what rows are near by. iloss: what the released label, interval or set leaves open, as ILoss counts it; byun: "
@@ -79,7 +82,7 @@ class KMember(Steered):
         meets everything as it is stay as they are.
         """
         counts, split = self.count(table, roles)
-        axes, code = axes_of(counts, roles)
+        axes, code = axes_of(counts, roles, self.ends)
         demands = Demands.of(counts, roles, split, self.promises)
         demands.check_whole(self.card.name)
         rulers = [Ruler(axis, roles, self.loss) for axis in axes]

@@ -17,6 +17,7 @@ from ..core.column import IntArray, encode
 from ..core.counted import CountedTable
 from ..core.counts import Counts, pack
 from ..core.cover import BoolArray
+from ..core.ends import STYLES, Style
 from ..core.errors import Infeasible
 from ..core.mechanism import MechanismCard, Progress, check_choices
 from ..core.metric import Requirement
@@ -41,6 +42,7 @@ class Mondrian(Steered):
     mode: Literal["strict", "relaxed"] = "strict"
     choose: Literal["loss", "width"] = "loss"
     bounds: Literal["data", "cuts"] = "data"
+    ends: Style = "open"
     require: tuple[Requirement, ...] = ()
 
     card: ClassVar[MechanismCard] = MechanismCard(
@@ -49,18 +51,19 @@ class Mondrian(Steered):
         promise="every class meets every class requirement given (k_anonymity >= k, l-diversity, t-closeness, leakages, ...) and "
         "n_t_closeness, where that is required",
         against="an adversary who knows all quasi-identifiers of a person and that the person is in the release",
-        cost="numbers and dates become intervals, columns with a taxonomy, mask or calendar its labels, others sets, and these "
+        cost="numbers and dates become intervals that end at nobody's value, the outermost open, columns with a taxonomy, mask or calendar its labels, others sets, and these "
         "differ from class to class (local recoding); nothing is suppressed, and no sensitive value is changed",
         source="LeFevre, DeWitt, Ramakrishnan 2006; requirements beyond k after Li, Li, Venkatasubramanian 2007, "
         "(n,t)-closeness after their check of 2010",
         chance="some",
         parameters={
             "k": "short for the requirement k_anonymity >= k",
+            "ends": STYLES,
             "mode": "strict: rows with equal quasi-identifiers stay together; relaxed: they may be divided, which makes "
             "classes smaller where one value is very frequent",
             "choose": "loss: cut along the axis where that lowers ILoss most; width: along the widest, as the paper suggests",
-            "bounds": "data: an interval spans the values its class has; cuts: it spans from cut to cut, which says less "
-            "about the outermost people and loses more",
+            "bounds": "data: an interval covers what its class has; cuts: it goes from cut to cut, which says less of the people at its "
+            "ends and loses more",
         },
     )
 
@@ -77,7 +80,7 @@ class Mondrian(Steered):
     ) -> Release:
         """Sanitize; `rng` only decides how equal rows are divided in relaxed mode."""
         counts, split = self.count(table, roles)
-        axes, code = axes_of(counts, roles)
+        axes, code = axes_of(counts, roles, self.ends)
         require = self.promises
         demands = Demands.of(counts, roles, split, tuple(r for r in require if r.metric.card.scope == "class"))
         demands.check_whole(self.card.name)

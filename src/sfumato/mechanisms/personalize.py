@@ -53,7 +53,7 @@ class Personalize(Steered):
         against="an adversary who knows all quasi-identifiers of a person and that the person is in the release, and takes all "
         "leaves under a released value and all ways to give rows their owners for equally likely; one who guesses what people "
         "guard, and so why a value was generalized, may believe more",
-        cost="a quasi-identifier is generalized alike in all rows; the sensitive value of some rows is generalized, most often of "
+        cost="a quasi-identifier is generalized alike in all rows (ranges end at nobody's value, the outermost open); the sensitive value of some rows is generalized, most often of "
         "those who guard something, and values of several levels stand in one column; nothing is suppressed; who guards nothing "
         "is not kept from anything",
         source="Xiao and Tao 2006, greedy algorithm with sensitive values generalized per group; Manta 2013, 3.2.5",

@@ -14,7 +14,9 @@ import numpy as np
 from ..core.arrow import strings, take
 from ..core.column import FloatArray
 from ..core.cover import BoolArray
+from ..core.ends import Ends
 from ..core.errors import Infeasible, InputError
+from ..core.hierarchy import TOP
 from ..core.ladders import number
 from ..core.mechanism import Mechanism, MechanismCard, Progress
 from ..core.noun import dataclass
@@ -55,7 +57,7 @@ class TopBottomCoding(Mechanism):
             "top": "the bound from which on numbers become >=x: one number, or one for each column such as age=90,salary=150000",
             "bottom": "the bound down from which numbers become <=x, written likewise",
             "top_share": "instead of top: the bound is the highest value that at least this share of the people reach (0: as few "
-            "as `people` allows)",
+            "as `people` allows), and the code ends between it and the next value, so that it is nobody's own",
             "bottom_share": "instead of bottom, likewise from below",
             "people": "the fewest people behind a code: a bound of the owner that fewer reach is refused, a share is widened",
         },
@@ -91,12 +93,13 @@ class TopBottomCoding(Mechanism):
             reached: dict[End, BoolArray] = {}
             for end in ("top", "bottom"):
                 bound = given[end].get(name, given[end].get("")) if given[end] else None
+                label = "" if bound is None else f"{'>=' if end == 'top' else '<='}{number(bound)}"
                 if bound is None and shares[end] is not None:
                     bound = self._ranked(numbers, name, end, shares[end])
+                    label = _between(known, bound, end)
                 if bound is None:
                     continue
                 reached[end] = known >= bound if end == "top" else known <= bound
-                label = f"{'>=' if end == 'top' else '<='}{number(bound)}"
                 texts = [label if hit else text for hit, text in zip(reached[end], texts, strict=True)]
                 notes.append(self._count(int(reached[end][codes].sum()), name, end))
             if len(reached) == 2 and (reached["top"] & reached["bottom"]).any():
@@ -137,6 +140,16 @@ class TopBottomCoding(Mechanism):
                 f"{_WHO}: only {rows:,} people reach the {end} bound of {name!r}, fewer than {self.people:,}; move it inwards."
             )
         return f"Column {name!r}: {rows:,} rows are {end}-coded."
+
+
+def _between(known: FloatArray, bound: float, end: End) -> str:
+    """The code of a bound that comes from the data: it ends between two values, not at one that somebody has."""
+    values = np.unique(known[np.isfinite(known)])
+    first = int(np.searchsorted(values, bound)) + (end == "bottom")  # the least value above the edge
+    if not 0 < first < len(values):
+        return TOP  # everybody is beyond it
+    edge = Ends([number(value) for value in values]).edge(first)
+    return f">={edge or number(bound)}" if end == "top" else f"<={number(bound)}" if edge is None else f"<{edge}"
 
 
 def _bounds(bound: str | float | None, end: str) -> dict[str, float]:

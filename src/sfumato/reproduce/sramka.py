@@ -111,7 +111,7 @@ def releases(data: Path, *, seed: int = 0) -> tuple[Any, Any]:
 
     table = complete_rows(data, (*QUASI, FIELD))
     roles = roles_of(data, QUASI, (FIELD,), age=None)
-    made = {f"k = {k}": _intervals(KMember(k=k, loss="byun")(table, roles), table, roles) for k in K}
+    made = {f"k = {k}": _intervals(KMember(k=k, loss="byun", ends="tight")(table, roles), table, roles) for k in K}
     noisy = complete_rows(data, (*NOISY, FIELD))
     noise_roles = roles_of(data, NOISY, (FIELD,), age=None)
     noised: dict[str, Release] = {}

@@ -6,7 +6,6 @@ of two lines of that table, for as many ranges at once as fit in a block.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -16,9 +15,10 @@ from ..core.classes import Classes, Sensitive
 from ..core.column import Column, FloatArray, IntArray
 from ..core.counts import Counts, exact
 from ..core.cover import BoolArray, spell_set
+from ..core.ends import Ends
 from ..core.errors import InputError
 from ..core.hierarchy import TOP
-from ..core.ladders import interval
+from ..core.ladders import number
 from ..core.metric import Requirement
 from ..core.noun import dataclass
 from ..core.roles import Roles
@@ -41,6 +41,8 @@ class Line:
     place: IntArray
     numbers: FloatArray | None
     """The number at each place, if they are numbers."""
+    bounds: tuple[str, str] | None = None
+    """The owner's, if any are stated."""
 
     @classmethod
     def of(cls, column: Column, roles: Roles) -> Line:
@@ -59,8 +61,13 @@ class Line:
             found, place = np.unique(column.numbers[:given], return_inverse=True)
             if not np.isfinite(found).all():
                 raise InputError(f"Column {column.name!r} holds an infinite number; correct it before it is cut.")
-            return cls(column, np.append(place, [len(found)] * column.has_missing).astype(np.int64), found)
-        return cls(column, rank, None)
+            return cls(
+                column,
+                np.append(place, [len(found)] * column.has_missing).astype(np.int64),
+                found,
+                roles.bounds(column),
+            )
+        return cls(column, rank, None, roles.bounds(column) if stated is None and column.dates else None)
 
     def __len__(self) -> int:
         """The places, without that of the missing value."""
@@ -80,33 +87,33 @@ class Line:
     def _order(self) -> IntArray:
         return np.argsort(self.place, kind="stable")
 
-    def value(self, place: int) -> int | float | str:
-        """The value at a place: a number where they are numbers, else its text."""
+    def start(self, place: int) -> int | float | str:
+        """Where a range from a place on starts: between its first value and the one before it where they have an order of size."""
+        text = self.texts(place, place + 1)[0] if self._ends is None else self._ends.edge(place)
         if self.numbers is None:
-            return self.texts(place, place + 1)[0]
-        x = float(self.numbers[place])
+            return text or self.texts(place, place + 1)[0]
+        x = float(self.numbers[place] if text is None else text)
         return int(x) if x.is_integer() and abs(x) < 1e15 else x
 
     def label(self, low: int, high: int) -> str:
-        """How a range is released: numbers as `cuts` in a roles file would have it, dates from first to last, else a set.
+        """How a range is released: numbers and dates as `core.ends` has it, else a set; one date stays as it is.
 
         All values are `*`; where some are missing, which `*` would cover too, they are spelled like any other range.
         """
-        if (low, high) == (0, len(self)) and not self.column.has_missing:
-            return TOP
-        texts = self.texts(low, high)
-        if self.numbers is not None and (low, high) != (0, len(self)):
-            first = -math.inf if low == 0 else float(self.numbers[low])
-            return interval(first, math.inf if high == len(self) else float(self.numbers[high]))
-        if len(texts) == 1:
-            return texts[0]
-        spans = self.numbers is not None or (self.column.dates and self._by_date)
-        return f"[{texts[0]},{texts[-1]}]" if spans else spell_set(texts)
+        if self._ends is None or (self.numbers is None and high - low == 1):
+            texts = self.texts(low, high)
+            whole = (low, high) == (0, len(self)) and not self.column.has_missing
+            return TOP if whole else texts[0] if len(texts) == 1 else spell_set(texts)
+        return self._ends.label(low, high - 1)
 
     @cached_property
-    def _by_date(self) -> bool:
-        """Whether the places follow the calendar, not an order that was stated."""
-        return bool((np.diff(self.place) > 0).all())
+    def _ends(self) -> Ends | None:
+        """How ranges are spelled where the places follow the size of numbers or the calendar, not an order that was stated."""
+        by_date = self.numbers is None and self.column.dates and bool((np.diff(self.place) > 0).all())
+        if self.numbers is None and not by_date:
+            return None
+        texts = self.texts(0, len(self)) if self.numbers is None else [number(x) for x in self.numbers]
+        return Ends(texts, by_date, self.column.has_missing, bounds=self.bounds)
 
 
 @dataclass(frozen=True, eq=False)

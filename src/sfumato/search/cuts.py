@@ -50,7 +50,7 @@ _WORK = 5_000_000_000
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """The best ranges of a column: `cuts` are the values where the second and every later range starts.
+    """The best ranges of a column: `cuts` are where the second and every later range starts, at nobody's value if there is room.
 
     `reached` has what each range reaches on every requirement (its worst class), `missing_reached` what the rows without a
     value do. `checked` ranges had to be looked at, of which `feasible` meet everything.
@@ -246,7 +246,7 @@ class _Search:
         before = ranges.cells[None].before.sum(axis=1)
         return Cuts(
             column=line.column.name,
-            cuts=[line.value(int(place)) for place in places[1:-1]],
+            cuts=[line.start(int(place)) for place in places[1:-1]],
             labels=[line.label(a, b) for a, b in zip(low.tolist(), high.tolist(), strict=True)],
             rows=(before[high] - before[low]).tolist(),
             missing=int(before[-1] - before[len(line)]),
