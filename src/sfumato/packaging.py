@@ -107,6 +107,7 @@ def write_package(
         _write(inside / "study.json", _json(_house(result, chosen, release, redrawn)))
         again = Release(
             table=read(hidden / "release.csv", **dialect(hidden / "release.csv")),
+            statistics=release.statistics,
             perturbed=release.perturbed,
             joined_by=release.joined_by,
             companions={
