@@ -52,11 +52,11 @@ def test_roles_are_suggested_with_a_reason_each(found: Profile) -> None:
     roles = found.roles
     assert roles.person == "patient_id"
     assert roles.identifiers == ("name", "email", "notes")
-    assert roles.quasi == ("age", "sex", "zip", "band", "colour")
+    assert roles.quasi == ("age", "sex", "zip", "band", "colour", "assay")
     assert roles.sensitive == ("diagnosis", "religion")
-    assert roles.insensitive == ("source", "assay")
+    assert roles.insensitive == ("source",)
     assert all(column.reason and column.evidence for column in found.columns)
-    assert any("one person" in note for note in found.notes)
+    assert any("rows are of" in note and "people" in note and "one person's alone" in note for note in found.notes)
 
 
 def test_the_roles_file_is_read_back_as_it_is_and_says_why(found: Profile) -> None:
@@ -92,7 +92,7 @@ def test_the_dictionary_has_what_the_command_line_shows(found: Profile) -> None:
     assert next(c for c in told["columns"] if c["name"] == "colour")["missing"] == 40
     unique = [c["unique_rows"] for c in told["combinations"]]
     assert unique == sorted(unique, reverse=True)
-    assert [len(c["columns"]) for c in told["growth"]] == [1, 2, 3, 5]
+    assert [len(c["columns"]) for c in told["growth"]] == [1, 2, 3, 6]
 
 
 def test_the_same_table_gives_the_same_profile() -> None:
@@ -106,7 +106,8 @@ def test_the_owner_may_name_the_quasi_identifiers() -> None:
     assert set(found.roles.quasi) == {"zip", "diagnosis"}
     assert found.roles.sensitive == ("religion",)
     assert {c.columns for c in found.combinations} == {("zip",), ("diagnosis",)}
-    assert "age" in found.roles.insensitive
+    assert "sex" in found.roles.insensitive
+    assert "age" in found.roles.identifiers  # with nearly as many values as rows it is not let out unasked
     with pytest.raises(InputError, match="did you mean 'zip'"):
         profile(sf.read(people()), quasi=["zipp"])
     with pytest.raises(InputError, match="at least 1"):
@@ -204,3 +205,28 @@ def test_the_room_can_be_called_whatever_was_imported_first_and_needs_no_pandas(
         "assert 'pandas' not in sys.modules and 'scipy' not in sys.modules"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code, str(file)], check=True)
+
+
+def test_what_tells_rows_apart_is_never_insensitive() -> None:
+    rows = 300
+    columns = {
+        "age": [20 + i % 40 for i in range(rows)],
+        "fnlwgt": [1000 + 7 * i for i in range(rows)],
+        "amount": [f"{(37 * i) % 9973 / 100:.2f}" for i in range(rows)],
+        "reading": [((7919 * i) % 10007) / 97 for i in range(rows)],
+        "seen_at": [f"2024-03-{1 + i % 28:02d} {i % 24:02d}:{i % 60:02d}:00" for i in range(rows)],
+        "fold": list(range(rows)),
+    }
+    table = sf.read(pa.table(columns))
+    found = {column.name: column for column in profile(table).columns}
+    assert found["fnlwgt"].role == "identifiers"
+    assert "survey weight" in found["fnlwgt"].reason
+    assert "300 different values" in found["fnlwgt"].reason
+    assert found["amount"].role == "quasi"
+    assert "cent" in found["amount"].reason
+    assert found["reading"].role == "quasi"
+    assert "tell rows apart" in found["reading"].reason
+    assert found["seen_at"].role == "quasi"
+    named = profile(table, quasi=["age"])
+    assert named.roles.insensitive == ()
+    assert {"amount", "reading", "seen_at"} <= set(named.roles.identifiers)

@@ -17,6 +17,11 @@ from . import words
 from .kinds import Guess, direct
 from .words import Role
 
+_ENOUGH = 100
+"""Rows from which on the number of values says something."""
+_TELLING = 0.3
+"""Distinct values over rows from which on a column tells rows apart."""
+
 
 @dataclass(frozen=True)
 class Seen:
@@ -61,7 +66,7 @@ def suggest(seen: Sequence[Seen], quasi: Sequence[str] | None = None) -> dict[st
             if name in quasi:
                 found[name] = Suggestion("quasi", "named as a quasi-identifier by the owner")
             elif said.role == "quasi":
-                found[name] = Suggestion("insensitive", "not among the quasi-identifiers that the owner named")
+                found[name] = _left_over(next(column for column in seen if column.name == name))
     return found
 
 
@@ -86,6 +91,8 @@ def _suggest(seen: Seen) -> Suggestion:
         return Suggestion("identifiers", "free text can hold anything, names included, so it never leaves")
     if concept is words.NUMBER and seen.share < 0.9 and seen.distinct > 1:
         return Suggestion("person", "its name says that it numbers people, and numbers repeat: several rows a person")
+    if concept is not None and concept.key == "weight":
+        return Suggestion("identifiers", f"{concept.why}; {_many(seen)}")
     if concept is not None and concept.role == "identifiers":
         return Suggestion("identifiers", concept.why)
     if kind == "identifier":
@@ -100,14 +107,42 @@ def _suggest(seen: Seen) -> Suggestion:
     if seen.alike:
         return Suggestion("insensitive", f"{seen.guess.reason}, so it tells nothing apart")
     if concept is not None:
-        return Suggestion(concept.role, why(seen.name, kind))
-    if kind == "numeric" and seen.guess.reason.endswith("decimals") and seen.share >= 0.9 and seen.rows >= 100:
+        said = why(seen.name, kind)
+        if concept.role == "insensitive" and telling(seen):
+            return Suggestion("quasi", f"{_many(seen)}, which tell rows apart, whatever its name says")
+        return Suggestion(concept.role, said)
+    if kind == "numeric" and telling(seen):
         return Suggestion(
-            "insensitive",
-            "a measurement with a value of its own for nearly every row, which others hardly know; "
-            "make it quasi if any other file holds it",
+            "quasi", f"{_many(seen)}, which tell rows apart: whoever has one from elsewhere finds the row"
         )
+    if kind == "date" and _timed(seen):
+        return Suggestion("quasi", "exact times tell rows apart, and those who were near know them")
     return Suggestion("quasi", why(seen.name, kind))
+
+
+def telling(seen: Seen) -> bool:
+    """Whether a column has so many values that it tells rows apart by itself: it is never called insensitive."""
+    return seen.rows >= _ENOUGH and seen.share >= _TELLING
+
+
+def _many(seen: Seen) -> str:
+    return f"it has {seen.distinct:,} different values in {seen.rows - seen.missing:,} rows"
+
+
+def _timed(seen: Seen) -> bool:
+    """Whether dates come with a time of day."""
+    texts = [text for text in seen.column.texts[:1000] if text is not None]
+    return bool(texts) and sum(":" in text for text in texts) > 0.5 * len(texts)
+
+
+def _left_over(seen: Seen) -> Suggestion:
+    """A column that the owner does not count among the quasi-identifiers; one that tells rows apart stays in the house all the same."""
+    words = "not among the quasi-identifiers that the owner named"
+    if telling(seen):
+        return Suggestion(
+            "identifiers", f"{words}, but {_many(seen)}, which tell rows apart: keep it back, or make it quasi"
+        )
+    return Suggestion("insensitive", words)
 
 
 def why(name: str, kind: str) -> str:
@@ -156,10 +191,6 @@ def notes(seen: Sequence[Seen], found: Mapping[str, Suggestion]) -> list[str]:
     said = []
     if not any(suggestion.role == "sensitive" for suggestion in found.values()):
         said.append("No column looks sensitive by its name: name what nobody may learn, or only identity is protected.")
-    if any(suggestion.role == "person" for suggestion in found.values()):
-        said.append(
-            "Several rows belong to one person: unique rows are counted here, and a person can stand out by several."
-        )
     if marked := [repr(c.name) for c in seen if c.guess.marks]:
         said.append(
             f"Texts that usually mean missing (such as ? or NA) stand in {', '.join(marked)}; "

@@ -13,8 +13,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..core.errors import InputError
 from ..core.noun import dataclass
+from ..core.people import several_rows
 from ..core.roles import Roles
 from ..core.table import Table
 from ..core.words import counted, percent
@@ -161,7 +164,7 @@ def profile(table: Table, *, most: int = 3, quasi: Sequence[str] | None = None, 
         )
         for c in seen
     )
-    notes = (*suggesting.notes(seen, found), *alone.notes)
+    notes = (*suggesting.notes(seen, found), *people_notes(table, suggested), *alone.notes)
     return Profile(
         table.name,
         rows,
@@ -176,3 +179,24 @@ def profile(table: Table, *, most: int = 3, quasi: Sequence[str] | None = None, 
         owned=roles is not None,
         proposals=proposals(seen, suggested, table.written),
     )
+
+
+def people_notes(table: Table, roles: Roles) -> list[str]:
+    """Where a column repeats like a person's number: rows and people, and who is alone by either count.
+
+    A row among rows of the same person is not alone, and the person still is.
+    """
+    repeated = several_rows(table, roles)
+    if repeated is None:
+        return []
+    quasi = [name for name in roles.quasi if name != repeated.column]
+    note = f"{repeated.sentence} Rows are counted here, not people."
+    if quasi:
+        _, member = table.count((*quasi, repeated.column)).group(quasi)
+        alone = int((np.bincount(member) == 1).sum())
+        note += f" {counted(alone, 'combination')} of the quasi-identifiers {'is' if alone == 1 else 'are'} one person's alone."
+    if not repeated.named:
+        note += (
+            f' Name it, person = "{repeated.column}", or say one_row_per_person = true if each row is another person.'
+        )
+    return [note]

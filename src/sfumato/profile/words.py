@@ -172,9 +172,18 @@ CONCEPTS = (
         "gene genes genetic genotype dna genome snp haplotype genetik genetique genetico 基因",
     ),
     _concept(
-        "weight", "insensitive", "its name says that it is a survey weight, which nobody knows of a person",
-        """fnlwgt wgt wt sampleweight samplingweight surveyweight finalweight designweight personweight hochrechnungsfaktor
-        poidssondage factorexpansion""",
+        "weight", "identifiers",
+        "its name says that it is a survey weight, computed from where and how people were drawn: it tells rows apart, and strata",
+        """fnlwgt wgt wt sampleweight samplingweight surveyweight finalweight designweight personweight replicateweight
+        hochrechnungsfaktor gewichtungsfaktor stichprobengewicht poidssondage ponderation factorexpansion factorponderacion ponderador
+        pesocampionario pesoamostral weegfactor steekproefgewicht 抽样权重""",
+    ),
+    _concept(
+        "amount", "quasi", "whoever paid or was paid knows the amount, and to the cent it tells people apart",
+        """amount amounts price cost costs paid payment payments balance fee fees charge charges premium expense expenses spending
+        revenue turnover rent betrag betrage preis kosten zahlung saldo gebuhr pramie ausgaben miete montant prix cout paiement solde
+        frais loyer importe precio coste costo pago gasto alquiler importo prezzo pagamento spesa affitto preco custo despesa aluguel
+        bedrag prijs betaling uitgaven huur 金额 价格 费用""",
     ),
     _concept(
         "split", "insensitive", "its name says that it divides the rows for an analysis and says nothing of a person",
