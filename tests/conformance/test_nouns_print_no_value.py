@@ -101,7 +101,9 @@ def test_every_dataclass_prints_itself_by_the_house() -> None:
     assert len(NOUNS) > 250
 
 
-@pytest.mark.parametrize("kind", [k for k in NOUNS if k not in OWN_WORDS], ids=lambda kind: kind.__qualname__)
+@pytest.mark.parametrize(
+    "kind", [k for k in NOUNS if k not in OWN_WORDS and not inspect.isabstract(k)], ids=lambda kind: kind.__qualname__
+)
 def test_planted_fields_are_not_printed(kind: type) -> None:
     names = [f.name for f in dataclasses.fields(kind)] if dataclasses.is_dataclass(kind) else list(kind._fields)  # type: ignore[attr-defined]
     shown = getattr(kind, "shows", ())
