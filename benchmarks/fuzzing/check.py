@@ -91,7 +91,7 @@ def _left(case: Case, outcome: Outcome) -> list[Finding]:
 
 def _package(case: Case, outcome: Outcome, released: Path) -> list[Finding]:
     """Planted values in what goes with the release, or in a document, that the release itself does not tell."""
-    told = released.read_text(encoding="utf-8")
+    told = "\n".join(path.read_text(encoding="utf-8") for path in sorted(released.parent.glob("release*.csv")))
     found = []
     for name in outcome.new:
         path = outcome.folder / name
@@ -530,8 +530,11 @@ def _tells(case: Case, released: Written, name: str, quasi: str) -> bool:
     ) <= len(set(released.column(quasi))):
         return False
     own = case.field(quasi)
-    if quasi not in changed(case) and set(released.column(quasi)) <= {*own.spelled, *map(plain, own.meant), None}:
-        return False  # released as it is
+    known = {*own.spelled, *map(plain, own.meant), None}
+    if quasi not in changed(case) and 2 * sum(cell not in known for cell in released.column(quasi)) < len(
+        released.rows
+    ):
+        return False  # mostly released as it is
     best: Counter[str] = Counter()
     for (value, _), rows in Counter(zip(case.field(name).spelled, own.spelled, strict=True)).items():
         best[value] = max(best[value], rows)
