@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 ATTACKS = {
     "linkage": "look people up by their quasi-identifiers, in the original or in --external",
+    "every-column": "classes split by what columns tell that go out as they are",
     "homogeneity": "classes in which everybody has the same sensitive value",
     "skewness": "classes in which a sensitive value is much likelier than overall",
     "similarity": "classes whose sensitive values all mean nearly the same",
@@ -157,6 +158,7 @@ def run(
         )
     played: dict[str, Any] = {
         "linkage": {"external": table(external), "identity": identity, "known": known, "control": outside, "seed": seed},
+        "every-column": {},
         "homogeneity": {"sensitive": sensitive, "control": outside},
         "skewness": {"sensitive": sensitive, "control": outside},
         "similarity": {"sensitive": sensitive, "control": outside},
@@ -220,7 +222,7 @@ def _possible(played: dict[str, Any], original: Any, roles: Any) -> list[str]:
         name for name in ATTACKS if name not in ("membership", "composition", "minimality", "linkability", "inference")
     ]
     if original is None:
-        names = [name for name in names if name not in ("linkage", "singling-out")]
+        names = [name for name in names if name not in ("linkage", "every-column", "singling-out")]
     if played["membership"]["population"] is not None:
         names.append("membership")
     if played["composition"]["previous"] is not None:

@@ -150,20 +150,35 @@ class FreeColumns:
             return
         sample = self._sample
         enough: list[frozenset[str]] = []
+        told: set[str] = set()
         for size, limit in ((1, ALONE_BY_ONE), (2, ALONE_TOGETHER), (3, ALONE_TOGETHER)):
             for names in combinations(self.free, size):
-                chosen = frozenset(names)
-                if any(smaller <= chosen for smaller in enough) or not self._leads_on(names):
+                chosen, waived = frozenset(names), self._waives(names)
+                finest = max(names, key=lambda name: len(sample.column(name)))
+                if any(smaller <= chosen for smaller in enough) or (finest in told and not waived):
+                    continue  # what is said of it already is enough
+                if not self._leads_on(names) or self._most_tuples(names) < limit * self.rows:
                     continue
                 if self._share_alone(sample, names) < limit:
                     continue
                 rows = self._alone(names)
                 if rows >= limit * self.rows:
-                    if not self._waives(names):
+                    if not waived:
                         enough.append(chosen)
-                    finest = max(names, key=lambda name: len(sample.column(name)))
+                        told.add(finest)
                     others = tuple(name for name in names if name != finest)
                     yield Finding(finest, "alone", rows, self.rows, others)
+
+    def _most_tuples(self, names: Sequence[str]) -> float:
+        """At most so many distinct tuples, by the distinct values of each column: fewer than that are alone."""
+        return float(np.prod([self._values[name] for name in names]))
+
+    @cached_property
+    def _values(self) -> Mapping[str, float]:
+        """About how many values each free column has, rather too many than too few."""
+        if self._whole:
+            return {name: len(self._sample.column(name)) for name in self.free}
+        return {name: 1.2 * values for name, (values, _) in self.released.distinct().items() if name in self.free}
 
     def most_alone(self, most: int = 3) -> int:
         """The rows that the worst set of up to so many free columns sets apart: adding a column never helps, so the largest sets."""

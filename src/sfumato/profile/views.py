@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..core.arrow import numpy
+from ..core.arrow import integers, numpy
 from ..core.column import Column, FloatArray
 from ..core.noun import dataclass
 
@@ -80,18 +80,16 @@ def _digits(column: Column) -> list[View]:
     length = int(np.bincount(np.minimum(lengths, _LONGEST + 1)).argmax())
     if not 5 <= length <= _LONGEST or np.mean(lengths == length) < _SAME_LENGTH:
         return []
-    of_length = pc.equal(pc.utf8_length(texts), length)
     found = []
     for width in _DIGITS:
         for start in range(length - width + 1):
             part = pc.utf8_slice_codeunits(texts, start, start + width)
-            digits = pc.and_(pc.match_substring_regex(part, rf"^[0-9]{{{width}}}$"), of_length)
-            share = pc.mean(digits.cast(pa.float64())).as_py() or 0.0
-            if share < _SAME_LENGTH:
+            digits = pc.match_substring_regex(part, rf"^[0-9]{{{width}}}$")
+            there = numpy(digits.cast(pa.uint8())).astype(bool) & (lengths == length)
+            if there.mean() < _SAME_LENGTH:
                 continue
-            known = pc.if_else(digits, part, pa.scalar("0")).cast(pa.float64())
-            there = numpy(digits.cast(pa.uint8())).astype(bool)
-            numbers = np.where(there, numpy(known).astype(np.float64), np.nan)
+            numbers = np.full(len(texts), np.nan)
+            numbers[there] = numpy(part.take(integers(np.flatnonzero(there))).cast(pa.float64()))
             if column.has_missing:
                 numbers = np.append(numbers, np.nan)
             words = f"places {start + 1} to {start + width} of {column.name!r}"

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..attacks.standing import MARKS, Standing, standing
 from ..core.metric import Metric, Score
+from ..profile.free_columns import waived_sentences
 from ..study import inference
 from ..study.study import Result
 from .document import (
@@ -106,9 +107,23 @@ def unprotected(result: Result, *, counts: bool = True) -> list[Block]:
     found = [
         each.sentence if counts else replace(each, certain=None).sentence for each in inference.unprotected(result)
     ]
-    if not found:
+    blocks: list[Block] = []
+    if found:
+        blocks.append(Callout("Not protected", [Bullets([f"Column {text}." for text in found])], "beware"))
+    return [*blocks, *waived(result, findings=counts)]
+
+
+def waived(result: Result, *, findings: bool) -> list[Block]:
+    """The columns that the owner lets out all the same, each with the reason; what was found in them is for the owner's eyes."""
+    study = result.study
+    if not study.waive:
         return []
-    return [Callout("Not protected", [Bullets([f"Column {text}." for text in found])], "beware")]
+    texts = (
+        waived_sentences(study.free.findings, study.waive)
+        if findings
+        else [f"Column {column!r}: {reason.rstrip('.')}." for column, reason in study.waive.items()]
+    )
+    return [Callout("Waived by the owner", [Bullets(texts)], "beware")]
 
 
 def verdicts(result: Result) -> list[Block]:

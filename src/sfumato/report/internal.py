@@ -61,6 +61,7 @@ def internal(result: Result, *, reveal: bool = False) -> Document:
     blocks = [
         _answer(result, found),
         Heading("To whom, and what is asked"),
+        *parts.waived(result, findings=True),
         *parts.limits(result),
         *parts.verdicts(result),
         *_choice.maps(result),

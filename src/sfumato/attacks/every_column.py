@@ -1,0 +1,107 @@
+"""An intruder who uses every released column: what free columns tell of the quasi-identifiers splits the classes (Manta 2013, sec. 3)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core.column import FloatArray, IntArray
+from ..core.counts import Counts, pack
+from ..core.release import Evidence, Release
+from ..core.roles import Roles
+from ..core.words import counted
+from ..profile.free_columns import Finding
+from ..profile.free_release import free_of_release
+from ..profile.relations import Relation, most_frequent
+from .attack import Attack, Rate
+
+
+def every_column(release: Release, roles: Roles) -> Attack:
+    """Look a person's class up, then keep the rows whose free columns say what follows from the person's quasi-identifiers.
+
+    A row falls if it is then the only one left and keeps the relations that were used. The baseline is the same adversary without the
+    free columns: a person alone in a class. Extremes: as the baseline where free columns tell nothing; everybody where one of them is a copy
+    of what makes people unique. Rows are found from the release alone; whether the row is the right one is looked up in the original.
+    """
+    evidence = release.evidence(roles)
+    evidence.original("The attack every-column")
+    classes = evidence.classes()
+    people, alone = classes.rows, int((classes.size == 1).sum())
+    free = free_of_release(release, roles)
+    findings = [f for f in free.related() if f.relation is not None and set(f.protected) <= set(free.quasi)]
+    best, certain = float(alone), True
+    used: tuple[Finding, ...] = ()
+    for chosen in _sets(findings):
+        fell, sure = _found(evidence, [f.relation for f in chosen if f.relation is not None])
+        if fell > best:
+            best, used, certain = fell, chosen, sure
+    words = "; ".join(finding.words for finding in used)
+    sentence = (
+        f"Of {counted(people, 'row')}, {round(best):,} can be found and are the right ones once the free columns are used ({words}); by the "
+        f"quasi-identifiers alone it is {alone:,}."
+        if used
+        else f"No free column is seen to tell more of the quasi-identifiers than the release does: {alone:,} of {counted(people, 'row')} "
+        f"{'is' if alone == 1 else 'are'} alone by these."
+    )
+    return Attack(
+        name="every-column",
+        title="Every column",
+        knew="The quasi-identifiers of a person, that the person is in the release, and how its columns hang together.",
+        effort="Computing one column from others, and looking one class up.",
+        attacked=people,
+        fell=best,
+        success=Rate.of(best, people),
+        baseline=Rate.of(alone, people),
+        exactness="exact" if certain else "estimate",
+        sentence=sentence,
+        source="Manta 2013, sec. 3 (an adversary's knowledge is not only the quasi-identifiers)",
+        details={"relations": [finding.words for finding in used], "alone_in_a_class": alone},
+    )
+
+
+def _sets(findings: list[Finding]) -> list[tuple[Finding, ...]]:
+    """Each by itself, and all of them together."""
+    return [*((finding,) for finding in findings), *([tuple(findings)] if len(findings) > 1 else [])]
+
+
+def _found(evidence: Evidence, relations: list[Relation]) -> tuple[float, bool]:
+    """The rows that are alone in their class by what their free columns say, each by how often that is right; and whether it always is."""
+    quasi = [name for name in evidence.roles.quasi if name in evidence.release.table.columns]
+    free = list(dict.fromkeys(name for relation in relations for name in relation.free))
+    counts = evidence.release.table.count((*quasi, *free))
+    keys = [_key(counts, quasi)]
+    right = np.ones(len(counts))
+    for relation in relations:
+        signature, rate = _said(evidence, relation, counts)
+        keys.append(signature)
+        right *= rate
+    key = pack(keys, [int(k.max()) + 1 for k in keys], len(counts))
+    _, member = np.unique(key, return_inverse=True)
+    alone = np.bincount(member, weights=counts.n)[member] == 1
+    return float(right[alone].sum()), bool(np.all((right == 1) | (right == 0)))
+
+
+def _said(evidence: Evidence, relation: Relation, counts: Counts) -> tuple[IntArray, FloatArray]:
+    """For each released tuple what its free columns say by the relation, and in which share of such rows of the original that is true."""
+    original = evidence.original("The attack every-column").count(relation.columns)
+    keeps, signature = relation.evaluate(original)
+    place: dict[tuple[str | None, ...], int] = {}
+    tuples = _spelled(original, relation.free)
+    group = np.array([place.setdefault(each, len(place)) for each in tuples], dtype=np.int64)
+    said = most_frequent(group, signature, original.n)[0]
+    rows = np.bincount(group, weights=original.n)
+    kept = np.bincount(group, weights=original.n * keeps)
+    at = np.array([place.get(each, -1) for each in _spelled(counts, relation.free)], dtype=np.int64)
+    unknown = int(said.max(initial=0)) + 1
+    return np.where(at < 0, unknown, said[at]), np.where(at < 0, 0.0, kept[at] / rows[at])
+
+
+def _spelled(counts: Counts, names: tuple[str, ...]) -> list[tuple[str | None, ...]]:
+    at = [counts.names.index(name) for name in names]
+    texts = [[counts.columns[i].texts[code] for code in counts.codes[i].tolist()] for i in at]
+    return list(zip(*texts, strict=True))
+
+
+def _key(counts: Counts, names: list[str]) -> IntArray:
+    at = [counts.names.index(name) for name in names]
+    key = pack([counts.codes[i] for i in at], [len(counts.columns[i]) for i in at], len(counts))
+    return np.unique(key, return_inverse=True)[1].astype(np.int64)
