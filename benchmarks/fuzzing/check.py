@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from . import models
-from .cover import covers, number, plain
+from .cover import covers, ends, number, plain
 from .generate import DRAWN, OLD, STATISTICS, Case
 from .matching import assign
 from .run import Outcome
@@ -448,6 +448,18 @@ def _own(case: Case, released: Written) -> list[str]:
     if case.mechanism == "rank_swapping":
         for name in changed(case) & set(released.columns):
             found += _same_values(case, name, released.column(name))
+    if case.mechanism in ("mondrian", "k_member", "cut_points") and settings.get("ends") != "tight":
+        for name in case.roles["quasi"]:
+            numbers = [x for x in map(number, case.field(name).meant) if x is not None]
+            if name in case.ruled or not case.field(name).numeric or not numbers:
+                continue
+            reached = [
+                ends(cell)
+                for cell in set(released.column(name))
+                if cell is not None and cell not in case.field(name).spelled
+            ]
+            if any(low == min(numbers) or high == max(numbers) for low, high in reached):
+                found.append(f"a range of {name!r} ends at the least or the largest number there is")
     if case.mechanism == "top_bottom_coding":
         for name in case.roles["quasi"]:
             cells = Counter(released.column(name))

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-_NUMBER = r"([+-]?(?:\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|inf))"
+_NUMBER = r"([+-]?(?:\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|[iI]nf))"
 _RANGE = re.compile(rf"^([\[(]){_NUMBER},\s*{_NUMBER}([\])])$")
 _SIDE = re.compile(rf"^(<=|>=|<|>){_NUMBER}$")
 _DAY = r"(\d{4}-\d{2}-\d{2})(?:[T ][\d:.+]*)?"
@@ -59,6 +59,14 @@ def _number_covers(released: str, x: float) -> bool:
     if released.endswith("+") and (least := number(released[:-1])) is not None:
         return x >= least
     return number(released) == x
+
+
+def ends(released: str) -> tuple[float | None, float | None]:
+    """The values at which a range of numbers ends and which belong to it: somebody may have them."""
+    if m := _RANGE.match(released):
+        return float(m[2]) if m[1] == "[" else None, float(m[3]) if m[4] == "]" else None
+    m = _SIDE.match(released)
+    return (float(m[2]) if m and m[1] == ">=" else None), (float(m[2]) if m and m[1] == "<=" else None)
 
 
 def _date_covers(released: str, day: datetime.date) -> bool:

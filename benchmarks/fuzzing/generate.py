@@ -55,6 +55,8 @@ class Case:
     guarding: str | None
     taxonomies: Mapping[str, tuple[tuple[str, ...], ...]]
     orders: Mapping[str, tuple[str, ...]]
+    ruled: frozenset[str]
+    """Columns whose labels the owner stated: a file, widths or cuts."""
     mechanism: str
     settings: Mapping[str, str]
     require: tuple[str, ...]
@@ -384,6 +386,11 @@ def make(
         guarding=guarding,
         taxonomies=taxonomies,
         orders=orders,
+        ruled=frozenset(
+            n
+            for n, rule in hierarchies.items()
+            if not isinstance(rule, dict) or not {"quantiles", "suppress"} & set(rule)
+        ),
         mechanism=mechanism,
         settings=settings,
         require=tuple(require),

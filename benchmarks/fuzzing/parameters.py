@@ -233,7 +233,7 @@ def isolation_noise(rng: random.Random, d: Draft) -> Settings:
 
 
 def k_member(rng: random.Random, d: Draft) -> Settings:
-    return _maybe(rng, _k(rng), block=[0, 5, 20], loss=["iloss", "byun"])
+    return _maybe(rng, _k(rng), block=[0, 5, 20], loss=["iloss", "byun"], ends=["tight", "open"])
 
 
 def local_noise(rng: random.Random, d: Draft) -> Settings:
@@ -260,7 +260,14 @@ def microaggregation(rng: random.Random, d: Draft) -> Settings:
 
 
 def mondrian(rng: random.Random, d: Draft) -> Settings:
-    return _maybe(rng, _k(rng), mode=["strict", "relaxed"], choose=["loss", "width"], bounds=["data", "cuts"])
+    return _maybe(
+        rng,
+        _k(rng),
+        mode=["strict", "relaxed"],
+        choose=["loss", "width"],
+        bounds=["data", "cuts"],
+        ends=["tight", "open"],
+    )
 
 
 def permute_within_groups(rng: random.Random, d: Draft) -> Settings:

@@ -39,9 +39,13 @@ def test_a_case_in_a_process_of_its_own() -> None:
 
 
 def test_a_study_that_writes_a_package() -> None:
-    _, _, code, findings, _, _ = fuzz.one((7, 6, "mondrian", "study"), METRICS)
-    assert not findings
-    assert code == 0
+    """The first of some random ones that is published; what is drawn changes with the parameters there are."""
+    for index in range(12):
+        _, _, code, findings, _, _ = fuzz.one((7, index, "mondrian", "study"), METRICS)
+        assert not findings
+        if code == 0:
+            return
+    pytest.fail("none of the studies was published")
 
 
 def test_cases_are_reproducible() -> None:
@@ -89,7 +93,7 @@ def _case(
         fields.append(Field(name="person", kind="person", meant=("a", "a", "b", "c"), spelled=("a", "a", "b", "c")))
     case = Case(
         name="planted", fields=tuple(fields), roles={"identifiers": ("name",), "quasi": ("age", "zip"), "sensitive": ("ill",), "insensitive": ()},
-        person="person" if person else None, guarding=None, taxonomies={}, orders={}, mechanism=mechanism, settings={"k": "2"}, require=require, files={}, call=("sanitize",),
+        person="person" if person else None, guarding=None, taxonomies={}, orders={}, ruled=frozenset(), mechanism=mechanism, settings={"k": "2"}, require=require, files={}, call=("sanitize",),
         out="out.csv", spoilt=False, free={}, waived=frozenset(), secrets=frozenset(texts["name"]),
     )  # fmt: skip
     with (tmp_path / "out.csv").open("w", newline="") as file:
@@ -121,6 +125,7 @@ def _cell(row: int, column: int, text: str) -> Callable[[Rows], Rows]:
         (_cell(1, 1, "0123"), "we count 1"),
         (lambda rows: [[("[30,40)" if c == "[20,30)" else c) for c in r] for r in rows], "cover no original row"),
         (lambda rows: [[("013*" if c == "012*" else c) for c in r] for r in rows], "cover no original row"),
+        (lambda rows: [[("[21,30)" if c == "[20,30)" else c) for c in r] for r in rows], "ends at the least"),
         (_cell(1, 2, "cold"), "cover no original row"),  # a sensitive value of nobody
         (lambda rows: [[c if j or not i else "<20" for j, c in enumerate(r)] for i, r in enumerate(rows)], "cover no original row"),
         (lambda rows: rows[:-1], "rows are missing"),
@@ -154,7 +159,7 @@ def test_people_are_counted_and_not_rows(tmp_path: Path) -> None:
 def test_free_columns_that_tell_are_found(tmp_path: Path, kind: str, waived: frozenset[str]) -> None:
     ages = tuple(20 + i % 10 for i in range(40))
     weights = tuple(str(900 + i) if kind == "alone" else f"w{age}" for i, age in enumerate(ages))
-    case, outcome = _case(tmp_path, [["age", "weight"], *(["[20,30)", weight] for weight in weights)])
+    case, outcome = _case(tmp_path, [["age", "weight"], *(["[10,30)", weight] for weight in weights)])
     fields = (
         Field(name="age", kind="integer", meant=ages, spelled=tuple(map(str, ages))),
         Field(name="weight", kind="text", meant=weights, spelled=weights),
