@@ -177,6 +177,21 @@ def test_what_the_release_tells_anyway_is_not_held_against_a_column() -> None:
     assert about(free_of_release(coarse, roles).findings, "postal", "tells").protected == ("zip",)
 
 
+def test_a_copy_tells_the_few_rows_that_were_covered() -> None:
+    rng = np.random.default_rng(9)
+    rows = [("a", "x")] * 140 + [("b", "x")] * 3 + [("c", "x")] * 3
+    table = {"q": [q for q, _ in rows], "s": rng.choice(["u", "v"], len(rows)), "copy": [f"<{q}>" for q, _ in rows]}
+    roles = sf.Roles(quasi=("q",), sensitive=("s",), insensitive=("copy",))
+    release = sf.Mondrian(k=5)(sf.read(pa.table(table)), roles)
+    assert {f.column for f in free_of_release(release, roles).open} == {"copy"}
+
+
+def test_a_copy_in_a_table_of_few_rows_is_seen() -> None:
+    table = {"q": ["north", "south", "north", "north", "south"], "copy": ["north", "south", "north", "north", "south"]}
+    roles = sf.Roles(quasi=("q",), insensitive=("copy",))
+    assert about(free_of_table(sf.read(pa.table(table)), roles).findings, "copy", "tells").rows == 5
+
+
 RULES = {"age": {"widths": [10, 30]}, "zip": {"prefix": [2, 3]}}
 
 

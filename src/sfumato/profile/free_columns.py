@@ -28,7 +28,7 @@ from ..core.noun import dataclass
 from ..core.table import Table
 from ..core.words import counted, percent
 from .arithmetic import LOOKED_AT, Numbers, chosen_rows, lines, sums
-from .relations import Contains, Equal, Map, Relation, determines
+from .relations import Contains, Equal, Map, Relation
 from .views import views
 
 ALONE_BY_ONE = 0.05
@@ -326,11 +326,7 @@ class FreeColumns:
         if not known:
             return False
         counts = self.released.sampled((*known, column), SAMPLE)
-        value = counts.codes[-1]
-        groups = _key(counts, known)
-        return determines(groups, value, counts.n) or len(np.unique(_key(counts, [*known, column]))) == len(
-            np.unique(groups)
-        )
+        return len(counts) == len(np.unique(_key(counts, known)))
 
     def _role(self, name: str) -> Role:
         if name in self.identifiers:

@@ -12,7 +12,7 @@ from ..core.errors import NotMet
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
-from .free_columns import TOLD, FreeColumns, refusal
+from .free_columns import FreeColumns, refusal
 from .relations import most_frequent
 
 
@@ -62,7 +62,9 @@ def free_of_release(release: Release, roles: Roles, waived: Collection[str] = ()
         original=original,
         identifiers=_house(roles, original),
         quasi=quasi,
-        covered=tuple(name for name in quasi if told(release, name) < TOLD),
+        covered=tuple(
+            name for name in quasi if told(release, name) < 1
+        ),  # the few rows that are covered are those that need it
         linking=tuple(name for name in free if name in roles.sensitive),
         secret=tuple(name for name in roles.sensitive if name in original.columns and name not in free),
         waived=frozenset(waived),

@@ -26,6 +26,9 @@ LESS_ERROR = 0.8
 BY_CHANCE = 1e-6
 """How unlikely it must be by chance: small tables are full of coincidences."""
 
+_DEVIATIONS = 4.7534
+"""Of the normal distribution, beyond which one in a million lies."""
+
 BoolArray = npt.NDArray[np.bool_]
 
 
@@ -96,6 +99,12 @@ class Equal(Relation):
         (a, x), (b, y) = (_of(counts, name) for name in self.columns)
         keeps = _shared(a, b)[x] == _shared(b, a, second=True)[y]
         return keeps & self.known(counts), x
+
+    def holds(self, counts: Counts) -> bool:
+        """Also where the table is too small to rule out chance: two columns that agree in every row are one."""
+        there = self.known(counts)
+        agree = bool(there.any() and self.evaluate(counts)[0][there].all())
+        return (agree and len(_of(counts, self.protected[0])[0]) > 1) or super().holds(counts)
 
 
 @dataclass(frozen=True)
@@ -204,7 +213,28 @@ def determines(groups: IntArray, value: IntArray, n: IntArray) -> bool:
     right, asked, base = support(groups, value, n)
     if not asked or right < ENOUGH * asked:
         return False
-    return right - base >= LESS_ERROR * (asked - base) > 0 and unlikely(right, asked, base)
+    if not right - base >= LESS_ERROR * (asked - base) > 0:
+        return False
+    return unlikely(right, asked, base) or dependent(groups, value, n)
+
+
+def dependent(groups: IntArray, value: IntArray, n: IntArray) -> bool:
+    """Whether rows in groups of several depend on the group more than `BY_CHANCE` allows: the G-test, chi-squared by Wilson and Hilferty.
+
+    It sees a few rare values that go together in every row, where guessing the most frequent one is nearly always right.
+    """
+    some = np.bincount(groups, weights=n)[groups] > 1
+    groups, value, n = groups[some], value[some], n[some]
+    rows = float(n.sum())
+    _, pair = np.unique(groups * (int(value.max()) + 1) + value, return_inverse=True)
+    sums = [np.bincount(codes, weights=n) for codes in (pair, groups, value)]
+    entropy = [float(-(part[part > 0] * np.log(part[part > 0] / rows)).sum()) for part in sums]
+    degrees = float((np.count_nonzero(sums[1]) - 1) * (np.count_nonzero(sums[2]) - 1))
+    if degrees < 1:
+        return False
+    g = 2 * (entropy[1] + entropy[2] - entropy[0])
+    spread = 2 / (9 * degrees)
+    return bool((max(g, 0.0) / degrees) ** (1 / 3) - (1 - spread) > _DEVIATIONS * np.sqrt(spread))
 
 
 def support(groups: IntArray, value: IntArray, n: IntArray) -> tuple[int, int, int]:
