@@ -334,3 +334,12 @@ def test_prose_of_python_is_its_strings_and_comments(tmp_path: Path, monkeypatch
     (tmp_path / "module.py").write_text("\n".join(lines), encoding="utf-8")
     monkeypatch.setattr(f"{__name__}.ROOT", tmp_path)
     assert [hit.split(":")[1] for hit in promises("module.py", prose("module.py"))] == ["2", "3", "6"]
+
+
+def test_every_promise_names_a_test_that_is_there() -> None:
+    text = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:tests|benchmarks)[^` :]*)`", text))
+    assert len(named) > 10
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+    rows = [line for line in text.splitlines() if line.startswith("| ") and not line.startswith("| promise")]
+    assert [row for row in rows if "`tests" not in row and "`benchmarks" not in row] == []

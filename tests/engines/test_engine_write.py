@@ -180,3 +180,9 @@ def test_a_recoded_table_is_written(tmp_path: Path, table: Callable[..., Table],
         again = sf.Release(table=sf.read(path))
         assert rows_of(again.table) == rows_of(made.table)
         assert sf.k_anonymity(again, roles).value == sf.k_anonymity(made, roles).value >= 7
+
+
+def test_what_is_spilled_is_for_its_owner_alone() -> None:
+    from sfumato.engines.duckdb import folder
+
+    assert folder().stat().st_mode & 0o077 == 0
