@@ -127,7 +127,7 @@ def covers(released: str | None, meant: Any, spelled: str, above: Mapping[str, f
     day = _day(meant)
     if day is not None and _date_covers(released, day):
         return True
-    if re.fullmatch(r"\d{4}", released) and re.fullmatch(rf"\d+[./-]\d+[./-]{released}", spelled):
+    if re.fullmatch(r"\d{4}", released) and re.fullmatch(rf"\d+[./-]\d+[./-]{released}|{released}-\d+-\d+", spelled):
         return True  # the year of a day that no calendar has
     if (
         released.startswith("{")
