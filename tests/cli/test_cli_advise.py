@@ -230,3 +230,9 @@ def test_an_interruption_exits_130(run: Run, house: House, few: None, monkeypatc
     found = told(run, house, *ANSWERS)
     assert found.code == 130
     assert "Traceback" not in found.err
+
+
+def test_the_title_is_what_the_package_is_called(run: Run, house: House, few: None) -> None:
+    given = (*ANSWERS, "--require", "k_anonymity >= 3", "--title", "Commuters *2026*", "--package", house / "out")
+    told(run, house, *given).fine()
+    assert (house / "out" / "README.md").read_text().startswith("# Commuters \\*2026\\*: a release\n")

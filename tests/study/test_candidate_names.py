@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
+from typing import Any
+
 import pytest
 from study_house import memory
 
+from sfumato.core.mechanism import Mechanism, MechanismCard
 from sfumato.core.release import Release
+from sfumato.mechanisms import registry as mechanisms
 from sfumato.study.candidate import SHORT, Candidate, grid, short_names
 from sfumato.study.study import GRID, SPLIT_GRID
 
@@ -74,3 +80,28 @@ def test_files_go_by_their_names_and_the_owners_names_stay() -> None:
         f"{long}/three/same.csv #2",
         "the owner's own name, however long it is",
     ]
+
+
+@pytest.mark.parametrize("name", sorted(mechanisms()))
+def test_no_document_that_leaves_says_where_a_file_of_a_mechanism_lies(name: str) -> None:
+    made = mechanisms()[name]
+    told = {key for key, text in made.card.parameters.items() if re.search(r"\b(CSV|the) file\b", text)}
+    assert told <= set(made.card.files) <= set(made.card.parameters)
+    for key in made.card.files:
+        candidate = Candidate("x", NamesFile(made.card, key))
+        assert "/home/owner/secret" in candidate.name, "at home the whole place is told"
+        assert candidate.outward == f"{name} {key}=matrix.csv, k_anonymity >= 3"
+
+
+@dataclass(frozen=True)
+class NamesFile(Mechanism):
+    """A mechanism as far as its name goes."""
+
+    card: MechanismCard  # type: ignore[misc]
+    key: str
+
+    def settings(self) -> dict[str, Any]:
+        return {self.key: "/home/owner/secret/matrix.csv", "require": ["k_anonymity >= 3"]}
+
+    def __call__(self, *args: Any, **more: Any) -> Release:
+        raise AssertionError

@@ -8,6 +8,7 @@ import math
 import stat
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -571,3 +572,19 @@ def test_the_original_is_counted_once_for_all_candidates(monkeypatch: pytest.Mon
     assert len(made.made) == 4
     assert asked
     assert max(Counter(asked).values()) == 1, Counter(asked)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_candidate_without_a_column_that_is_asked_about_fails_alone(workers: int) -> None:
+    """A synthesis of some columns cannot be asked about the others; the other candidates can."""
+    domains = {"zip": "00501|00544|10001", "age": "0:100:10", "ill": "a|b|c"}
+    roles = replace(ROLES, domains=domains)
+    texts = ("mondrian k=5", "dp_synthesis epsilon=1 columns=zip,ill", "dp_synthesis epsilon=1 columns=zip,age,ill")
+    made = study(memory(), *texts, roles=roles, requirements=["distinct_l_diversity >= 1"]).run(
+        refine=0, workers=workers
+    )
+    whole, lacking, without_note = made.points
+    assert whole.failure is None
+    assert lacking.failure is not None
+    assert "without 'age', 'note'" in lacking.failure
+    assert without_note.failure is None, "nothing is asked about the note"

@@ -39,6 +39,9 @@ def run(
     preset: Annotated[
         str | None, typer.Option(help=f"The limits of a guidance instead of the two questions: {PRESETS}.")
     ] = None,
+    title: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="What the note and the package's README call the release.")
+    ] = None,
     require: o.Require = None,
     waive: o.Waive = None,
     risk: Annotated[str | None, typer.Option(help="The privacy metric of the map's risk axis.")] = None,
@@ -116,6 +119,7 @@ def run(
             require=limits,
             measures=usual(named, target),
             context=context,
+            title=title,
             arguments=reading.arguments,
             waive=waivers,
         )

@@ -211,6 +211,8 @@ def _show(found: Cuts, merged: list[Cuts], most: int | None) -> None:
     """The ranges as a table, what was reached, and how it is used."""
     from rich.table import Table as Grid
 
+    from ..core.words import percent
+
     aim, out = found.aim, o.console()
     what = "largest" if aim.better == "higher" else "smallest"
     which = "of all partitions" + ("" if most is None else f" into at most {most:,}")
@@ -230,7 +232,7 @@ def _show(found: Cuts, merged: list[Cuts], most: int | None) -> None:
     out.print(grid)
     if found.information_loss is not None:
         out.print(
-            f"The quasi-identifiers as they are tell {_number(found.information or 0)} bits; {100 * found.information_loss:.3g}% of "
+            f"The quasi-identifiers as they are tell {_number(found.information or 0)} bits; {percent(found.information_loss)} of "
             "that is gone."
         )
     out.print(

@@ -46,6 +46,8 @@ class MechanismCard:
     chance: Literal["none", "some", "always"] = "always"
     """Whether releases hang on random draws: none does; some do, by the parameters or where equal rows are divided, and a seeded one
     then says so in its notes; or always. What a card does not say is taken for the worst."""
+    files: tuple[str, ...] = ()
+    """The parameters that name a file of the owner's: a document that leaves the house shows the file's name, not where it lies."""
     private: bool = False
     """Whether its promise is differential privacy: then no number of the original may be told beside the release."""
 

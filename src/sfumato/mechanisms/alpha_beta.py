@@ -103,6 +103,7 @@ class AlphaBeta(Mechanism):
         "the square root of the rows; rows that are alike count once; values must lie in stated domains",
         source="Rastogi, Suciu, Hong 2007, alpha-beta algorithm; Manta 2013, 4.3, definitions 12 to 15",
         chance="always",
+        files=("previous", "before"),
         parameters={
             "gamma": "the belief in a row that the release may lead to at most",
             "k": "the adversary's power: how much likelier than one of n in m they may hold a row to be; sets d = k n/m",

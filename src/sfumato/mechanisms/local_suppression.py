@@ -35,6 +35,7 @@ from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Recoding, Table
+from ..core.words import percent
 from ._by_column import by_column
 from ._demands import Demands
 from ._steered import Steered
@@ -343,9 +344,9 @@ class _Cells:
         cells = exact(new @ self.n)
         rows = int(self.n[~self.out].sum())
         each = ", ".join(f"{name} {count:,}" for name, count in zip(roles.quasi, cells, strict=True) if count)
-        share = 100 * cells.sum() / (rows * len(self.star))
+        share = percent(float(cells.sum() / (rows * len(self.star))))
         return (
-            f"Suppressed {cells.sum():,} of {rows * len(self.star):,} cells ({share:.3g}%){': ' * bool(each)}{each}; "
+            f"Suppressed {cells.sum():,} of {rows * len(self.star):,} cells ({share}){': ' * bool(each)}{each}; "
             f"{self.left_out:,} rows left out."
         )
 

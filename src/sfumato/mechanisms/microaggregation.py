@@ -27,6 +27,7 @@ from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
+from ..core.words import percent
 from ..metrics.privacy.k_anonymity import k_anonymity
 from ._mdav import Points, along, mdav
 from ._numbers import check_size, columns_of, grid_note, grid_of, is_whole, names_in, released, round_to
@@ -143,9 +144,7 @@ class Microaggregation(Steered):
         if steps:
             notes.append(grid_note(steps))
         if cells:
-            notes.append(
-                f"Of the values that are not numbers {100 * moved / cells:.3g}% were changed to their group's."
-            )
+            notes.append(f"Of the values that are not numbers {percent(moved / cells)} were changed to their group's.")
         if filled:
             notes.append(f"{filled} missing numbers became their group's {self.centre}.")
         if blocks > 1:

@@ -172,6 +172,7 @@ class Pram(Mechanism):
         source="Kooiman, Willenborg, Gouweleeuw 1997; Gouweleeuw, Kooiman, Willenborg, de Wolf 1998; invariant: de Wolf, "
         "Gouweleeuw, Kooiman, Willenborg 1998",
         chance="always",
+        files=("matrix",),
         parameters={
             "columns": "which columns of categories, such as job,town, each by itself",
             "keep": "the probability that a value stays; all others of the column share the rest equally",

@@ -22,6 +22,7 @@ from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
+from ..core.words import percent
 from ._by_column import by_column
 from ._numbers import columns_of, names_in, released
 from ._rows import Rows
@@ -125,5 +126,5 @@ def _notes(x: Mapping[str, FloatArray], y: Mapping[str, FloatArray]) -> list[str
     for name in x:
         known = ~np.isnan(x[name])
         share = float(np.mean(x[name][known] != y[name][known])) if known.any() else 0.0
-        told.append(f"{name!r} {100 * share:.3g}%")
+        told.append(f"{name!r} {percent(share)}")
     return [f"Numbers that rounding changed, of those that are there: {', '.join(told)}."]

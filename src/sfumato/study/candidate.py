@@ -43,14 +43,19 @@ class Candidate:
             return self.label
         if self.mechanism is None:
             return self.text
-        settings = self.mechanism.settings()
-        require = settings.pop("require", [])
-        return ", ".join([" ".join([self.mechanism.card.name, *(f"{k}={v}" for k, v in settings.items())]), *require])
+        return _worded(self.mechanism.card.name, self.mechanism.settings())
 
     @property
     def outward(self) -> str:
         """The name for documents that may leave the house: where the owner's files lie is nobody's business."""
-        return self.name if self.mechanism is not None or self.label is not None else PurePath(self.text).name
+        if self.label is not None:
+            return self.label
+        if self.mechanism is None:
+            return PurePath(self.text).name
+        card, settings = self.mechanism.card, self.mechanism.settings()
+        return _worded(
+            card.name, settings | {key: PurePath(settings[key]).name for key in card.files if key in settings}
+        )
 
     @property
     def family(self) -> str:
@@ -88,6 +93,11 @@ class Candidate:
         settings = made.settings()
         require = settings.pop("require", [])
         return cls(spelled(made.card.name, settings, require), made, label=label)
+
+
+def _worded(name: str, settings: dict[str, Any]) -> str:
+    require = settings.pop("require", [])
+    return ", ".join([" ".join([name, *(f"{key}={value}" for key, value in settings.items())]), *require])
 
 
 def short_names(candidates: Sequence[Candidate]) -> list[str]:

@@ -63,13 +63,23 @@ class Bench:
         try:
             scores, skipped = asked(made, self.roles, wanted)
         except SfumatoError as error:
+            reason = str(error)
             if candidate.release is None and not isinstance(error, Infeasible | Unavailable):
-                raise  # what is asked is wrong, not the candidate
-            return Measured(failure=str(error), seconds=time.perf_counter() - started, lasting=False)
+                if not (lacks := self._lacks(made)):
+                    raise  # what is asked is wrong, not the candidate
+                reason = (
+                    f"It is made without {', '.join(map(repr, lacks))}, so that what is asked cannot be measured on it."
+                )
+            return Measured(failure=reason, seconds=time.perf_counter() - started, lasting=False)
         rows = None
         if not made.statistics:  # known without another scan where the mechanism says what became what
             rows = made.table.rows if made.recoding is None else made.recoding.rows
         return Measured(scores, skipped, None, time.perf_counter() - started, made, rows)
+
+    def _lacks(self, made: Release) -> list[str]:
+        """The columns that may be released, and that others may have, without which it was made."""
+        there = {name for table in (made.table, *made.companions.values()) for name in table.columns}
+        return [name for name in self.roles.released(self.table.columns) if name not in there]
 
 
 def asked(
