@@ -42,6 +42,7 @@ def write_roles(release: Release, roles: Roles, folder: Path) -> Roles:
         insensitive=tuple(name for name in roles.insensitive if name in labels),
         hierarchies=rules,
         orders=orders,
+        one_row_per_person=_one_row_each(release, roles),
         weights={name: weight for name, weight in roles.weights.items() if name in labels},
     )
     (folder / ROLES).write_text(packed.toml(), encoding="utf-8")
@@ -60,3 +61,9 @@ def _labels(release: Release) -> dict[str, set[str]]:
                     if text[:1] + text[-1:] == "{}":
                         there.update(read_set(text))
     return found
+
+
+def _one_row_each(release: Release, roles: Roles) -> bool:
+    """Whether each row is another person: the owner says so, or the person column of the original does, which publishing checked."""
+    named = release.original is not None and roles.person is not None and roles.person in release.original.columns
+    return (roles.one_row_per_person or named) and not release.statistics and release.neighbours is None

@@ -36,6 +36,7 @@ from .core.errors import InputError, NotMet, Unavailable
 from .core.formulas import formula_cells, formula_warning
 from .core.metric import Requirement, Verdict
 from .core.noun import dataclass
+from .core.people import OWNERS_WORD
 from .core.release import Release
 from .core.roles import Roles
 from .core.waivers import Waivers
@@ -122,7 +123,15 @@ def write_package(
         limits = [(verdicts.get(v.requirement, v), v.requirement in verdicts) for v in found.verdicts]
         _write(hidden / "requirements.json", _json(_requirements(limits)))
         command = _command(release, _strictest(alone), study.waive)
-        readme = _readme(release, packed, limits, study.title, command if alone else None, verified.waived)
+        readme = _readme(
+            release,
+            packed,
+            limits,
+            study.title,
+            command if alone else None,
+            verified.waived,
+            study.roles.one_row_per_person,
+        )
         _write(hidden / "README.md", f"{readme}\n{FINDABLE}\n" if result.seeded(chosen) else readme)
         _sums(hidden)
         leftovers.mark(inside)
@@ -276,6 +285,7 @@ def _readme(
     title: str | None,
     command: str | None,
     waived: Sequence[str],
+    owners_word: bool,
 ) -> str:
     from .report.as_markdown import coded, escaped
 
@@ -298,6 +308,8 @@ def _readme(
             implied = f" This implies {' and '.join(also)}, also required." if also else ""
             sentence = escaped(verdict.requirement.metric.sentence(verdict.score.value)) if alone else OWNERS
             lines.append(f"- {coded(str(verdict.requirement))}: {sentence}{implied}")
+    if owners_word:
+        lines += ["", escaped(OWNERS_WORD)]
     if waived:
         lines += ["", "## What the owner waived", "", *(f"- {escaped(text)}" for text in waived)]
     lines += ["", "## Verify it", "", "    sha256sum --check SHA256SUMS"]

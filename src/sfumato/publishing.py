@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from .core.arrow import numpy, strings
+from .core.class_people import ClassPeople, class_people, counted_sentence, fails_people
 from .core.column import IntArray, encode
 from .core.counts import Counts, pack
 from .core.errors import InputError, NotMet
 from .core.leftovers import hidden_beside
 from .core.metric import Requirement, Verdict
 from .core.noun import dataclass
+from .core.people import one_row_each
 from .core.release import Release
 from .core.roles import Roles
 from .core.table import Recoding, Table
@@ -35,6 +37,10 @@ class Verification:
     findings: tuple[Finding, ...] = ()
     """What columns give away that no requirement limits."""
     waive: Waivers = field(default_factory=dict)
+    people: ClassPeople | None = None
+    """Rows and people of each class, where the original shows several rows a person."""
+    counted: str = ""
+    """What the classes count, rows or people, in a sentence."""
 
     @property
     def met(self) -> bool:
@@ -95,11 +101,19 @@ def verify_release(
         if name in published.columns
     ]
     waive = dict(waive or {})
+    verdicts = tuple(requirement.check(release, roles) for requirement in require)
+    paired = made or release
+    people = class_people(paired, roles)
+    if people is not None:
+        broken = (fails_people(verdict.requirement, paired, roles, people) for verdict in verdicts if verdict.met)
+        problems += [problem for problem in broken if problem is not None]
     return Verification(
-        tuple(requirement.check(release, roles) for requirement in require),
+        verdicts,
         tuple(problems),
-        free_of_release(made or release, roles, waive).findings,
+        free_of_release(paired, roles, waive).findings,
         waive,
+        people,
+        counted_sentence(paired, roles, people),
     )
 
 
@@ -119,10 +133,12 @@ def publish(
     """Write a release under a hidden name, measure that file, and give it its name only if everything is met.
 
     Columns that no requirement limits are held against what the release protects; `waive` says of which the owner lets out what was
-    found, and why. Otherwise NotMet is raised and nothing is left behind.
+    found, and why. Otherwise NotMet is raised and nothing is left behind. A release of an original with several rows a person is
+    refused, whoever made it, unless all that is required of it is about columns.
     """
     path = Path(path)
     _check_told(release, require)
+    _check_people(release, roles, require)
     tables = (release.table, *release.companions.values(), *([release.original] if release.original else []))
     waive = check_waivers(waive or {}, [name for table in tables for name in table.columns], where="waive")
     names = {"": path, **companion_files(release, path)}
@@ -172,6 +188,16 @@ def _check_told(release: Release, require: Sequence[Requirement]) -> None:
                 f"{requirement} is measured against the original rows, so that whether it is met would tell of them what "
                 f"{release.made_by} promises to hide; require only what the released file shows by itself."
             )
+
+
+def _check_people(release: Release, roles: Roles, require: Sequence[Requirement]) -> None:
+    """Refuse a release of several rows a person. Where differential privacy is promised, to look would tell of the rows."""
+    columns_only = bool(require) and all(requirement.metric.card.unit == "columns" for requirement in require)
+    if release.original is None or release.statistics or release.neighbours is not None or columns_only:
+        return
+    named = [requirement.metric.card.name for requirement in require]
+    who = release.made_by if release.made_by != "elsewhere" or not named else named[0]
+    one_row_each(release.original, roles, who)
 
 
 def _pairs(release: Release, written: Table, roles: Roles, require: Sequence[Requirement]) -> Recoding | None:

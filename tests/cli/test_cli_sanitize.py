@@ -254,6 +254,9 @@ def test_json_of_a_verdict(run: Run, released: House) -> None:
         "met": True,
         "requirements": {"k_anonymity >= 4": {"met": True, "value": smallest, "exactness": "exact"}},
         "problems": [],
+        "counted": f"Each class has at least {smallest} rows. Rows are counted, and nothing says that each is of another person; "
+        "one_row_per_person = true in [roles] does.",
+        "people": None,
         "free_columns": [],
         "waived": {},
     }

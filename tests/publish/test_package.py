@@ -581,8 +581,9 @@ def test_a_release_made_elsewhere_is_packaged(house: Path) -> None:
     theirs = Candidate("theirs", release=Release(table=release.table, original=table))
     found = write_package(run(house, candidates=(theirs,), need=("k_anonymity >= 5",)), house / "out")
     check_as_the_readme_says(found.folder)
-    lines = (found.folder / "release.csv").read_text().splitlines()[1:]
-    assert lines == sorted(lines), "rows are said to be sorted"
+    with (found.folder / "release.csv").open(newline="") as file:
+        rows = list(csv.reader(file))[1:]
+    assert rows == sorted(rows), "rows are said to be sorted"
 
 
 def test_the_dictionary_counts_distinct_values_and_does_not_estimate_them() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,7 +11,9 @@ import pytest
 import sfumato as sf
 from sfumato import metrics
 from sfumato.core.errors import Infeasible
+from sfumato.core.roles import Roles
 from sfumato.core.table import Table
+from sfumato.packaging import write_package
 from sfumato.report.documents import write_all
 from sfumato.study.advice import advice
 from sfumato.study.context import Context
@@ -99,6 +102,22 @@ def test_a_waiver_stands_in_every_document(tmp_path: Path) -> None:
     write_all(result, tmp_path, formats=("md",))
     for name in ("report", "note", "wp29", "ema", "intruder"):
         assert "waived: known from the register" in (tmp_path / f"{name}.md").read_text(), name
+
+
+def test_the_owners_word_on_people_stands_in_every_document(tmp_path: Path) -> None:
+    study = Study(
+        table=MIXED,
+        roles=replace(ROLES, one_row_per_person=True),
+        candidates=(Candidate.of("mondrian k=10"),),
+        require=tuple(asked("k_anonymity >= 10")),
+    )
+    result = study.run(refine=0)
+    write_all(result, tmp_path, formats=("md",))
+    for name in ("report", "note", "wp29", "ema", "intruder"):
+        assert "The owner states that each row is another person" in (tmp_path / f"{name}.md").read_text(), name
+    write_package(result, tmp_path / "package")
+    assert "The owner states that each row is another person" in (tmp_path / "package" / "README.md").read_text()
+    assert Roles.read(tmp_path / "package" / "roles.toml").one_row_per_person
 
 
 def test_a_limited_column_is_protected() -> None:

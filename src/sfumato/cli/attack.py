@@ -119,6 +119,7 @@ def run(
     Beside each success stands what an adversary does who never saw the release, and with --control what the same attack does to people
     who are not in it: what lies above that is given away of the people in the release.
     """
+    from ..core.class_people import people_note
     from ..core.errors import InputError
     from ..core.release import Release
     from ..core.roles import Roles
@@ -176,6 +177,7 @@ def run(
         played["linkability"] |= _sources(named, before, target)
     asked = wanted or _possible(played, before, named)
     found, skipped = _play(asked, played, target, named, reveal, bool(wanted))
+    note = people_note(target, named)
     if json:
         o.dump(
             {
@@ -183,9 +185,12 @@ def run(
                 "attacks": [as_json(one) for one in found],
                 "worst": {name: column for name, (column, _) in worst(found).items()},
                 "skipped": skipped,
+                "people_note": note,
             }
         )
         return
+    if note is not None:
+        o.console().print(f"Note: {note}\n")
     show(found, skipped)
 
 

@@ -53,6 +53,7 @@ def run(
 
     An aggregate is count, sum COLUMN or mean COLUMN, then perhaps by COLUMN, ... and where EXPRESSION.
     """
+    from ..core.class_people import people_note
     from ..core.roles import Roles
     from ..study.audit import audit, read
 
@@ -71,9 +72,12 @@ def run(
         pairing=pair,
     )
     found = audit(made, named, **asked)
+    note = people_note(made, named)
     if json:
-        o.dump({**found.to_dict(), "sentences": found.sentences})
+        o.dump({**found.to_dict(), "sentences": found.sentences, "people_note": note})
     else:
+        if note is not None:
+            typer.echo(f"Note: {note}")
         for check in found.checks:
             typer.echo(f"{MARKS[check.status]} {check.sentence} ({check.exactness})")
         typer.echo(f"{release}: {found.sentences[-1]}")

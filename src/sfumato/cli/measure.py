@@ -54,6 +54,7 @@ def run(
     Without --original the measures that compare with it are left out and listed as such.
     """
     from .. import metrics
+    from ..core.class_people import people_note
     from ..core.roles import Roles
 
     asked = [metrics.metric(text) for text in metric] if metric else None
@@ -72,6 +73,7 @@ def run(
         pairing=pair,
     )
     scores, skipped = metrics.measure(made, named, asked)
+    note = people_note(made, named)
     if json:
         from ..study.study import scores_dict
 
@@ -85,9 +87,12 @@ def run(
                 "rows": made.table.rows,
                 "scores": found,
                 "skipped": skipped,
+                "people_note": note,
             }
         )
         return
+    if note is not None:
+        o.console().print(f"Note: {note}")
     show(scores, skipped, title=f"{release}, {made.table.rows:,} rows")
 
 

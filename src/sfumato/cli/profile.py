@@ -207,7 +207,7 @@ def show_risk(found: RawRisk, most: int = 12) -> None:
         )  # fmt: skip
         for step in found.curve:
             loss = (
-                ("none found" if found.people == found.rows else "of rows only")
+                ("none found" if step.exactness == "exact" else "of rows only")
                 if step.loss is None
                 else f"{step.loss:.4f}{'' if step.exactness == 'exact' else ' at most'}"
             )

@@ -62,6 +62,7 @@ def run(
     left out counts as suppressed throughout. All figures are exact for this release; beside a group's difference stands what a
     random choice of as many people would show. Groups of fewer than --smallest people are not named unless --reveal is given.
     """
+    from ..core.class_people import people_note
     from ..core.errors import InputError
     from ..core.roles import Roles
     from ..study.subgroups import subgroups
@@ -90,9 +91,12 @@ def run(
         chosen = [name.strip() for name in miners.split(",")]
         scenario = Scenario(good=Good(field=good, miners=chosen, transfer=False), seed=seed)
     found = subgroups(made, named, by=by, smallest=smallest, reveal=reveal, most=most, scenario=scenario)
+    note = people_note(made, named)
     if json:
-        o.dump(found.to_dict())
+        o.dump({**found.to_dict(), "people_note": note})
         return
+    if note is not None:
+        o.console().print(f"Note: {note}")
     _show(found)
 
 
@@ -115,7 +119,7 @@ def _show(found: Subgroups) -> None:
     mined = any(group.mined is not None for group in found.groups)
     if found.worst:
         grid = Grid(box=None, padding=(0, 2, 0, 0))
-        headings = ["worst treated", "people", "left out", "loss", "above everybody", "by chance up to", "risk"]
+        headings = ["worst treated", found.nouns[1], "left out", "loss", "above everybody", "by chance up to", "risk"]
         for heading in [*headings, *(["utility lost by mining"] if mined else [])]:
             grid.add_column(heading, justify="left" if heading == "worst treated" else "right")
         for group in found.worst:
@@ -133,7 +137,7 @@ def _show(found: Subgroups) -> None:
     unnamed = sum(group.name is None for group in found.groups)
     if unnamed:
         o.tell(
-            f"Not named, since they have fewer than {found.smallest} people: {unnamed:,} of the groups; --reveal names them."
+            f"Not named, since they have fewer than {found.smallest} {found.nouns[1]}: {unnamed:,} of the groups; --reveal names them."
         )
     for note in found.notes:
         o.tell(note)

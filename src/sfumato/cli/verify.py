@@ -16,8 +16,12 @@ def run(
     roles: o.RolesFile,
     require: o.Require = None,
     original: Annotated[
-        Path | None, typer.Option(help="The original, only for requirements that compare with it.")
+        Path | None,
+        typer.Option(
+            help="The original, for requirements that compare with it, and to see what free columns tell and whether rows are people."
+        ),
     ] = None,
+    pair: o.Pair = "none",
     perturbed: o.Perturbed = None,
     companion: o.Companions = None,
     joined_by: o.JoinedBy = None,
@@ -29,7 +33,8 @@ def run(
     """Measure a published file again and compare with what is required of it.
 
     Exits 0 if every requirement is met, no identifier is left in the file and no column that nothing limits sets people apart (with
-    --original: or tells what the release protects), 1 with the reason if not. In a package (SHA256SUMS
+    --original: or tells what the release protects), 1 with the reason if not. Where the original has several rows a person, limits on
+    rows must hold of the people in each class, who are counted if --pair says which row is whose. In a package (SHA256SUMS
     stands beside the release and knows it) every file must also have its checksum there.
     """
     from dataclasses import replace
@@ -57,6 +62,7 @@ def run(
         joined_by=joined_by,
         perturbed=perturbed,
         quiet=json,
+        pairing=pair,
     )
     found = verify_release(made, named, wanted, waive=read_waivers(waive or [], made.table.columns))
     found = replace(found, problems=(*changed_files(release), *found.problems))
@@ -71,6 +77,8 @@ def run(
                 "met": found.met,
                 "requirements": verdicts,
                 "problems": list(found.problems),
+                "counted": found.counted,
+                "people": None if found.people is None else found.people.to_dict(),
                 "free_columns": [finding.to_dict() for finding in found.findings],
                 "waived": dict(found.waive),
             }
@@ -80,8 +88,9 @@ def run(
             typer.echo(f"{'✓' if verdict.met else '✗'} {verdict}")
         for problem in (*found.problems, *refusal(found.open)):
             typer.echo(f"✗ {problem}")
-        for text in found.waived:
-            typer.echo(text)
+        for text in (found.counted, *found.waived):
+            if text:
+                typer.echo(text)
         missed = (
             "not met."
             if any(not verdict.met for verdict in found.verdicts)

@@ -19,6 +19,8 @@ from .noun import dataclass
 from .roles import Roles
 from .table import Table
 
+OWNERS_WORD = "The owner states that each row is another person (one_row_per_person = true); limits on rows are limits on people by that word."
+"""What every document says where the roles say so."""
 FEW = 20
 """Fewer values than this do not number people, unless there are about as many as rows."""
 _ABOUT = 0.1

@@ -164,7 +164,7 @@ def profile(table: Table, *, most: int = 3, quasi: Sequence[str] | None = None, 
         )
         for c in seen
     )
-    notes = (*suggesting.notes(seen, found), *people_notes(table, suggested), *alone.notes)
+    notes = (*suggesting.notes(seen, found), *people_notes(table, suggested if roles is None else roles), *alone.notes)
     return Profile(
         table.name,
         rows,

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..attacks.standing import MARKS, Standing, standing
 from ..core.metric import Metric, Score
+from ..core.people import OWNERS_WORD
 from ..profile.free_columns import waived_sentences
 from ..study import inference
 from ..study.study import Result
@@ -116,14 +117,17 @@ def unprotected(result: Result, *, counts: bool = True) -> list[Block]:
 def waived(result: Result, *, findings: bool) -> list[Block]:
     """The columns that the owner lets out all the same, each with the reason; what was found in them is for the owner's eyes."""
     study = result.study
+    blocks: list[Block] = []
+    if study.roles.one_row_per_person:
+        blocks.append(Callout("The owner's word", [Paragraph(OWNERS_WORD)], "beware"))
     if not study.waive:
-        return []
+        return blocks
     texts = (
         waived_sentences(study.free.findings, study.waive)
         if findings
         else [f"Column {column!r}: {reason.rstrip('.')}." for column, reason in study.waive.items()]
     )
-    return [Callout("Waived by the owner", [Bullets(texts)], "beware")]
+    return [*blocks, Callout("Waived by the owner", [Bullets(texts)], "beware")]
 
 
 def verdicts(result: Result) -> list[Block]:

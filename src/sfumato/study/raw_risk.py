@@ -20,6 +20,7 @@ import numpy as np
 from ..core.column import IntArray
 from ..core.errors import Infeasible, InputError
 from ..core.noun import dataclass
+from ..core.people import several_rows
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
@@ -63,6 +64,7 @@ class Step:
     loss: float | None
     """Least loss of a full-domain generalization of these columns to k; None if none was found, or people have several rows, which the search does not count."""
     exactness: str
+    """Of the loss: exact, a bound, or not searched."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,8 +235,7 @@ def _curve(table: Table, roles: Roles, sets: Sequence[SetRisk], together: SetRis
     chosen: tuple[str, ...] = ()
     steps: list[Step] = []
     rest = list(roles.quasi)
-    person = roles.person
-    several = person in table.columns and table.unique_rows((str(person),))[0] < table.rows
+    several = several_rows(table, roles) is not None
     while rest:
         tried = [(c, known[frozenset((*chosen, c))]) for c in rest if frozenset((*chosen, c)) in known]
         if not tried:
@@ -244,7 +245,7 @@ def _curve(table: Table, roles: Roles, sets: Sequence[SetRisk], together: SetRis
         rest.remove(added)
         loss, exactness = None, "exact"
         if several:  # a search counts rows, and people have several: no loss is told
-            steps.append(_step(chosen, added, risk, None, "exact"))
+            steps.append(_step(chosen, added, risk, None, "not searched"))
             continue
         try:
             found = optimal_generalization(

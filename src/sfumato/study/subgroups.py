@@ -20,6 +20,7 @@ from ..core.column import Column, IntArray
 from ..core.errors import InputError, Unavailable
 from ..core.hierarchy import TOP
 from ..core.noun import dataclass
+from ..core.people import several_rows
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.words import counted, percent
@@ -110,6 +111,13 @@ class Subgroups:
     most: int = 10
     exactness: str = "exact"
     notes: tuple[str, ...] = ()
+    one_row_each: bool = True
+    """Whether each row is another person, as far as can be seen: else what is called people here are rows, and the sentences say so."""
+
+    @property
+    def nouns(self) -> tuple[str, str]:
+        """What is counted, one and more."""
+        return ("person", "people") if self.one_row_each else ("row", "rows")
 
     @property
     def worst(self) -> tuple[Group, ...]:
@@ -237,7 +245,7 @@ def subgroups(
         measured={name: "distance" if losses[name].by_distance else "iloss" for name in quasi},
         smallest=smallest, revealed=reveal, groups=tuple(groups), by_size=tuple(by_size),
         small=small, rest=rest, chance=(-half, half), even=tuple(even), beyond=tuple(beyond),
-        most=most, notes=tuple(notes),
+        most=most, notes=tuple(notes), one_row_each=several_rows(original, roles) is None,
     )  # fmt: skip
 
 
@@ -299,7 +307,8 @@ def _overall(found: Subgroups) -> str:
     what = "loss" if set(found.measured.values()) == {"iloss"} else "loss (by distance where values were perturbed)"
     start = f"Everybody's mean {what} is {found.loss:.3g}."
     looked = [each.column for each in found.by_size if each.column not in found.even]
-    few = f"groups of less than {100 * FEW:g}% of the people" + f" by {_and(looked)}" * bool(looked)
+    one, many = found.nouns
+    few = f"groups of less than {100 * FEW:g}% of the {many}" + f" by {_and(looked)}" * bool(looked)
     apart = _apart(found)
     if found.difference is None:
         if found.small.people:
@@ -307,11 +316,11 @@ def _overall(found: Subgroups) -> str:
         if not looked:
             return f"{start} {apart}"
         return f"{start} Nobody is in {few}, so small groups cannot be held against the rest. {apart}".rstrip()
-    who = "The one person" if found.small.people == 1 else f"The {found.small.people:,} people"
+    who = f"The one {one}" if found.small.people == 1 else f"The {found.small.people:,} {many}"
     lose = "loses" if found.small.people == 1 else "lose"
     side = f"{who} in {few} {lose} {found.small.loss:.3g}, the other {found.rest.people:,} {found.rest.loss:.3g}"
     if abs(found.difference) <= found.chance[1] + 1e-12:
-        end = "no more of a difference than between people drawn at random"
+        end = f"no more of a difference than between {many} drawn at random"
     else:
         more = "more" if found.difference > 0 else "less"
         end = f"small groups lose {more}, beyond what chance explains (±{found.chance[1]:.2g})"
@@ -323,7 +332,7 @@ def _apart(found: Subgroups) -> str:
     said = []
     if found.even:
         said.append(
-            f"Every group of {', '.join(map(repr, found.even))} has less than {100 * FEW:g}% of the people, so none of them is small beside the "
+            f"Every group of {', '.join(map(repr, found.even))} has less than {100 * FEW:g}% of the {found.nouns[1]}, so none of them is small beside the "
             "others: each is held against everybody instead."
         )
     if found.beyond:
@@ -345,7 +354,7 @@ def _suppression(found: Subgroups) -> str:
     if not found.small.people or not found.rest.people:
         return f"{start}."
     small, rest = (percent(side.suppressed / side.people) for side in (found.small, found.rest))
-    return f"{start}: {small} of the people in small groups, {rest} of the others."
+    return f"{start}: {small} of the {found.nouns[1]} in small groups, {rest} of the others."
 
 
 def _worst(found: Subgroups) -> str:
@@ -353,7 +362,7 @@ def _worst(found: Subgroups) -> str:
         return "No group loses more than everybody does on average."
     group = found.worst[0]
     beyond = "more than chance explains" if group.worse else "no more than chance explains"
-    people = counted(group.people, "person", "people")
+    people = counted(group.people, *found.nouns)
     return (
         f"Worst treated is {_of(group)} with {people}: it loses {group.loss:.3g}, {group.difference:.2g} above everybody's "
         f"({beyond}), and {percent(group.suppressed / group.people)} of its rows were left out or suppressed."
