@@ -10,21 +10,26 @@ Exit 1 if a promise was broken, an exception was foreign, a raw value was shown 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
+import faulthandler
 import inspect
-import multiprocessing
 import os
 import random
+import signal
 import sys
+import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from fuzzing.check import Finding, check
 from fuzzing.generate import Case, make
-from fuzzing.run import inside, prepared, run
+from fuzzing.run import LIMIT, ROOT, inside, prepared, run
+from fuzzing.workers import work
 
 from fuzzing import parameters
 
@@ -129,18 +134,14 @@ def shuffled(case: Case, folder: Path) -> str | None:
     )
 
 
-_METRICS: dict[str, str] = {}
-
-
-def _begin(metrics: dict[str, str]) -> None:
-    import signal
-
+def serve(pipe: Connection, metrics: dict[str, str]) -> None:
+    """Run what comes through a pipe, case by case, until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says when to stop
-    _METRICS.update(metrics)
-
-
-def _chunk(tasks: list[Task]) -> list[Result]:
-    return [one(task, _METRICS, alone=task[1] % 400 == 0) for task in tasks]
+    faulthandler.enable()
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            for task in pipe.recv():
+                pipe.send(one(task, metrics, alone=task[1] % 400 == 0))
 
 
 def tasks(
@@ -187,6 +188,7 @@ def main() -> None:
     parser.add_argument("--studies", action="store_true", help="only studies that write a package")
     parser.add_argument("--keep", type=Path, help="with --case: the folder that its files stay in")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stopped run still says what it saw
     names, metrics = known()
     if options.case:
         seed, index, mechanism, *verb = options.case.split("/")
@@ -197,25 +199,27 @@ def main() -> None:
     findings: list[tuple[str, Finding]] = []
     published: Counter[str] = Counter(dict.fromkeys(names, 0))
     begun, done, reasons = time.perf_counter(), 0, Counter[str]()
-    with multiprocessing.get_context("spawn").Pool(options.workers, _begin, (metrics,), maxtasksperchild=200) as pool:
-        ahead = []
-        todo = tasks(options.count, options.seed, names, published, every=1 if options.studies else PACKAGED)
-        try:
-            while True:
-                while len(ahead) < 2 * options.workers and (chunk := next(todo, None)):
-                    ahead.append(pool.apply_async(_chunk, (chunk,)))
-                if not ahead:
-                    break
-                for name, mechanism, code, wrong, _, said in ahead.pop(0).get():
-                    done += 1
-                    results[mechanism]["tried"] += 1
-                    results[mechanism][{0: "published", 1: "refused", 2: "rejected"}.get(code, "failed")] += 1
-                    published[mechanism] += code == 0
-                    reasons[f"{mechanism}: {said}"] += code != 0
-                    for finding in wrong:
-                        results[mechanism][finding.kind] += 1
-                        findings.append((name, finding))
-                        print(f"{finding.kind:8} --case {name}: {finding.text}", flush=True)
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    folder = tempfile.TemporaryDirectory(prefix="fuzz-", dir=memory, ignore_cleanup_errors=True)
+    os.environ[ROOT] = folder.name
+    todo = tasks(options.count, options.seed, names, published, every=1 if options.studies else PACKAGED)
+    try:
+        for task, result, lost in work(todo, serve, (metrics,), workers=options.workers, patience=4 * LIMIT):
+            if result is None:
+                kind = "slow" if "said nothing" in lost else "foreign"
+                name = "/".join(map(str, task)).removesuffix("/sanitize")
+                result = name, task[2], 3, [Finding(kind=kind, text=lost)], 0.0, lost
+            name, mechanism, code, wrong, _, said = result
+            done += 1
+            results[mechanism]["tried"] += 1
+            results[mechanism][{0: "published", 1: "refused", 2: "rejected"}.get(code, "failed")] += 1
+            published[mechanism] += code == 0
+            reasons[f"{mechanism}: {said}"] += code != 0
+            for finding in wrong:
+                results[mechanism][finding.kind] += 1
+                findings.append((name, finding))
+                print(f"{finding.kind:8} --case {name}: {finding.text}", flush=True)
+            if done % 20 == 0:
                 rate = done / (time.perf_counter() - begun)
                 print(
                     f"\r{done:,} of {options.count:,}, {rate:.1f} a second, {len(findings)} findings ",
@@ -223,9 +227,9 @@ def main() -> None:
                     file=sys.stderr,
                     flush=True,
                 )
-        except KeyboardInterrupt:
-            print("\ninterrupted", file=sys.stderr)
-        pool.terminate()
+    except KeyboardInterrupt:
+        print("\ninterrupted", file=sys.stderr)
+    folder.cleanup()
     print(file=sys.stderr)
     if os.environ.get("FUZZ_REASONS"):
         for reason, times in reasons.most_common(150):
@@ -237,7 +241,6 @@ def main() -> None:
 def again(task: Task, metrics: dict[str, str], keep: Path | None) -> None:
     """Run one case again, and print all of it."""
     import shlex
-    import tempfile
 
     os.environ["SFUMATO_DEBUG"] = "1"
     case = make(task[0], task[1], task[2], metrics, task[3], guarded=guarded())

@@ -19,6 +19,8 @@ from typing import Any
 
 from .generate import Case
 
+ROOT = "FUZZ_FOLDER"
+"""The variable that names the folder of all cases, so that whoever ends the run clears it."""
 LIMIT = 60
 """Seconds that a case may take."""
 
@@ -124,8 +126,7 @@ def _files(folder: Path) -> set[str]:
 @contextlib.contextmanager
 def prepared(case: Case, keep: Path | None = None) -> Iterator[Path]:
     """A folder with the files of a case, gone afterwards unless it is to be kept."""
-    root = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    folder = Path(tempfile.mkdtemp(prefix="fuzz-", dir=root)) if keep is None else keep
+    folder = Path(tempfile.mkdtemp(prefix="fuzz-", dir=os.environ.get(ROOT))) if keep is None else keep
     folder.mkdir(exist_ok=True, parents=True)
     try:
         for name, content in case.files.items():

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import csv
+import os
 from collections.abc import Callable
 from dataclasses import replace
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import fuzz
@@ -16,6 +19,7 @@ from fuzzing.generate import Case, make
 from fuzzing.matching import assign
 from fuzzing.run import Outcome
 from fuzzing.tables import Field
+from fuzzing.workers import work
 
 BENCHMARKS = Path(fuzz.__file__).parent
 NAMES, METRICS = fuzz.known()
@@ -46,6 +50,23 @@ def test_a_study_that_writes_a_package() -> None:
         if code == 0:
             return
     pytest.fail("none of the studies was published")
+
+
+def _dies_of_two(pipe: Connection) -> None:
+    with contextlib.suppress(EOFError):
+        while True:
+            for task in pipe.recv():
+                if task == 2:
+                    os._exit(9)
+                pipe.send(10 * task)
+
+
+def test_a_process_that_dies_costs_its_case_alone() -> None:
+    found = {
+        task: (result, lost)
+        for task, result, lost in work(iter([[1, 2, 3], [4]]), _dies_of_two, (), workers=1, patience=60)
+    }
+    assert found == {1: (10, ""), 2: (None, "its process died with 9"), 3: (30, ""), 4: (40, "")}
 
 
 def test_cases_are_reproducible() -> None:
