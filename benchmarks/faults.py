@@ -1,11 +1,18 @@
-"""Kill, starve and fill: whatever happens to a run, each of its outputs is the old one or the new one whole, never half.
+"""Kill, starve and fill: whatever happens to a run, each of its outputs is the old one or the new one, never half and never a mix.
 
     .venv/bin/python benchmarks/faults.py [KILLS]        (12 kills unless said; 200 are recorded in README.md)
 
-Each of the four jobs (sanitize, compare, study, advise; the last two with a package) is run once to measure its time. Then it is killed with SIGKILL at moments
-spread evenly over that time, shifted by a seed. After each kill the outputs are looked at, the next run must end as the first did
-and leave nothing of ours behind, in its folders or in the temporary one. Then the same without room on the disk (RLIMIT_FSIZE) and
-with little memory (RLIMIT_AS): the exit code is one of those documented, and no output is half.
+Six jobs: sanitize, sanitize with a companion file (anatomy), compare, study, packaging (a study whose scores are kept) and advise with
+a package. Each is run undisturbed for what is new and how long it takes, and where it replaces something, with other parameters for
+what is old. Then it is killed with SIGKILL
+
+- at moments spread evenly over that time, shifted by a seed;
+- before and after each of its last renames, where a kill hurts most (the process counts them and kills itself).
+
+At once the names may show files of one run only; once the next run has looked at the folder, all of the old or all of the new. After
+every third kill that run goes on, ends as the undisturbed one did and leaves nothing of ours. Then the same with files that may not grow (RLIMIT_FSIZE), on a
+full disk and with a full temporary folder (tmpfs of 2 MB, where mounting is allowed), and with little memory (RLIMIT_AS): the exit
+code is a documented one, no output is half, nothing is left behind.
 """
 
 from __future__ import annotations
@@ -23,10 +30,15 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sfumato.core.leftovers import clear
+
 CODES = (0, 1, 2, 130)
+RENAMES = 5
+"""So many last renames of a job are killed at, before and after each."""
 ROLES = """[roles]
 identifiers = ["id"]
 quasi = ["age", "zip"]
@@ -35,28 +47,76 @@ sensitive = ["ill"]
 STUDY = """table = "people.csv"
 roles = "roles.toml"
 measures = ["k_anonymity"]
-require = ["k_anonymity >= 3"]
+require = ["k_anonymity >= {k}"]
 refine = 0
 [[candidate]]
 mechanism = "mondrian"
-k = [3, 6]
+k = [{k}, 9]
 """
+COUNTING = """
+import os, signal, sys
+at, after, real, done = int(sys.argv.pop(1)), int(sys.argv.pop(1)), os.replace, 0
+def replace(*args, **more):
+    global done
+    done += 1
+    if done == at and not after:
+        os.kill(os.getpid(), signal.SIGKILL)
+    real(*args, **more)
+    if done == at:
+        os.kill(os.getpid(), signal.SIGKILL)
+os.replace = replace
+from sfumato.cli import main
+try:
+    main()
+finally:
+    print(f"renames: {done}", file=sys.stderr)
+"""
+"""The command line, with its renames counted; the process kills itself before or after one of them."""
+
+State = dict[str, str]
 
 
 @dataclass(frozen=True)
 class Job:
-    """A command, and what it writes: files and folders that appear whole or not at all."""
+    """A command, and the sets of what it writes: each set is of one run. `replaces` says with which other words it made the old ones."""
 
     name: str
     words: tuple[str, ...]
-    outputs: tuple[str, ...]
+    sets: tuple[tuple[str, ...], ...]
+    replaces: tuple[str, ...] = ()
+    package: str | None = None
+    kept: bool = False
+    """Whether it starts with the scores of an earlier run."""
+    share: int = 1
+    """Its part of the kills: what is over sooner is killed more often."""
+
+
+def _sanitize(out: str, mechanism: str, setting: str) -> tuple[str, ...]:
+    return ("sanitize", "people.csv", "--roles", "roles.toml", "--mechanism", mechanism, "--set", setting, "--out", out)
+
+
+def _compare(k: int) -> tuple[str, ...]:
+    return ("compare", "people.csv", "--roles", "roles.toml", "--candidate", f"mondrian k={k}", "--measure", "k_anonymity", "--out", "map")  # fmt: skip
+
+
+def _study(file: str, *more: str) -> tuple[str, ...]:
+    return ("study", file, "--out", "study", "--workers", "1", "--formats", "md", *more)
+
+
+def _advise(impact: str, *more: str) -> tuple[str, ...]:
+    return (
+        "advise", "people.csv", "--roles", "roles.toml", "--to", "onsite", "--impact", impact, "--out", "advice", "--workers", "1",
+        "--formats", "md", "--refine", "0", *more,
+    )  # fmt: skip
 
 
 JOBS = (
-    Job("sanitize", ("sanitize", "people.csv", "--roles", "roles.toml", "--mechanism", "mondrian", "--set", "k=3", "--out", "out.csv"), ("out.csv",)),
-    Job("compare", ("compare", "people.csv", "--roles", "roles.toml", "--candidate", "mondrian k=3", "--out", "map"), ("map",)),
-    Job("study", ("study", "study.toml", "--out", "study", "--workers", "1", "--formats", "md", "--package", "package"), ("package", "package.house")),
-    Job("advise", ("advise", "people.csv", "--roles", "roles.toml", "--to", "onsite", "--impact", "low", "--out", "advice", "--workers", "1", "--formats", "md", "--refine", "0", "--package", "advised"), ("advised", "advised.house")),
+    Job("sanitize", _sanitize("out.csv", "mondrian", "k=3"), (("out.csv",),), _sanitize("out.csv", "mondrian", "k=5"), share=4),
+    Job("companions", (*_sanitize("out.csv", "anatomy", "l=2"), "--seed", "1"), (("out.csv", "out.sensitive.csv"),), (*_sanitize("out.csv", "anatomy", "l=3"), "--seed", "1"), share=4),
+    Job("compare", _compare(3), (("map",),), _compare(5)),
+    Job("study", _study("study.toml"), (("study",),), _study("old.toml")),
+    Job("packaging", _study("study.toml", "--package", "package"), (("study",), ("package", "package.house")), (), "package", kept=True, share=3),
+    Job("advise", _advise("low", "--package", "advised"), (("advice",), ("advised", "advised.house")), _advise("medium"), "advised"),
 )  # fmt: skip
 
 
@@ -65,39 +125,33 @@ class Found:
     """What came of it."""
 
     runs: int = 0
-    codes: Counter[int] = field(default_factory=Counter)
     states: Counter[str] = field(default_factory=Counter)
+    codes: Counter[int] = field(default_factory=Counter)
     broken: list[str] = field(default_factory=list)
 
+    def add(self, other: Found) -> None:
+        self.runs += other.runs
+        self.states += other.states
+        self.codes += other.codes
+        self.broken += other.broken
 
-def people(folder: Path, rows: int = 400) -> None:
+
+def people(folder: Path, rows: int = 300) -> None:
     draw = random.Random(7)
-    lines = [f"{i},{draw.randint(18, 90)},{draw.randint(10, 20)}000,{draw.choice(['flu', 'cold', 'gout'])}" for i in range(rows)]  # fmt: skip
+    lines = [f"{i},{draw.randint(18, 90)},{draw.randint(10, 20)}000,{draw.choice(['flu', 'cold', 'gout', 'mumps'])}" for i in range(rows)]  # fmt: skip
     (folder / "people.csv").write_text("\n".join(["id,age,zip,ill", *lines, ""]))
     (folder / "roles.toml").write_text(ROLES)
-    (folder / "study.toml").write_text(STUDY)
+    (folder / "study.toml").write_text(STUDY.format(k=3))
+    (folder / "old.toml").write_text(STUDY.format(k=5))
 
 
-def content(path: Path) -> str | None:
-    """A hash of the names and, for a single file, the bytes of an output; None where there is none.
-
-    Documents hold times, so that a folder is judged by being complete: the names of its files, and the checksums it carries.
-    """
-    if not path.exists():
-        return None
-    if path.is_file():
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    sums = path / "SHA256SUMS"
-    if sums.is_file():
-        for line in sums.read_text(encoding="utf-8").splitlines():
-            digest, name = line.split(maxsplit=1)
-            if hashlib.sha256((path / name.lstrip("*")).read_bytes()).hexdigest() != digest:
-                return "half"
-    return " ".join(sorted(str(file.relative_to(path)) for file in visible(path)))
-
-
-def visible(folder: Path) -> Iterator[Path]:
-    return (file for file in folder.rglob("*") if file.is_file() and not any(p.startswith(".") for p in file.relative_to(folder).parts))  # fmt: skip
+def files(folder: Path, names: tuple[str, ...]) -> Iterator[Path]:
+    """The files of a set that anybody sees."""
+    for name in names:
+        path = folder / name
+        for file in path.rglob("*") if path.is_dir() else [path]:
+            if file.is_file() and not any(part.startswith(".") for part in file.relative_to(folder).parts):
+                yield file
 
 
 def ours(*folders: Path) -> list[str]:
@@ -108,98 +162,152 @@ def ours(*folders: Path) -> list[str]:
 
 
 class Bench:
-    """A folder to work in and one for temporary files; the command line as a user runs it."""
+    """A folder to work in and one for temporary files; the command line as a user runs it, for one job."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, job: Job) -> None:
+        self.job, self.folder = job, folder
         self.work, self.temporary = folder / "work", folder / "tmp"
-        for each in (self.work, self.temporary):
+        for each in (folder, self.work, self.temporary):
             each.mkdir()
-        people(self.work)
         state = {"TMPDIR": str(self.temporary), "XDG_STATE_HOME": str(folder / "state")}
         self.environment = {**os.environ, **state, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        self.problem: str | None = None
+        self.seconds = 0.0
+        people(self.work)
+        if job.replaces and self.finish(job.replaces)[0] != 0:
+            self.problem = f"{job.name}: what it replaces could not be made"
+        self.old = self.state()
+        self._keep("fresh")
+        self.finish()  # the first run compiles
+        if job.kept:
+            self._remove_package()
+            self._keep("fresh")
+        self.restore()
+        begun = time.perf_counter()
+        code, said = self.finish()
+        self.seconds = time.perf_counter() - begun
+        self.new = self.state()
+        if code != 0 or (
+            any(not files or files == old for files, old in zip(self.new, self.old, strict=True)) and not job.kept
+        ):
+            self.problem = f"{job.name}: the undisturbed run ended with {code}: {said[-300:]}"
 
-    def start(self, job: Job, limits: Callable[[], None] | None = None) -> subprocess.Popen[bytes]:
-        script = Path(sys.executable).with_name("sfumato")
+    def _keep(self, name: str) -> None:
+        shutil.rmtree(self.folder / name, ignore_errors=True)
+        shutil.copytree(self.work, self.folder / name)
+        self.old = self.state()
+
+    def restore(self) -> None:
+        """The folder as it was before the job, and no temporary file."""
+        for folder in (self.work, self.temporary):
+            for path in folder.iterdir():
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+        shutil.copytree(self.folder / "fresh", self.work, dirs_exist_ok=True)
+
+    def _remove_package(self) -> None:
+        for name in (self.job.package, f"{self.job.package}.house") if self.job.package else ():
+            shutil.rmtree(self.work / name, ignore_errors=True)
+
+    def start(
+        self,
+        words: tuple[str, ...] | None = None,
+        limits: Callable[[], None] | None = None,
+        at: tuple[int, int] | None = None,
+    ) -> subprocess.Popen[bytes]:
+        command = [str(Path(sys.executable).with_name("sfumato"))]
+        if at is not None:
+            command = [sys.executable, "-c", COUNTING, *map(str, at)]
         return subprocess.Popen(
-            [script, *job.words], cwd=self.work, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            start_new_session=True, preexec_fn=limits,
+            [*command, *(words or self.job.words)], cwd=self.work, env=self.environment, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, start_new_session=True, preexec_fn=limits,
         )  # fmt: skip
 
-    def finish(self, job: Job, limits: Callable[[], None] | None = None) -> tuple[int, str]:
-        process = self.start(job, limits)
+    def finish(
+        self,
+        words: tuple[str, ...] | None = None,
+        limits: Callable[[], None] | None = None,
+        at: tuple[int, int] | None = None,
+    ) -> tuple[int, str]:
+        process = self.start(words, limits, at)
         _, said = process.communicate(timeout=300)
         return process.returncode, said.decode(errors="replace")
 
-    def remove(self, job: Job) -> None:
-        for name in job.outputs:
-            path = self.work / name
-            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    def state(self) -> list[State]:
+        """For each set its files with their checksums."""
+        return [
+            {str(f.relative_to(self.work)): hashlib.sha256(f.read_bytes()).hexdigest() for f in files(self.work, names)}
+            for names in self.job.sets
+        ]
 
-    def outputs(self, job: Job) -> list[str | None]:
-        return [content(self.work / name) for name in job.outputs]
+    def judge(self, where: str, found: Found, *, again: bool = True) -> None:
+        """Old or new: at once never a mix, and all of one once the folder was looked at; then the next run ends as the first."""
+        for now, old, new in zip(self.state(), self.old, self.new, strict=True):
+            if not (now.items() <= old.items() or now.items() <= new.items()):
+                found.broken.append(f"{where}: files of two runs, or half of one")
+        for folder in (self.work, *(path for path in self.work.iterdir() if path.is_dir())):
+            clear(folder)
+        states = []
+        for now, old, new in zip(self.state(), self.old, self.new, strict=True):
+            states.append("new" if now == new else "old" if now == old else "half")
+        if "half" in states:
+            found.broken.append(f"{where}: {', '.join(states)}")
+        found.states[states[-1]] += 1
+        if not again:
+            return
+        self._remove_package()  # a package is never overwritten
+        code, said = self.finish()
+        if code != 0 or self.state() != self.new:
+            found.broken.append(f"{where}: the next run ended with {code}: {said[-200:]}")
+        if left := ours(self.work, self.temporary):
+            found.broken.append(f"{where}: left behind {left[:3]}")
 
 
-def kill(bench: Bench, job: Job, kills: int, draw: random.Random, found: Found) -> None:
-    """So many kills of one job."""
-    bench.finish(job)  # the first run compiles and fills caches
-    bench.remove(job)
-    begun = time.perf_counter()
-    code, said = bench.finish(job)
-    seconds = time.perf_counter() - begun
-    new = bench.outputs(job)
-    if code not in (0, 1) or None in new:
-        found.broken.append(f"{job.name}: the undisturbed run ended with {code}: {said[-300:]}")
-        return
+def kill(bench: Bench, kills: int, draw: random.Random) -> Found:
+    """So many kills of one job, over its time."""
+    found = Found()
     for i in range(kills):
-        keep = len(job.outputs) == 1 and i % 2  # every other time an old output is there to be replaced
-        old: list[str | None] = [None] * len(job.outputs)
-        bench.remove(job)
-        if keep:
-            for name in job.outputs:
-                path = bench.work / name
-                if path.suffix:
-                    path.write_text("the old one\n")
-            old = bench.outputs(job)
-        process = bench.start(job)
-        time.sleep(seconds * (i + draw.random()) / kills)
+        bench.restore()
+        process = bench.start()
+        time.sleep(bench.seconds * (i + draw.random()) / kills)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)  # the session that this process began, its workers too
         process.communicate()
         found.runs += 1
-        after = bench.outputs(job)
-        state = "new" if after == new else "old" if after == old else "part"
-        if state == "part" and not (len(job.outputs) == 2 and after[0] is None) and job.outputs != ("map",):
-            found.broken.append(f"{job.name}, kill {i}: neither old nor new")
-        found.states["without its package" if state == "part" else state] += 1
-        if after[0] is not None and len(job.outputs) == 2:
-            bench.remove(job)  # a package is never overwritten
-        code, said = bench.finish(job)
-        if code not in (0, 1) or bench.outputs(job) != new:
-            found.broken.append(f"{job.name}, kill {i}: the next run ended with {code}: {said[-200:]}")
-        left = ours(bench.work, bench.temporary)
-        if left:
-            found.broken.append(f"{job.name}, kill {i}: left behind {left[:3]}")
+        bench.judge(f"{bench.job.name}, kill {i + 1} of {kills}", found, again=i % 3 == 0)
+    return found
 
 
-def starve(bench: Bench, job: Job, name: str, limits: Callable[[], None], found: Found) -> None:
-    """One run with a limit."""
-    bench.remove(job)
-    for folder in ("study", "advice", "map"):
-        shutil.rmtree(bench.work / folder, ignore_errors=True)
-    code, said = bench.finish(job, limits)
-    found.runs += 1
+def kill_at_renames(bench: Bench, most: int) -> Found:
+    """A kill before and after each of the last renames."""
+    found = Found()
+    bench.restore()
+    _, said = bench.finish(at=(-1, 0))
+    total = int(said.rsplit("renames: ", 1)[1].split()[0])
+    for at in range(max(1, total - most + 1), total + 1):
+        for after in (0, 1):
+            bench.restore()
+            code, said = bench.finish(at=(at, after))
+            if code != -signal.SIGKILL:
+                found.broken.append(f"{bench.job.name}, rename {at}: not killed, ended with {code}")
+            found.runs += 1
+            bench.judge(f"{bench.job.name}, {'after' if after else 'before'} rename {at} of {total}", found, again=bool(after))  # fmt: skip
+    return found
+
+
+def starve(bench: Bench, name: str, limits: Callable[[], None] | None = None) -> Found:
+    """One run with a limit; it was not killed, so that it cleans up itself."""
+    found = Found(runs=1)
+    code, said = bench.finish(limits=limits)
     found.codes[code] += 1
-    whole = bench.outputs(job)
+    where = f"{bench.job.name}, {name}"
     if code not in CODES or "Traceback" in said:
-        found.broken.append(f"{job.name}, {name}: exit code {code}: {said[-200:]}")
-    if "half" in whole or (
-        code not in (0, 1) and job.outputs != ("map",) and any(output is not None for output in whole)
-    ):
-        found.broken.append(f"{job.name}, {name}: an output is there though it ended with {code}")
-    bench.finish(JOBS[0])
-    left = ours(bench.work, bench.temporary)
-    if left:
-        found.broken.append(f"{job.name}, {name}: left behind {left[:3]}")
+        found.broken.append(f"{where}: exit code {code}: {said[-300:]}")
+    if left := ours(bench.work, bench.temporary):
+        found.broken.append(f"{where}: left behind {left[:3]}")
+    for now, old, new in zip(bench.state(), bench.old, bench.new, strict=True):
+        if now not in (old, new) or (code == 0 and now != new):
+            found.broken.append(f"{where}: an output is half, or not written though it ended with {code}")
+    return found
 
 
 def files_of_at_most(size: int) -> Callable[[], None]:
@@ -218,29 +326,83 @@ def memory_of_at_most(size: int) -> Callable[[], None]:
     return limit
 
 
-def main(kills: int, jobs: tuple[Job, ...] = JOBS, *, limits: bool = True) -> list[str]:
+@contextlib.contextmanager
+def small_disk(folder: Path, room: int) -> Iterator[None]:
+    """Put a tmpfs of 2 MB over a folder, with its content and so much room; OSError where that is not allowed."""
+    content = folder.with_name(folder.name + ".content")
+    shutil.copytree(folder, content)
+    try:
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "faults", folder], capture_output=True).returncode:
+            raise OSError("mounting is not allowed here")
+        try:
+            shutil.copytree(content, folder, dirs_exist_ok=True)
+            free = os.statvfs(folder)
+            (folder / "filling").write_bytes(b"x" * max(0, free.f_bavail * free.f_bsize - room))
+            yield
+        finally:
+            subprocess.run(["umount", "-l", folder], check=True)
+    finally:
+        shutil.rmtree(content)
+
+
+def fill(bench: Bench, rooms: tuple[int, ...], found: Found) -> str | None:
+    """A full disk and a full temporary folder; why not, where mounting is not allowed."""
+    for what in ("work", "temporary"):
+        for room in rooms:
+            bench.restore()
+            try:
+                with small_disk(getattr(bench, what), room):
+                    found.add(starve(bench, f"{room} bytes left for {what} files"))
+            except OSError as error:
+                return str(error)
+    return None
+
+
+def main(kills: int, jobs: tuple[Job, ...] = JOBS, *, limits: bool = True, renames: int = RENAMES) -> list[str]:
     """All of it; what is broken, a line each."""
-    draw = random.Random(15)
-    killed, disk, memory = Found(), Found(), Found()
+    killed, renamed, grown, full, memory = (Found() for _ in range(5))
+    skipped = None
+    parts = sum(job.share for job in jobs)
+    shares = [kills * job.share // parts for job in jobs]
+    shares[0] += kills - sum(shares)
     with tempfile.TemporaryDirectory(prefix="faults-") as folder:
-        bench = Bench(Path(folder))
-        for i, job in enumerate(jobs):
-            kill(bench, job, kills // len(jobs) + (i < kills % len(jobs)), draw, killed)
-            if limits:
-                for size in (0, 512, 4096):
-                    starve(bench, job, f"files of {size} bytes", files_of_at_most(size), disk)
-                for megabytes in (150, 400, 800, 1500):
-                    starve(bench, job, f"{megabytes} MB", memory_of_at_most(megabytes << 20), memory)
-    broken = [*killed.broken, *disk.broken, *memory.broken]
-    states = ", ".join(f"{n} {state}" for state, n in sorted(killed.states.items()))
-    print(f"{killed.runs} kills over {', '.join(job.name for job in jobs)}: {states}; {len(killed.broken)} broken")
+
+        def one(i: int) -> tuple[Found, Found, Bench]:
+            bench = Bench(Path(folder) / jobs[i].name, jobs[i])
+            if bench.problem:
+                return Found(broken=[bench.problem]), Found(), bench
+            return kill(bench, shares[i], random.Random(15 + i)), kill_at_renames(bench, renames), bench
+
+        with ThreadPoolExecutor(2) as pool:
+            for by_time, by_rename, bench in pool.map(one, range(len(jobs))):
+                killed.add(by_time)
+                renamed.add(by_rename)
+                print(f"  {bench.job.name}: {bench.seconds:.1f} s, {by_time.runs} + {by_rename.runs} kills", file=sys.stderr, flush=True)  # fmt: skip
+                if not limits or bench.problem:
+                    continue
+                for size in (0, 512, 4096, 20_000):
+                    bench.restore()
+                    grown.add(starve(bench, f"files of {size} bytes", files_of_at_most(size)))
+                for megabytes in (150, 800, 1500, 2500):
+                    bench.restore()
+                    memory.add(starve(bench, f"{megabytes} MB", memory_of_at_most(megabytes << 20)))
+                skipped = skipped or fill(bench, (0, 4096, 16_384, 65_536), full)
+    _print(f"{killed.runs} kills over {', '.join(job.name for job in jobs)}", killed)
+    _print(f"{renamed.runs} kills before and after the last renames", renamed)
     if limits:
-        for name, found in (("full disk", disk), ("memory limit", memory)):
-            codes = ", ".join(f"exit {code}: {n}" for code, n in sorted(found.codes.items()))
-            print(f"{name}: {found.runs} runs, {codes}; {len(found.broken)} broken")
+        _print(f"files that may not grow: {grown.runs} runs", grown)
+        _print(f"full disk or temporary folder: {full.runs} runs{f' ({skipped})' if skipped else ''}", full)
+        _print(f"memory limit: {memory.runs} runs", memory)
+    broken = [line for found in (killed, renamed, grown, full, memory) for line in found.broken]
     for line in broken:
         print(f"  {line}")
     return broken
+
+
+def _print(what: str, found: Found) -> None:
+    counts = [f"{n} {state}" for state, n in sorted(found.states.items())]
+    counts += [f"exit {code}: {n}" for code, n in sorted(found.codes.items())]
+    print(f"{what}: {', '.join(counts) or 'none'}; {len(found.broken)} broken")
 
 
 if __name__ == "__main__":

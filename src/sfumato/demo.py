@@ -13,6 +13,7 @@ The columns are drawn in the order in which they cause each other:
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable, Sequence
 from dataclasses import field
 from pathlib import Path
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from .core.files import write_whole
 from .core.noun import dataclass
 
 if TYPE_CHECKING:
@@ -276,13 +278,14 @@ def write(folder: Path, *, rows: int = 30_000, seed: int = 2026) -> dict[str, Pa
     _write_csv(paths["people"], [table.column_names, *zip(*table.to_pydict().values(), strict=True)], ",")
     for column, taxonomy in HIERARCHIES.items():
         _write_csv(paths[column], taxonomy, ";")
-    paths["roles"].write_text(roles_toml(), encoding="utf-8", newline="\n")
+    write_whole(paths["roles"], roles_toml())
     return paths
 
 
 def _write_csv(path: Path, lines: Iterable[Iterable[object]], delimiter: str) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, delimiter=delimiter, lineterminator="\n").writerows(lines)  # a missing value is an empty field
+    text = io.StringIO()
+    csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows(lines)  # a missing value is an empty field
+    write_whole(path, text.getvalue())
 
 
 def _shares(weights: Reals) -> Reals:

@@ -21,7 +21,6 @@ import hashlib
 import io
 import json
 import shlex
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -39,6 +38,7 @@ from .core.noun import dataclass
 from .core.people import OWNERS_WORD
 from .core.release import Release
 from .core.roles import Roles
+from .core.together import discard, rename_together
 from .core.waivers import Waivers
 from .engines import read
 from .packaged_roles import write_roles
@@ -69,7 +69,7 @@ def write_package(
     """
     folder = Path(folder)
     house = folder.with_name(folder.name + ".house")
-    clear_unfinished(folder)
+    leftovers.clear(folder.parent)  # a package that a killed run had begun to name is finished, and then there
     for path in (folder, house):
         if path.exists():
             raise InputError(f"{path}: already there; name a new folder for the package.")
@@ -96,10 +96,7 @@ def write_package(
     try:
         hidden.mkdir()
         inside.mkdir(mode=0o700)
-        try:
-            found = publish(release, study.roles, require, hidden / "release.csv", waive=study.waive)
-        except NotMet as error:
-            raise NotMet(str(error).replace(str(hidden), str(folder))) from None
+        found = publish(release, study.roles, require, hidden / "release.csv", waive=study.waive)
         packed = write_roles(release, study.roles, hidden)
         alone = [r for r in require if not r.metric.card.needs & {"original", "pairs", "population"}]
         _write(hidden / "dictionary.csv", _dictionary(release, study.roles))
@@ -118,7 +115,7 @@ def write_package(
         )
         verified = verify_release(again, Roles.read(hidden / "roles.toml"), alone, waive=study.waive)
         if not verified.met:
-            raise NotMet(f"{folder}: not written; {' '.join(verified.reasons)}".replace(str(hidden), str(folder)))
+            raise NotMet(f"{folder}: not written; {' '.join(verified.reasons)}")
         verdicts = {verdict.requirement: verdict for verdict in verified.verdicts}  # what any recipient finds
         limits = [(verdicts.get(v.requirement, v), v.requirement in verdicts) for v in found.verdicts]
         _write(hidden / "requirements.json", _json(_requirements(limits)))
@@ -134,28 +131,18 @@ def write_package(
         )
         _write(hidden / "README.md", f"{readme}\n{FINDABLE}\n" if result.seeded(chosen) else readme)
         _sums(hidden)
-        leftovers.mark(inside)
-        inside.replace(house)
-        try:
-            hidden.replace(folder)
-        except BaseException:  # neither without the other
-            shutil.rmtree(house, ignore_errors=True)
-            raise
-        for marker in house.glob(f".*{leftovers.UNFINISHED}"):
-            marker.unlink(missing_ok=True)
+        rename_together([(inside, house), (hidden, folder)])  # neither without the other
+    except (NotMet, InputError) as error:
+        error.args = (str(error).replace(str(hidden), str(folder)).replace(str(inside), str(house)),)
+        raise
+    except OSError as error:
+        raise InputError(
+            f"{folder}: not written; the system refuses it ({error.strerror or type(error).__name__})."
+        ) from None
     finally:
-        for path in (hidden, inside):
-            shutil.rmtree(path, ignore_errors=True)
+        discard(hidden, inside)
     files = tuple(sorted(path for path in folder.rglob("*") if path.is_file()))
     return Packaged(folder, house, files, found, redrawn)
-
-
-def clear_unfinished(folder: Path) -> None:
-    """Take away the house of a package that a killed run did not get to: it would block the next one for ever."""
-    house = folder.with_name(folder.name + ".house")
-    if not folder.exists() and leftovers.unfinished(house):
-        shutil.rmtree(house, ignore_errors=True)
-        leftovers.report(f"{house}: removed, since the run that made it was killed before its package was there.")
 
 
 def _release(result: Result, chosen: int) -> tuple[Release, bool]:

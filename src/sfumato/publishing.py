@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import field, replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from .core.people import one_row_each
 from .core.release import Release
 from .core.roles import Roles
 from .core.table import Recoding, Table
+from .core.together import discard, rename_together
 from .core.waivers import Waivers, check_waivers
 from .engines import read
 from .profile.free_columns import Finding, refusal, waived_sentences
@@ -169,14 +169,10 @@ def publish(
             for name, file in hidden.items():
                 reasons = reasons.replace(str(file), str(names[name]))
             raise NotMet(f"{path}: not written; {reasons}")
-        if release.companions:  # never an old release beside new companions, however this ends
-            path.unlink(missing_ok=True)
-        for name in (*release.companions, ""):  # the release itself last: where it stands, its companions do
-            hidden[name].replace(names[name])
-        _settle(path.parent)
+        # the release itself last: where it stands, its companions do
+        rename_together([(hidden[name], names[name]) for name in (*release.companions, "")])
     finally:
-        for file in hidden.values():
-            file.unlink(missing_ok=True)
+        discard(*hidden.values())
     return found
 
 
@@ -244,13 +240,3 @@ def _same(path: Path, name: str) -> bool:
         return path.exists() and Path(name).exists() and path.samefile(name)
     except OSError:
         return False
-
-
-def _settle(folder: Path) -> None:
-    """Make the rename last through a power cut, where the system can."""
-    if hasattr(os, "O_DIRECTORY"):
-        handle = os.open(folder, os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

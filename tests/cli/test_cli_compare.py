@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import html
 import json
 import re
@@ -42,7 +43,10 @@ def test_json_has_the_numbers_of_the_report(run: Run, house: House) -> None:
     assert found.err == ""
     content = found.json
     assert content.pop("report") == str(house / "report" / "report.html")
-    assert content == json.loads((house / "report" / "report.json").read_text(encoding="utf-8"))
+    written = json.loads((house / "report" / "report.json").read_text(encoding="utf-8"))
+    page = (house / "report" / "report.html").read_bytes()
+    assert written.pop("documents") == {"report.html": hashlib.sha256(page).hexdigest()}
+    assert content == written
     assert [c["candidate"] for c in content["candidates"]] == ["mondrian k=2", "mondrian k=9"]
 
 

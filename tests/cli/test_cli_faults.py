@@ -19,5 +19,5 @@ def test_kills_and_limits_leave_nothing_half(capsys: pytest.CaptureFixture[str])
     faults = importlib.util.module_from_spec(spec)
     sys.modules["faults"] = faults
     spec.loader.exec_module(faults)
-    assert faults.main(6, faults.JOBS[:1]) == []
-    assert capsys.readouterr().out.startswith("6 kills over sanitize")
+    assert faults.main(4, faults.JOBS[:2], renames=2) == []
+    assert capsys.readouterr().out.startswith("4 kills over sanitize, companions")

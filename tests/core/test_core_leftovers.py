@@ -15,7 +15,7 @@ from sfumato.core import leftovers
 @pytest.fixture(scope="module")
 def dead() -> str:
     """The owner's name of a process that is no more."""
-    code = "from sfumato.core import leftovers; print(leftovers.owner())"
+    code = "from sfumato.core.owner import owner; print(owner())"
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
 
 
@@ -49,11 +49,3 @@ def test_a_link_is_removed_and_not_followed(tmp_path: Path, dead: str) -> None:
     leftovers.clear(tmp_path)
     assert (home / "mine.csv").read_text() == "x"
     assert not (tmp_path / f".{dead}link").is_symlink()
-
-
-def test_a_mark_counts_once_its_process_is_gone(tmp_path: Path, dead: str) -> None:
-    assert not leftovers.unfinished(tmp_path)
-    leftovers.mark(tmp_path)
-    assert not leftovers.unfinished(tmp_path), "it is ours, and we are still at it"
-    (tmp_path / f".{dead}{leftovers.UNFINISHED}").touch()
-    assert leftovers.unfinished(tmp_path)

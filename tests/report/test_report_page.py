@@ -345,11 +345,13 @@ def test_a_failure_leaves_no_half_written_file(
             raise OSError(28, "No space left on device")
         return real(self, *args, **more)
 
-    real = Path.write_text
-    monkeypatch.setattr(Path, "write_text", full)
-    with pytest.raises((OSError, sf.SfumatoError)):
+    real = Path.write_bytes
+    monkeypatch.setattr(Path, "write_bytes", full)
+    for name in ("report.html", "report.json"):
+        (tmp_path / name).write_text("old")
+    with pytest.raises(sf.SfumatoError, match="cannot be written"):
         report(written[0], tmp_path)
-    assert not [p.name for p in tmp_path.iterdir() if p.name.startswith(".")]
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"report.html": "old", "report.json": "old"}
 
 
 # --- other shapes of a study ----------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -107,15 +106,7 @@ def report(result: Result, folder: Path) -> None:
     """Write report.html and report.json."""
     from ..report.documents import write_all
 
-    write_all(result, folder, formats=("html",), only=("report",))
-    write_json(result, folder)
-
-
-def write_json(result: Result, folder: Path) -> None:
-    """Write report.json: the numbers of the report, for machines."""
-    from ..core.files import write_whole
-
-    write_whole(folder / "report.json", json_.dumps(o.finite(result.to_dict()), indent=2, ensure_ascii=False) + "\n")
+    write_all(result, folder, formats=("html",), only=("report",), numbers=o.finite(result.to_dict()))
 
 
 def show(result: Result, most: int | None = None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +10,6 @@ import typer
 from . import _options as o
 
 if TYPE_CHECKING:
-    from ..core.hierarchy import Hierarchy
     from ..search.additive import Additive
     from ..search.cuts import Cuts
 
@@ -99,7 +97,7 @@ def run(
         for fewer in nested[1:]:
             merged.append(merged[-1].coarser(fewer))
         if save is not None:
-            _save(found.hierarchy(nested[1:]), save)
+            found.hierarchy(nested[1:]).write(save)
     if json:
         content = {"input": str(input), **_content(found), "at": _at(at), "saved": None if save is None else str(save)}
         if nested:
@@ -157,22 +155,6 @@ def _at(texts: list[str] | None) -> dict[str, int]:
             raise InputError(f"--at {text}: this column already has a level; give it one.")
         found[name.strip()] = int(level)
     return found
-
-
-def _save(hierarchy: Hierarchy, path: Path) -> None:
-    """Under a hidden name first, so that the file is whole or absent."""
-    from ..core.errors import InputError
-    from ..core.leftovers import hidden_beside
-
-    hidden = hidden_beside(path)
-    try:
-        hierarchy.write(hidden)
-        hidden.replace(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({type(error).__name__}).") from None
-    finally:
-        with contextlib.suppress(OSError):
-            hidden.unlink(missing_ok=True)
 
 
 def _content(found: Cuts) -> dict[str, Any]:

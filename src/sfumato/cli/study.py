@@ -94,6 +94,7 @@ def tell_free(study: Study) -> None:
 def check(formats: str, package: Path | None, out: Path) -> tuple[str, ...]:
     """The formats; what cannot be written is refused before the work is done."""
     from ..core.errors import InputError
+    from ..core.leftovers import clear
     from ..report import as_pdf
     from ..report.documents import FORMATS
 
@@ -101,6 +102,8 @@ def check(formats: str, package: Path | None, out: Path) -> tuple[str, ...]:
     for text in wanted:
         if text not in FORMATS:
             raise InputError(f"--formats {text}: known are {', '.join(FORMATS)}.")
+    if package is not None:
+        clear(package.parent)
     if package is not None and package.exists():
         raise InputError(f"{package}: already there; name a new folder for the package.")
     if package is not None and not package.parent.is_dir() and package.parent != out:
@@ -115,10 +118,8 @@ def end(
 ) -> None:
     """Write the documents, and the package if one is asked for."""
     from ..report.documents import write_all
-    from .compare import write_json
 
-    write_all(result, out, formats=formats, reveal=reveal)
-    write_json(result, out)
+    write_all(result, out, formats=formats, reveal=reveal, numbers=o.finite(result.to_dict()))
     if package is not None and fit(result):
         from ..packaging import write_package
 

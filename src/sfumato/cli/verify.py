@@ -40,6 +40,7 @@ def run(
     from dataclasses import replace
 
     from ..core.errors import RequirementError
+    from ..core.leftovers import clear
     from ..core.roles import Roles
     from ..core.waivers import read_waivers
     from ..packaging import changed_files
@@ -52,6 +53,7 @@ def run(
         raise RequirementError(
             "Nothing to verify; give at least one --require, for example --require 'k_anonymity >= 5'."
         )
+    clear(release.parent)  # a release that a killed run had begun to name is finished first
     named = Roles.read(roles)
     made = o.released(
         release,

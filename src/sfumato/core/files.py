@@ -1,32 +1,37 @@
-"""Write a file completely or not at all."""
+"""Write a file, or a set of files, completely or not at all."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from .errors import InputError
 from .leftovers import hidden_beside
+from .together import discard, rename_together
 
 
 def write_whole(path: Path, text: str) -> None:
     """Write a text under a hidden name beside its own, then rename."""
-    _written(path, lambda hidden: hidden.write_text(text, encoding="utf-8"))
+    write_whole_bytes(path, text.encode("utf-8"))
 
 
 def write_whole_bytes(path: Path, content: bytes) -> None:
     """The same for bytes."""
-    _written(path, lambda hidden: hidden.write_bytes(content))
+    write_together(path.parent, {path.name: content})
 
 
-def _written(path: Path, write: Callable[[Path], object]) -> None:
-    hidden = hidden_beside(path)
+def write_together(folder: Path, contents: Mapping[str, bytes], remove: Sequence[str] = ()) -> None:
+    """Write files that belong together, by name: all old or all new. The last stands for the set; `remove` goes with the old ones."""
+    hidden = {name: hidden_beside(folder / name) for name in contents}
+    path = folder
     try:
-        write(hidden)
-        hidden.replace(path)
+        for name, content in contents.items():
+            path = folder / name
+            if path.is_dir():
+                raise IsADirectoryError
+            hidden[name].write_bytes(content)
+        rename_together([(hidden[name], folder / name) for name in contents], [folder / name for name in remove])
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({type(error).__name__}).") from None
     finally:
-        with contextlib.suppress(OSError):
-            hidden.unlink(missing_ok=True)
+        discard(*hidden.values())

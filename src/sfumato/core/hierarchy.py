@@ -19,6 +19,7 @@ import numpy as np
 
 from .column import IntArray
 from .errors import InputError
+from .files import write_whole
 from .noun import dataclass
 from .spelling import Found, decide, look, plain
 
@@ -119,10 +120,9 @@ class Hierarchy:
         """Write ARX's format, which `read` and ARX itself take back."""
         odd = any("\r" in label for level in self.levels for label in level)  # csv quotes only the line end it writes
         quoting: Literal[0, 1] = csv.QUOTE_ALL if odd else csv.QUOTE_MINIMAL
-        with path.open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file, delimiter=";", lineterminator="\n", quoting=quoting).writerows(
-                zip(*self.levels, strict=True)
-            )
+        text = io.StringIO()
+        csv.writer(text, delimiter=";", lineterminator="\n", quoting=quoting).writerows(zip(*self.levels, strict=True))
+        write_whole(path, text.getvalue())
 
     @property
     def height(self) -> int:

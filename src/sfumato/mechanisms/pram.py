@@ -7,6 +7,7 @@ memory; the cost is a sort of the rows and the square of the number of values, o
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import NormalDist
@@ -19,6 +20,7 @@ from ..core.chance import Chance
 from ..core.column import FloatArray, IntArray
 from ..core.counts import Counts
 from ..core.errors import InputError
+from ..core.files import write_whole
 from ..core.mechanism import Mechanism, MechanismCard, Progress
 from ..core.noun import dataclass
 from ..core.release import Release
@@ -80,11 +82,12 @@ class Transition:
 
     def write(self, path: Path | str) -> None:
         """As `read` reads it, for whoever corrects counts."""
-        with Path(path).open("w", encoding="utf-8", newline="") as file:
-            lines = csv.writer(file)
-            lines.writerow(["", *(value or "" for value in self.values)])
-            for value, line in zip(self.values, self.matrix.tolist(), strict=True):
-                lines.writerow([value or "", *map(repr, line)])
+        text = io.StringIO()
+        lines = csv.writer(text)
+        lines.writerow(["", *(value or "" for value in self.values)])
+        for value, line in zip(self.values, self.matrix.tolist(), strict=True):
+            lines.writerow([value or "", *map(repr, line)])
+        write_whole(Path(path), text.getvalue())
 
     def invariant(self, counts: IntArray) -> Transition:
         """Two stages in one: this matrix, then its reverse by Bayes' rule, so that expected counts are these `counts`.

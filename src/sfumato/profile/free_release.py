@@ -20,7 +20,7 @@ def free_of_table(table: Table, roles: Roles, waived: Collection[str] = ()) -> F
     """What any release of a table would leave free, before one is made: every quasi-identifier is taken as covered."""
     free = tuple(name for name in table.columns if name in (*roles.insensitive, *roles.sensitive))
     return FreeColumns(
-        released=table.keep(free),
+        released=table.keep(free) if free else table,
         free=free,
         original=table,
         identifiers=_house(roles, table),

@@ -1,14 +1,18 @@
-"""Every document of a study, in every format, into one folder; each file complete or absent."""
+"""Every document of a study, in every format, into one folder: all of this run, or all as they were."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ..core.chance import FINDABLE
 from ..core.errors import InputError
-from ..core.files import write_whole, write_whole_bytes
+from ..core.files import write_together, write_whole_bytes
+from ..core.leftovers import clear
 from ..study.study import Result
 from . import as_html, as_markdown, as_pdf
 from .document import Callout, Document, Paragraph
@@ -19,6 +23,9 @@ from .intruder import intruder
 from .wp29 import wp29
 
 FORMATS = ("html", "md", "pdf")
+NUMBERS = "report.json"
+LISTED = "documents"
+"""The key in report.json of the checksums of the documents that were written with it."""
 DOCUMENTS: dict[str, Callable[[Result], Document]] = {
     "note": external,
     "wp29": wp29,
@@ -35,10 +42,13 @@ def write_all(
     formats: Sequence[str] = FORMATS,
     reveal: bool = False,
     only: Sequence[str] | None = None,
+    numbers: dict[str, Any] | None = None,
 ) -> list[Path]:
     """Write report, note, wp29, ema and intruder, or `only` some of them; the paths, in that order.
 
-    `reveal` shows values in the internal report only. Without a recommended release only the report is written.
+    `reveal` shows values in the internal report only. Without a recommended release only the report is written. With `numbers` they
+    go into report.json, which lists the checksums of all documents of its run and stands for the set: what an earlier run wrote about
+    other numbers, and this one does not write again, is removed, so that no folder holds documents of two results.
     """
     unknown = [name for name in formats if name not in FORMATS]
     if unknown:
@@ -52,10 +62,43 @@ def write_all(
     made = {"report": internal(result, reveal=reveal)}
     if result.recommended[0] is not None:
         made |= {name: make(result) for name, make in DOCUMENTS.items() if only is None or name in only}
-    made = {name: cautioned(document, result) for name, document in made.items()}
-    return [
-        write(document, folder / f"{name}.{each}") for name, document in made.items() for each in dict.fromkeys(formats)
-    ]
+    contents = {
+        f"{name}.{each}": rendered(cautioned(document, result), each)
+        for name, document in made.items()
+        for each in dict.fromkeys(formats)
+    }
+    paths = [folder / name for name in contents]
+    outdated: list[str] = []
+    if numbers is not None:
+        clear(folder)
+        documents = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+        same, others = _earlier(folder, numbers, contents)
+        if same:
+            documents |= others
+        else:
+            outdated = list(others)
+        text = json.dumps({**numbers, LISTED: dict(sorted(documents.items()))}, indent=2, ensure_ascii=False)
+        contents[NUMBERS] = (text + "\n").encode()
+    write_together(folder, contents, outdated)
+    return paths
+
+
+def _earlier(folder: Path, numbers: dict[str, Any], contents: Mapping[str, bytes]) -> tuple[bool, dict[str, str]]:
+    """Whether an earlier report.json has the same numbers, and which other documents of its run are there, as it wrote them."""
+    try:
+        earlier = json.loads((folder / NUMBERS).read_bytes())
+        listed = dict(earlier.pop(LISTED))
+    except (OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError):
+        return False, {}
+    ours = {f"{name}.{form}" for name in ("report", *DOCUMENTS) for form in FORMATS} - contents.keys()
+    there = {
+        name: digest
+        for name, digest in listed.items()
+        if name in ours
+        and (folder / name).is_file()
+        and hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
+    }
+    return earlier == json.loads(json.dumps(numbers)), there
 
 
 def cautioned(document: Document, result: Result) -> Document:
@@ -69,12 +112,15 @@ def cautioned(document: Document, result: Result) -> Document:
 def write(document: Document, path: Path) -> Path:
     """Write one document, in the format that the file's name ends in."""
     form = path.suffix.removeprefix(".")
-    if form == "html":
-        write_whole(path, as_html.written(document))
-    elif form == "md":
-        write_whole(path, as_markdown.written(document))
-    elif form == "pdf":
-        write_whole_bytes(path, as_pdf.written(document))
-    else:
+    if form not in FORMATS:
         raise InputError(f"{path}: a document ends in {', '.join('.' + name for name in FORMATS)}.")
+    write_whole_bytes(path, rendered(document, form))
     return path
+
+
+def rendered(document: Document, form: str) -> bytes:
+    """A document in one of the formats."""
+    if form == "pdf":
+        return as_pdf.written(document)
+    text = as_html.written(document) if form == "html" else as_markdown.written(document)
+    return text.encode()
