@@ -20,6 +20,7 @@ import csv
 import hashlib
 import io
 import json
+import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
@@ -32,17 +33,17 @@ from . import __version__
 from .core import leftovers
 from .core.chance import FINDABLE
 from .core.errors import InputError, NotMet, Unavailable
-from .core.formulas import formula_cells, formula_warning
+from .core.formulas import formula_cells, formula_warning, neutralisable_cells, neutralised_note, neutralised_text
 from .core.metric import Requirement, Verdict
 from .core.noun import dataclass
 from .core.people import OWNERS_WORD
 from .core.release import Release
 from .core.roles import Roles
+from .core.table import Table
 from .core.together import discard, rename_together
 from .core.waivers import Waivers
-from .engines import read
 from .packaged_roles import write_roles
-from .publishing import Verification, dialect, publish, verify_release
+from .publishing import Verification, publish, read_published, verify_release
 from .study.result import Result, number, scores_dict
 
 
@@ -59,13 +60,20 @@ class Packaged:
 
 
 def write_package(
-    result: Result, folder: Path | str, *, candidate: int | None = None, allow_seeded: bool = False
+    result: Result,
+    folder: Path | str,
+    *,
+    candidate: int | None = None,
+    allow_seeded: bool = False,
+    neutralise_formulas: bool = False,
 ) -> Packaged:
     """Make the recommended release (or another candidate's) and write its package; fails closed.
 
     A mechanism that draws at random was compared with a seed; what is published is drawn anew, and every requirement is measured on
     the new draw. Where the owner asked for a seed that is refused, since a seed is found by trying, unless `allow_seeded` insists;
-    then every document says so.
+    then every document says so. With `neutralise_formulas` no cell of release.csv, of its companions and of dictionary.csv begins
+    like a formula; note and README say how to undo it. Every file has the same time, and the same input, seed and version give the
+    same bytes.
     """
     folder = Path(folder)
     house = folder.with_name(folder.name + ".house")
@@ -96,20 +104,32 @@ def write_package(
     try:
         hidden.mkdir()
         inside.mkdir(mode=0o700)
-        found = publish(release, study.roles, require, hidden / "release.csv", waive=study.waive)
+        found = publish(
+            release,
+            study.roles,
+            require,
+            hidden / "release.csv",
+            waive=study.waive,
+            neutralise_formulas=neutralise_formulas,
+        )
         packed = write_roles(release, study.roles, hidden)
         alone = [r for r in require if not r.metric.card.needs & {"original", "pairs", "population"}]
-        _write(hidden / "dictionary.csv", _dictionary(release, study.roles))
+        tables = (release.table, *release.companions.values())
+        changed: dict[str, int] = {}
+        for table in tables if neutralise_formulas else ():
+            changed |= neutralisable_cells(table)
+        cells = neutralised_note(changed, "release.csv") if changed else _formulas(tables)
+        _write(hidden / "dictionary.csv", _dictionary(release, study.roles, neutralise_formulas=neutralise_formulas))
         _maps(release, study.roles, inside / "value-maps")
-        _note(result, chosen, hidden)
+        _note(result, chosen, hidden, cells if changed else None)
         _write(inside / "study.json", _json(_house(result, chosen, release, redrawn)))
         again = Release(
-            table=read(hidden / "release.csv", **dialect(hidden / "release.csv")),
+            table=read_published(hidden / "release.csv", neutralise_formulas=neutralise_formulas),
             statistics=release.statistics,
             perturbed=release.perturbed,
             joined_by=release.joined_by,
             companions={
-                name: read(hidden / f"release.{name}.csv", **dialect(hidden / "release.csv"))
+                name: read_published(hidden / f"release.{name}.csv", neutralise_formulas=neutralise_formulas)
                 for name in release.companions
             },
         )
@@ -119,7 +139,7 @@ def write_package(
         verdicts = {verdict.requirement: verdict for verdict in verified.verdicts}  # what any recipient finds
         limits = [(verdicts.get(v.requirement, v), v.requirement in verdicts) for v in found.verdicts]
         _write(hidden / "requirements.json", _json(_requirements(limits)))
-        command = _command(release, _strictest(alone), study.waive)
+        command = _command(release, _strictest(alone), study.waive, neutralise_formulas=bool(changed))
         readme = _readme(
             release,
             packed,
@@ -128,9 +148,11 @@ def write_package(
             command if alone else None,
             verified.waived,
             study.roles.one_row_per_person,
+            cells,
         )
         _write(hidden / "README.md", f"{readme}\n{FINDABLE}\n" if result.seeded(chosen) else readme)
         _sums(hidden)
+        _same_times(hidden)
         rename_together([(inside, house), (hidden, folder)])  # neither without the other
     except (NotMet, InputError) as error:
         error.args = (str(error).replace(str(hidden), str(folder)).replace(str(inside), str(house)),)
@@ -154,7 +176,9 @@ def _release(result: Result, chosen: int) -> tuple[Release, bool]:
     return replace(drawn, population=drawn.population or result.study.population), True
 
 
-def _command(release: Release, alone: Sequence[Requirement], waive: Waivers) -> str:
+def _command(
+    release: Release, alone: Sequence[Requirement], waive: Waivers, *, neutralise_formulas: bool = False
+) -> str:
     """What verifies the package from inside its folder; nothing about its files is left to guessing."""
     words = ["sfumato", "verify", "release.csv", "--roles", "roles.toml"]
     for name in release.companions:
@@ -166,6 +190,7 @@ def _command(release: Release, alone: Sequence[Requirement], waive: Waivers) -> 
         words += ["--require", str(requirement)]
     for column, reason in waive.items():
         words += ["--waive", f"{column}: {reason}"] if column in release.table.columns else []
+    words += ["--neutralise-formulas"] if neutralise_formulas else []
     ours = [
         "--header",
         "--delimiter",
@@ -216,7 +241,7 @@ def _requirements(limits: Sequence[tuple[Verdict, bool]]) -> list[dict[str, Any]
     ]
 
 
-def _dictionary(release: Release, roles: Roles) -> str:
+def _dictionary(release: Release, roles: Roles, *, neutralise_formulas: bool = False) -> str:
     """Every released column: its role, what was done to it, its values."""
     rows: list[Sequence[Any]] = [("column", "role", "treatment", "distinct values", "missing rule")]
     told = treatments(release, roles)
@@ -227,7 +252,7 @@ def _dictionary(release: Release, roles: Roles) -> str:
             )
             rows.append(
                 (
-                    name,
+                    neutralised_text(name) if neutralise_formulas else name,
                     role,
                     told.get(name, "not known"),
                     len(table.count((name,))),
@@ -273,6 +298,7 @@ def _readme(
     command: str | None,
     waived: Sequence[str],
     owners_word: bool,
+    cells: str | None,
 ) -> str:
     from .report.as_markdown import coded, escaped
 
@@ -310,20 +336,32 @@ def _readme(
         "",
         "A missing value is an empty cell and counts as a value of its own. Rows are sorted, so that their order says nothing.",
     ]
-    if formulas := formula_cells(release.table):
-        lines += ["", escaped(formula_warning(formulas, "release.csv"))]
+    if cells is not None:
+        lines += ["", escaped(cells)]
     if release.perturbed:
         lines += ["", f"Perturbed columns: {', '.join(map(coded, sorted(release.perturbed)))}."]
     return "\n".join(lines) + "\n"
 
 
-def _note(result: Result, chosen: int, folder: Path) -> None:
-    """The external note, about this very release; it is written of the recommended one only."""
+def _formulas(tables: Sequence[Table]) -> str | None:
+    """What a recipient must know of cells that would run in a spreadsheet; nothing where there are none."""
+    found: dict[str, int] = {}
+    for table in tables:
+        found |= formula_cells(table)
+    return formula_warning(found, "release.csv") if found else None
+
+
+def _note(result: Result, chosen: int, folder: Path, cells: str | None = None) -> None:
+    """The external note, about this very release, and what was done to its `cells`; it is written of the recommended one only."""
+    from .report.document import Block, Heading, Paragraph
     from .report.documents import cautioned, write
     from .report.external import external
 
     if chosen == result.recommended[0]:
         document = cautioned(external(result), result)
+        if cells is not None:
+            more: list[Block] = [Heading("Cells that begin like formulas"), Paragraph(cells)]
+            document = replace(document, blocks=[*document.blocks, *more])
         for form in ("html", "md"):
             write(document, folder / f"note.{form}")
 
@@ -354,6 +392,15 @@ def _house(result: Result, chosen: int, release: Release, redrawn: bool) -> dict
         "scores": scores_dict(point.scores),
         "notes": list(release.notes),
     }
+
+
+_MOMENT = 946_684_800  # 2000-01-01 00:00 UTC
+
+
+def _same_times(folder: Path) -> None:
+    """Give every file of a package the same time: when each was written tells how long what took, and archives differ by it."""
+    for path in (*sorted(folder.rglob("*")), folder):
+        os.utime(path, (_MOMENT, _MOMENT))
 
 
 def _sums(folder: Path) -> None:

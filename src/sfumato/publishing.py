@@ -24,6 +24,7 @@ from .core.table import Recoding, Table
 from .core.together import discard, rename_together
 from .core.waivers import Waivers, check_waivers
 from .engines import read
+from .engines.neutralised import neutralised, plain
 from .profile.free_columns import Finding, refusal, waived_sentences
 from .profile.free_release import free_of_release
 
@@ -76,8 +77,13 @@ def verify(
     population: Table | None = None,
     perturbed: frozenset[str] = frozenset(),
     waive: Waivers | None = None,
+    neutralise_formulas: bool = False,
 ) -> Verification:
-    """Measure a published table and compare with what is required of it; nothing else is trusted."""
+    """Measure a published table and compare with what is required of it; nothing else is trusted.
+
+    One that was written with `neutralise_formulas` is measured as it was before.
+    """
+    published = plain(published) if neutralise_formulas else published
     release = Release(table=published, original=original, population=population, perturbed=perturbed)
     return verify_release(release, roles, require, waive=waive)
 
@@ -129,14 +135,21 @@ def publish(
     path: Path | str,
     *,
     waive: Waivers | None = None,
+    neutralise_formulas: bool = False,
 ) -> Verification:
     """Write a release under a hidden name, measure that file, and give it its name only if everything is met.
 
     Columns that no requirement limits are held against what the release protects; `waive` says of which the owner lets out what was
     found, and why. Otherwise NotMet is raised and nothing is left behind. A release of an original with several rows a person is
     refused, whoever made it, unless all that is required of it is about columns.
+    With `neutralise_formulas` no cell of the CSV file begins like a formula (core.formulas has the rule); what is measured is the file,
+    its apostrophes taken off again.
     """
     path = Path(path)
+    if neutralise_formulas and path.suffix.lower() != ".csv":
+        raise InputError(
+            f"{path}: formulas are neutralised in CSV files only; write a .csv, or leave neutralise_formulas out."
+        )
     _check_told(release, require)
     _check_people(release, roles, require)
     tables = (release.table, *release.companions.values(), *([release.original] if release.original else []))
@@ -149,11 +162,12 @@ def publish(
             raise InputError(f"{target}: a folder; name a file.")
     hidden = {name: hidden_beside(target) for name, target in names.items()}
     try:
-        release.table.write(hidden[""])
-        for name, table in release.companions.items():
-            table.write(hidden[name])
-        written = read(hidden[""], **dialect(path))
-        companions = {name: read(hidden[name], **dialect(path)) for name in release.companions}
+        for name, table in {"": release.table, **release.companions}.items():
+            (neutralised(table) if neutralise_formulas else table).write(hidden[name])
+        written = read_published(hidden[""], neutralise_formulas=neutralise_formulas)
+        companions = {
+            name: read_published(hidden[name], neutralise_formulas=neutralise_formulas) for name in release.companions
+        }
         pairs = _pairs(release, written, roles, require)
         again = replace(release, table=written, companions=companions, recoding=pairs, pairing="none")
         made = replace(release, table=written, companions=companions)
@@ -226,6 +240,12 @@ def _same_rows(one: Counts, other: Counts) -> bool:
     distinct, member = np.unique(key, return_inverse=True)
     balance = np.bincount(member, weights=np.append(one.n, -other.n), minlength=len(distinct))
     return not balance.any()
+
+
+def read_published(path: Path, *, neutralise_formulas: bool = False) -> Table:
+    """A file that we wrote, as we wrote it; of neutralised cells the values that they stand for."""
+    table = read(path, **dialect(path))
+    return plain(table) if neutralise_formulas else table
 
 
 def dialect(path: Path) -> dict[str, Any]:

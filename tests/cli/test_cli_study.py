@@ -269,3 +269,17 @@ def test_an_audit_that_fails_is_said_and_no_package_is_written(run: Run, tmp_pat
         assert found.code == code, found
         assert package.exists() == (code == 0)
         assert ("Audit: 1 of" in found.out) == (code == 1)
+
+
+def test_formulas_are_neutralised_where_the_study_file_or_the_command_says_so(run: Run, house: House) -> None:
+    lines = "".join(f"{i % 4},{'-a' if i % 3 else '=b'}\n" for i in range(48))
+    house.text("cells.csv", f"age,ill\n{lines}")
+    house.text("cells.toml", "[roles]\nquasi = ['age']\nsensitive = ['ill']\n")
+    text = 'table = "cells.csv"\nroles = "cells.toml"\nmeasures = []\n{}[[candidate]]\nmechanism = "mondrian"\nk = 3\n'
+    for i, (key, more) in enumerate([("", ()), ("neutralise_formulas = true\n", ()), ("", ("--neutralise-formulas",))]):
+        file = house.text(f"study{i}.toml", text.format(key))
+        folder = house / f"package{i}"
+        run("study", file, "--out", house / f"out{i}", "--package", folder, "--workers", "1", *more).fine()
+        assert ("'=b" in (folder / "release.csv").read_text()) == (i > 0)
+    file = house.text("study.toml", text.format("neutralise_formulas = 1\n"))
+    run("study", file, "--out", house / "out").refused(2, "neutralise_formulas must be true or false")

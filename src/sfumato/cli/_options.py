@@ -67,6 +67,13 @@ Waive = Annotated[
         help="Let a column out although something was found in it; the reason stands in every document. Repeatable.",
     ),
 ]
+NeutraliseFormulas = Annotated[
+    bool,
+    typer.Option(
+        "--neutralise-formulas",
+        help="Write cells that a spreadsheet would run as formulas with an apostrophe before them; the note says how to undo it.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
@@ -122,7 +129,14 @@ class Reading:
         return table
 
     def release(
-        self, path: Path, roles: Roles, original: Table | None, *, leave: Iterable[str] = (), quiet: bool = False
+        self,
+        path: Path,
+        roles: Roles,
+        original: Table | None,
+        *,
+        leave: Iterable[str] = (),
+        quiet: bool = False,
+        neutralise_formulas: bool = False,
     ) -> Table:
         """Open a release; what NA and NULL of other tools were read as is told, quiet or not, since the numbers hang on it.
 
@@ -130,7 +144,7 @@ class Reading:
         """
         from ..engines.foreign import recognise
 
-        table, left = self.open(path, quiet=quiet), set(leave)
+        table, left = self.as_before(self.open(path, quiet=quiet), neutralise_formulas), set(leave)
         found = recognise(
             table,
             original,
@@ -140,6 +154,14 @@ class Reading:
         for note in found.notes[len(table.notes) :]:
             tell(f"{path}: {note}")
         return found
+
+    def as_before(self, table: Table, neutralise_formulas: bool) -> Table:
+        """A table that was written with formulas neutralised, as it was before."""
+        if not neutralise_formulas:
+            return table
+        from ..engines.neutralised import plain
+
+        return plain(table)
 
 
 def _reading(help: str, *names: str) -> Any:
@@ -201,6 +223,7 @@ def released(
     joined_by: str | None = None,
     perturbed: list[str] | None = None,
     quiet: bool = False,
+    neutralise_formulas: bool = False,
     **more: Any,
 ) -> Release:
     """A release from the options that all verbs share which look at one."""
@@ -208,16 +231,20 @@ def released(
 
     before = reading.open(original, quiet=quiet) if original else None
     return Release(
-        table=reading.release(path, roles, before, leave=perturbed or (), quiet=quiet),
+        table=reading.release(
+            path, roles, before, leave=perturbed or (), quiet=quiet, neutralise_formulas=neutralise_formulas
+        ),
         original=before,
-        companions=_companions(companion, reading, quiet=quiet),
+        companions=_companions(companion, reading, quiet=quiet, neutralise_formulas=neutralise_formulas),
         joined_by=_joined_by(joined_by, companion),
         perturbed=frozenset(perturbed or ()),
         **more,
     )
 
 
-def _companions(texts: list[str] | None, reading: Reading, *, quiet: bool = False) -> dict[str, Table]:
+def _companions(
+    texts: list[str] | None, reading: Reading, *, quiet: bool = False, neutralise_formulas: bool = False
+) -> dict[str, Table]:
     """Companions from NAME=FILE."""
     from ..core.errors import InputError
 
@@ -228,7 +255,7 @@ def _companions(texts: list[str] | None, reading: Reading, *, quiet: bool = Fals
             raise InputError(f"--companion {text}: write NAME=FILE, for example sensitive=release.sensitive.csv.")
         if name.strip() in found:
             raise InputError(f"--companion {text}: that name was given already.")
-        found[name.strip()] = reading.open(Path(file.strip()), quiet=quiet)
+        found[name.strip()] = reading.as_before(reading.open(Path(file.strip()), quiet=quiet), neutralise_formulas)
     return found
 
 

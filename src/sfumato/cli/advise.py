@@ -60,6 +60,7 @@ def run(
     formats: Formats = "html,md",
     package: Package = None,
     allow_seeded: AllowSeeded = False,
+    neutralise_formulas: o.NeutraliseFormulas = False,
     reveal: Reveal = False,
     json: o.Json = False,
     *,
@@ -133,7 +134,15 @@ def run(
             progress=lambda done, name: bar(min(0.9, 0.9 * done / (len(study.candidates) + 1)), name),
         )
         bar(0.92, "documents")
-        end(result, out, formats=wanted, package=package, reveal=reveal, allow_seeded=allow_seeded)
+        end(
+            result,
+            out,
+            formats=wanted,
+            package=package,
+            reveal=reveal,
+            allow_seeded=allow_seeded,
+            neutralise_formulas=neutralise_formulas,
+        )
     told(result, out, package, json=json)
 
 

@@ -23,6 +23,7 @@ def run(
     ] = None,
     require: o.Require = None,
     waive: o.Waive = None,
+    neutralise_formulas: o.NeutraliseFormulas = False,
     seed: Annotated[
         int | None,
         typer.Option(min=0, help="Repeat the same random choices, for tests: whoever finds the seed can undo them."),
@@ -41,7 +42,7 @@ def run(
     import numpy as np
 
     from ..core.errors import InputError
-    from ..core.formulas import formula_cells, formula_warning
+    from ..core.formulas import formula_cells, formula_warning, neutralisable_cells, neutralised_note
     from ..core.roles import Roles
     from ..core.waivers import read_waivers
     from ..mechanisms import mechanism as find
@@ -67,16 +68,18 @@ def run(
     with o.progress(f"{mechanism} {input}") as bar:
         release = made_by(table, named, rng, progress=lambda share: bar(0.9 * share, ""))
         promised = [requirement for requirement in made_by.promises if requirement not in wanted]
-        found = publish(release, named, [*wanted, *promised], out, waive=waivers)
+        found = publish(
+            release, named, [*wanted, *promised], out, waive=waivers, neutralise_formulas=neutralise_formulas
+        )
         bar(1.0, "")
     released = release.table.columns
     drew = made_by.card.drew(release.notes)
     formulas: dict[str, int] = {}
     if out.suffix.lower() == ".csv":
         for each in (release.table, *release.companions.values()):
-            formulas |= formula_cells(each)
+            formulas |= neutralisable_cells(each) if neutralise_formulas else formula_cells(each)
     if formulas:
-        o.tell(formula_warning(formulas, str(out)))
+        o.tell((neutralised_note if neutralise_formulas else formula_warning)(formulas, str(out)))
     rows = release.table.rows if release.recoding is None else release.recoding.rows  # known without another scan
     # where rows of the domain stand among the table's, none was suppressed (alpha_beta)
     drawn = release.recoding is None and set(released) <= release.perturbed
@@ -110,6 +113,7 @@ def run(
                 "parameters": release.parameters,
                 "seed": seed,
                 "formula_cells": formulas,
+                "formulas_neutralised": neutralise_formulas,
                 "seed_means": None if seed is None else _seed_means(drew),
                 "notes": list(release.notes),
                 "requirements": verdicts,

@@ -47,6 +47,7 @@ def run(
     formats: Formats = "html,md",
     package: Package = None,
     allow_seeded: AllowSeeded = False,
+    neutralise_formulas: o.NeutraliseFormulas = False,
     reveal: Reveal = False,
     json: o.Json = False,
 ) -> None:
@@ -79,7 +80,16 @@ def run(
         )
         bar(0.92, "documents")
         insist = allow_seeded or asked.allow_seeded
-        end(result, out, formats=wanted, package=package, reveal=reveal, allow_seeded=insist)
+        neutral = neutralise_formulas or asked.neutralise_formulas
+        end(
+            result,
+            out,
+            formats=wanted,
+            package=package,
+            reveal=reveal,
+            allow_seeded=insist,
+            neutralise_formulas=neutral,
+        )
     told(result, out, package, json=json)
 
 
@@ -114,7 +124,14 @@ def check(formats: str, package: Path | None, out: Path) -> tuple[str, ...]:
 
 
 def end(
-    result: Result, out: Path, *, formats: tuple[str, ...], package: Path | None, reveal: bool, allow_seeded: bool
+    result: Result,
+    out: Path,
+    *,
+    formats: tuple[str, ...],
+    package: Path | None,
+    reveal: bool,
+    allow_seeded: bool,
+    neutralise_formulas: bool,
 ) -> None:
     """Write the documents, and the package if one is asked for."""
     from ..report.documents import write_all
@@ -123,7 +140,7 @@ def end(
     if package is not None and fit(result):
         from ..packaging import write_package
 
-        write_package(result, package, allow_seeded=allow_seeded)
+        write_package(result, package, allow_seeded=allow_seeded, neutralise_formulas=neutralise_formulas)
 
 
 def warnings(result: Result) -> list[str]:

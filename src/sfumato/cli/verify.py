@@ -26,6 +26,13 @@ def run(
     companion: o.Companions = None,
     joined_by: o.JoinedBy = None,
     waive: o.Waive = None,
+    neutralise_formulas: Annotated[
+        bool,
+        typer.Option(
+            "--neutralise-formulas",
+            help="The release was written with this option: its apostrophes are taken off before it is measured.",
+        ),
+    ] = False,
     json: o.Json = False,
     *,
     reading: o.Reading,
@@ -40,6 +47,7 @@ def run(
     from dataclasses import replace
 
     from ..core.errors import RequirementError
+    from ..core.formulas import apostrophes
     from ..core.leftovers import clear
     from ..core.roles import Roles
     from ..core.waivers import read_waivers
@@ -65,7 +73,13 @@ def run(
         perturbed=perturbed,
         quiet=json,
         pairing=pair,
+        neutralise_formulas=neutralise_formulas,
     )
+    if not neutralise_formulas and (there := apostrophes(made.table)):
+        o.tell(
+            f"{release}: cells in {', '.join(map(repr, there))} begin with an apostrophe and a formula's sign; if it was written with "
+            "--neutralise-formulas, give that here, too."
+        )
     found = verify_release(made, named, wanted, waive=read_waivers(waive or [], made.table.columns))
     found = replace(found, problems=(*changed_files(release), *found.problems))
     if json:

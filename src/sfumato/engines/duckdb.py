@@ -384,9 +384,12 @@ class DuckTable(Table):
         chosen = ", ".join(f"{self._value(column)} AS {name_of(column)}" for column in columns)
         return DuckTable.of(self.name, f"SELECT {chosen} FROM ({self.sql})", self.notes)
 
-    def each(self, cells: Mapping[str, str], notes: Sequence[str] = ()) -> DuckTable:
-        """The same rows with some columns rewritten cell by cell, and more notes; counted by lines where it was before."""
-        chosen = ", ".join(f"{cells[c]} AS {name_of(c)}" if c in cells else name_of(c) for c in self.columns)
+    def each(
+        self, cells: Mapping[str, str], notes: Sequence[str] = (), names: Mapping[str, str] | None = None
+    ) -> DuckTable:
+        """The same rows with some columns rewritten cell by cell, or under other names; counted by lines where it was before."""
+        called = {column: (names or {}).get(column, column) for column in self.columns}
+        chosen = ", ".join(f"{cells.get(c, name_of(c))} AS {name_of(called[c])}" for c in self.columns)
         made = DuckTable.of(self.name, f"SELECT {chosen} FROM ({self.sql})", (*self.notes, *notes))
         lines = self.lines
         if lines is None:

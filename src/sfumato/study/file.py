@@ -68,6 +68,7 @@ _KEYS = (
     "require",
     "seed",
     "allow_seeded",
+    "neutralise_formulas",
     "refine",
     "population",
     "context",
@@ -90,6 +91,8 @@ class Asked:
     allow_seeded: bool = False
     """Whether a release whose random choices were seeded may be packaged."""
     refine: int = ROUNDS
+    neutralise_formulas: bool = False
+    """Whether cells of a packaged release that a spreadsheet would run are written with an apostrophe before them."""
 
 
 def read_study(path: Path | str) -> Asked:
@@ -146,10 +149,19 @@ def _of(content: Mapping[str, Any], *, where: str, folder: Path) -> Asked:
         waive=waive,
     )
     refine = _whole(content, "refine", where)
-    allow_seeded = content.get("allow_seeded", False)
-    if not isinstance(allow_seeded, bool):
-        raise InputError(f"{where}: allow_seeded must be true or false.")
-    return Asked(study, _whole(content, "seed", where), allow_seeded, ROUNDS if refine is None else refine)
+    return Asked(
+        study,
+        _whole(content, "seed", where),
+        _switch(content, "allow_seeded", where),
+        ROUNDS if refine is None else refine,
+        _switch(content, "neutralise_formulas", where),
+    )
+
+
+def _switch(content: Mapping[str, Any], key: str, where: str) -> bool:
+    if not isinstance(content.get(key, False), bool):
+        raise InputError(f"{where}: {key} must be true or false.")
+    return bool(content.get(key, False))
 
 
 def _context(given: Any, where: str) -> Context | None:
