@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import tomllib
 from pathlib import Path
 
@@ -10,9 +11,11 @@ from cli_house import House, Run
 
 import sfumato as sf
 
+DRAW = random.Random(2)
+"""For what follows from nothing else: a diagnosis that the postcode tells is not suggested as sensitive."""
 TOWN = ("name,age,sex,postcode,job,diagnosis,visits\n"
         + "".join(f"Quixotic7741 {i},{20 + i % 50},{'fm'[i % 2]},{1000 + 37 * (i % 12):05d},{('cook', 'nurse', '')[i % 3]},"
-                  f"{('Kuru5561', 'Yaws5562', 'Ague5563')[i % 3]},{i % 4}\n" for i in range(200)))  # fmt: skip
+                  f"{DRAW.choice(('Kuru5561', 'Yaws5562', 'Ague5563'))},{i % 4}\n" for i in range(200)))  # fmt: skip
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 import sys
 import tomllib
@@ -23,6 +24,7 @@ needs_adult = pytest.mark.skipif(not ADULT.exists(), reason=f"Adult is not part 
 
 
 def people(rows: int = 120) -> pa.Table:
+    draw = random.Random(4)  # an illness that follows from the age is no secret, and would not be suggested as one
     words = ["seen", "at", "night", "in", "the", "ward", "with", "cough", "and", "fever", "since", "monday"]
     return pa.table(
         {
@@ -35,8 +37,8 @@ def people(rows: int = 120) -> pa.Table:
             "zip": [f"0{4000 + i % 13}" for i in range(rows)],
             "band": [["20-29", "30-39", "40+"][i % 3] for i in range(rows)],
             "colour": [["CANARYred", "CANARYblue", ""][i % 3] for i in range(rows)],
-            "diagnosis": [f"CANARY{i % 5}" for i in range(rows)],
-            "religion": [f"CANARY{i % 4}" for i in range(rows)],
+            "diagnosis": [f"CANARY{draw.randrange(5)}" for _ in range(rows)],
+            "religion": [f"CANARY{draw.randrange(4)}" for _ in range(rows)],
             "source": ["CANARY"] * rows,
             "assay": [i / 7 for i in range(rows)],
         }

@@ -337,7 +337,7 @@ class FreeColumns:
 
     def ordered(self) -> Iterator[Finding]:
         """Fine columns that rise or fall with the rows of the original."""
-        if self.original is None:
+        if self.original is None or not self._compared:
             return
         sample = self._sample
         fine = [

@@ -24,6 +24,7 @@ from ..core.words import counted, percent
 from . import suggest as suggesting
 from .kinds import Kind, kind, sample_counts
 from .proposals import proposals
+from .settle import settle
 from .suggest import Seen
 from .uniqueness import Addition, Combination, uniqueness
 from .words import Role
@@ -144,7 +145,8 @@ def profile(table: Table, *, most: int = 3, quasi: Sequence[str] | None = None, 
         guess = kind(name, counts, sample, distinct, missing, rows)
         column = (counts if counts is not None else sample_counts(name, sample)).columns[0]
         seen.append(Seen(name, guess, column, distinct if counts is None else len(counts), missing, rows))
-    found = suggesting.suggest(seen, quasi) | suggesting.named(roles)
+    looks = suggesting.suggest(seen, quasi) | suggesting.named(roles)
+    found = settle(table, seen, looks, quasi_named=quasi is not None) if roles is None else looks
     suggested = suggesting.roles(seen, found)
     alone = uniqueness(
         table, suggested.quasi, rows=rows, about={c.name: c.distinct for c in seen}, values=values, most=most
@@ -164,7 +166,7 @@ def profile(table: Table, *, most: int = 3, quasi: Sequence[str] | None = None, 
         )
         for c in seen
     )
-    notes = (*suggesting.notes(seen, found), *people_notes(table, suggested if roles is None else roles), *alone.notes)
+    notes = (*suggesting.notes(seen, looks), *people_notes(table, suggested if roles is None else roles), *alone.notes)
     return Profile(
         table.name,
         rows,
