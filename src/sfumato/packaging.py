@@ -114,7 +114,8 @@ def write_package(
         )
         packed = write_roles(release, study.roles, hidden)
         alone = [r for r in require if not r.metric.card.needs & {"original", "pairs", "population"}]
-        tables = (release.table, *release.companions.values())
+        # whether a cell of a release with differential privacy runs would tell of a row
+        tables = () if release.neighbours is not None else (release.table, *release.companions.values())
         changed: dict[str, int] = {}
         for table in tables if neutralise_formulas else ():
             changed |= neutralisable_cells(table)

@@ -316,7 +316,10 @@ def _(world: World, m: Match) -> None:
 # --- advice ------------------------------------------------------------------------------------------------------------
 
 
-UNPROTECTED = rf"'(\w+)' is not protected(?:: (?:{N} of {N} rows? (?:is|are)|no row is) in a group that all share one value of it)?"
+UNPROTECTED = (
+    rf"'(\w+)' is (?:not protected(?:: {N} of {N} rows? (?:is|are) in a group whose rows all share one value of it)?"
+    r"|only partly protected: no group shares one value of it, but nothing limits how likely a value is)"
+)
 
 
 def unprotected(world: World, text: str) -> None:
@@ -548,7 +551,7 @@ def _(world: World, m: Match) -> None:
     for name in world.released[0]:
         own = {row[name] for row in world.rows}
         assert all(
-            v in own or v == "*" or v[:1] in "[{(<≥" or re.match(r"^[\d.,\- +<>≤≥]+$", v)
+            v in own or v == "*" or v[:1] in "[{(<>≥" or re.match(r"^[\d.,\- +<>≤≥]+$", v)
             for v in {r[name] for r in world.released}
         )
 

@@ -186,6 +186,10 @@ def test_a_copy_tells_the_few_rows_that_were_covered() -> None:
     assert {f.column for f in free_of_release(release, roles).open} == {"copy"}
 
 
+def test_a_table_without_free_columns_has_no_findings() -> None:
+    assert free_of_table(sf.read(pa.table({"q": [1, 2, 3]})), sf.Roles(quasi=("q",))).findings == ()
+
+
 def test_a_copy_in_a_table_of_few_rows_is_seen() -> None:
     table = {"q": ["north", "south", "north", "north", "south"], "copy": ["north", "south", "north", "north", "south"]}
     roles = sf.Roles(quasi=("q",), insensitive=("copy",))

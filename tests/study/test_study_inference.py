@@ -81,7 +81,7 @@ def test_the_first_line_says_what_stays_unprotected(tmp_path: Path) -> None:
     certain = int(classes.size[classes.distinct == 1].sum())
     assert found.certain == certain == 60
     assert advice(result).said[0].text == (
-        "Take mondrian k=10: 'ill' is not protected: 60 of 200 rows are in a group that all share one value of it."
+        "Take mondrian k=10: 'ill' is not protected: 60 of 200 rows are in a group whose rows all share one value of it."
     )
     write_all(result, tmp_path, formats=("md",))
     for name in ("report", "note", "wp29", "ema", "intruder"):

@@ -75,7 +75,7 @@ def run(
     released = release.table.columns
     drew = made_by.card.drew(release.notes)
     formulas: dict[str, int] = {}
-    if out.suffix.lower() == ".csv":
+    if out.suffix.lower() == ".csv" and release.neighbours is None:  # else a warning would tell of a row
         for each in (release.table, *release.companions.values()):
             formulas |= neutralisable_cells(each) if neutralise_formulas else formula_cells(each)
     if formulas:

@@ -279,6 +279,8 @@ class DuckTable(Table):
 
     def sampled(self, by: Sequence[str], most: int) -> Counts:
         """By a hash of the tuple; two scans, the first to learn how many there are."""
+        if self.__dict__.get("_rows", most + 1) <= most:
+            return self.count(by)
         keys = [f"{self._key(column)} AS k{i}" for i, column in enumerate(by)]
         hashed = f"hash({', '.join(f'k{i}' for i in range(len(by)))})"
         chosen = f"SELECT {', '.join(keys)} FROM ({self.sql})"

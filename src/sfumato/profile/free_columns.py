@@ -32,9 +32,18 @@ from .relations import Contains, Equal, Map, Relation
 from .views import views
 
 ALONE_BY_ONE = 0.05
-"""The share of rows that a single free column may set apart."""
+"""The share of rows that a single free column may set apart; a sensitive one, which others are taken not to know, up to the next."""
 ALONE_TOGETHER = 0.5
 """The share of rows that two or three free columns may set apart together: nearly unique."""
+ALONE_WITH_SECRET = 0.8
+"""The same where one of them is sensitive, which others are taken not to know."""
+_LIMITS = {
+    (True, False): ALONE_BY_ONE,
+    (True, True): ALONE_TOGETHER,
+    (False, False): ALONE_TOGETHER,
+    (False, True): ALONE_WITH_SECRET,
+}
+"""By whether it is a single column, and whether one is sensitive."""
 TOLD = 0.95
 """The share of rows from which a value counts as told."""
 SAMPLE = 65_536
@@ -151,9 +160,13 @@ class FreeColumns:
         sample = self._sample
         enough: list[frozenset[str]] = []
         told: set[str] = set()
-        for size, limit in ((1, ALONE_BY_ONE), (2, ALONE_TOGETHER), (3, ALONE_TOGETHER)):
+        for size in (1, 2, 3):
             for names in combinations(self.free, size):
                 chosen, waived = frozenset(names), self._waives(names)
+                secrets = [name for name in names if name in self.linking]
+                if len(secrets) > 1:
+                    continue  # who knows several secrets of a person has little left to learn
+                limit = _LIMITS[size == 1, bool(secrets)]
                 finest = max(names, key=lambda name: len(sample.column(name)))
                 if any(smaller <= chosen for smaller in enough) or (finest in told and not waived):
                     continue  # what is said of it already is enough
@@ -197,7 +210,7 @@ class FreeColumns:
 
     def _leads_on(self, names: Sequence[str]) -> bool:
         """Whether there is anything to learn for one who knows these of a person."""
-        return any(name not in self.linking for name in names) or len(self.free) > len(names)
+        return any(name not in self.linking for name in names) or not set(self.linking) <= set(names)
 
     @cached_property
     def _sample(self) -> Counts:

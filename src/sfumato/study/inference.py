@@ -108,13 +108,11 @@ class Unprotected:
     def sentence(self) -> str:
         """What is not limited, what that lets people learn, and the owner's reason where there is one."""
         said = f"{self.column!r} is not protected"
-        if self.certain is not None:
-            some = (
-                f"{self.certain:,} of {counted(self.rows, 'row')} {'is' if self.certain == 1 else 'are'}"
-                if self.certain
-                else "no row is"
-            )
-            said += f": {some} in a group that all share one value of it"
+        if self.certain:
+            verb = "is" if self.certain == 1 else "are"
+            said += f": {self.certain:,} of {counted(self.rows, 'row')} {verb} in a group whose rows all share one value of it"
+        elif self.certain == 0:
+            said = f"{self.column!r} is only partly protected: no group shares one value of it, but nothing limits how likely a value is"
         return said + (f" (waived: {self.waived})" if self.waived else "")
 
 
