@@ -183,6 +183,12 @@ class Result:
         given += "".join(f" {shlex.quote(word)}" for word in self.study.arguments)
         given += "" if self.seed is None else f" --seed {self.seed}"
         need = "".join(f" --require {shlex.quote(str(r))}" for r in asked)
+        released = self.study.roles.released(self.study.table.columns)
+        need += "".join(
+            f" --waive {shlex.quote(f'{column}: {reason}')}"
+            for column, reason in self.study.waive.items()
+            if column in released
+        )
         table, roles = shlex.quote(self.study.table.name), shlex.quote(self.study.roles.source)
         out = shlex.quote(out)
         return [
