@@ -15,6 +15,7 @@ from ..core.metric import TOLERANCE
 from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
+from ..core.sizes import in_proportion
 from ..core.table import Table
 from ..core.words import about, counted
 from ._classed import asked, others, rows_of, shown, whole
@@ -79,7 +80,7 @@ class Closeness:
                     "the roles file under [orders], or ask for closeness in its taxonomy."
                 )
             numbers = sensitive.rank.astype(np.float64)
-        place = numbers.copy()
+        place = in_proportion(numbers, column.name, "Closeness in an order").copy()
         known = place[: len(column.values)]
         span = float(known.max() - known.min()) if len(known) else 0.0
         if column.has_missing:

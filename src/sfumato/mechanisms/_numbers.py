@@ -10,11 +10,9 @@ import pyarrow as pa
 
 from ..core.column import FloatArray
 from ..core.errors import InputError
+from ..core.sizes import LARGEST
 from ._rows import Rows
 from ._stated import bare, split
-
-LARGEST = 1e150
-"""Its square is the largest that can be summed over a table."""
 
 
 def names_in(text: str, who: str) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..core.column import FloatArray, IntArray
 from ..core.noun import dataclass
+from ..core.sizes import LARGEST
 from .relations import Arithmetic
 from .views import View
 
@@ -40,6 +41,12 @@ class Numbers:
         known = self.rows[np.isfinite(self.rows)]
         low, high = np.quantile(known, [0.025, 0.975]) if len(known) else (0.0, 0.0)
         return float(high - low) / self.view.unit if self.view.unit else float("inf")
+
+
+def numbers_of(view: View, codes: IntArray, *, free: bool) -> Numbers:
+    """A view over rows of these codes; numbers that no sum or product can be taken of count as missing."""
+    rows = view.numbers[codes]
+    return Numbers(view, np.where(np.abs(rows) <= LARGEST, rows, np.nan), free)
 
 
 def chosen_rows(n: IntArray) -> IntArray:

@@ -27,7 +27,7 @@ from ..core.counts import Counts, pack
 from ..core.noun import dataclass
 from ..core.table import Table
 from ..core.words import counted, percent
-from .arithmetic import LOOKED_AT, Numbers, chosen_rows, lines, sums
+from .arithmetic import LOOKED_AT, chosen_rows, lines, numbers_of, sums
 from .relations import Contains, Equal, Map, Relation
 from .views import views
 
@@ -138,6 +138,8 @@ class FreeColumns:
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """One of each kind for each column, the plainest, in the order of the columns."""
+        if not self.free:
+            return ()
         found: dict[tuple[str, str, bool], Finding] = {}
         for finding in (*self.alone(), *self.related(), *self.ordered()):
             found.setdefault((finding.column, finding.kind, self._waives(finding.columns)), finding)
@@ -296,7 +298,7 @@ class FreeColumns:
         rows = chosen_rows(sample.n)
         for free, protected in ((same, covered), (open_, tuple(name for name in self.linking if name in same))):
             numbers = [
-                Numbers(view, view.numbers[sample.codes[at[name]][rows]], name in free)
+                numbers_of(view, sample.codes[at[name]][rows], free=name in free)
                 for name in dict.fromkeys((*free, *protected))
                 for view in views(sample.columns[at[name]], parts=name in free)
             ]

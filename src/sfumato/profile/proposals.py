@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..core.roles import Roles, spell_key, spell_toml
+from ..core.sizes import LARGEST
 from .suggest import Seen
 
 _SAID = (
@@ -38,6 +39,8 @@ def _domain(seen: Seen) -> str:
     known = numbers[np.isfinite(numbers)] if numbers is not None else np.zeros(0)
     if seen.guess.kind not in ("numeric", "ordinal") or not len(known):
         return f'{key} = ["...", "..."]  # the values that it may have, in the spelling of the file'
+    if np.abs(known).max() > LARGEST:
+        return f'{key} = "...:..."  # the range that it may have; some of its numbers cannot be meant'
     low, high = outwards(float(known.min()), float(known.max()))
     return f'{key} = "{low}:{high}"'
 

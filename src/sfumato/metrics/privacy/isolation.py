@@ -8,6 +8,7 @@ from ...core.errors import Unavailable
 from ...core.metric import Score, measure
 from ...core.parameter import Number
 from ...core.release import Evidence
+from ...core.sizes import check_squares
 from ...core.words import whole
 
 MOST = 100_000_000
@@ -85,7 +86,9 @@ def isolation(evidence: Evidence, column: None, c: float) -> Score:
         )
     sides = [_points(counts, i) for i in range(len(names)) for counts in (released, real)]
     points: list[list[FloatArray]] = [[], []]
-    for new, old in zip(sides[::2], sides[1::2], strict=True):
+    for name, new, old in zip(names, sides[::2], sides[1::2], strict=True):
+        for numbers in (new, old):
+            check_squares(numbers, name, why)
         known = ~np.isnan(old)
         spread = float(np.sqrt(np.cov(old[known], fweights=real.n[known], ddof=0))) or 1.0
         both = np.concatenate([new, old])

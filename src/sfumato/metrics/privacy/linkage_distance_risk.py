@@ -7,6 +7,7 @@ from ...core.errors import Unavailable
 from ...core.metric import Score, measure
 from ...core.parameter import Number
 from ...core.release import Evidence
+from ...core.sizes import check_squares
 from ...core.words import percent
 from .noise_interval import paired
 
@@ -118,6 +119,8 @@ def linkage_distance_risk(evidence: Evidence, column: None, sample: int, seed: i
     for i in range(len(names)):
         here = (pairs, i), (pairs, len(names) + i), (rows, i)
         own, new, every = (_numbers(counts.columns[at].numbers, counts.codes[at]) for counts, at in here)
+        for numbers in (new, every):
+            check_squares(numbers, names[i], why)
         beyond = _beyond(new, every)
         known = every[~np.isnan(every)]
         weights = rows.n[~np.isnan(every)]

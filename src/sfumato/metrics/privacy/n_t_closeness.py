@@ -16,6 +16,7 @@ from ...core.metric import Score, measure
 from ...core.noun import short
 from ...core.parameter import Choice, Number
 from ...core.release import Evidence
+from ...core.sizes import in_proportion
 from ...core.supersets import around, compact, levels
 from ...core.words import up
 
@@ -291,7 +292,8 @@ def neighbours(sensitive: Sensitive, bandwidth: float) -> Near:
     taxonomy = sensitive.hierarchy
     if x is not None and len(column.values) > 1:
         known = len(column.values)  # the missing value has the last code
-        x = (x[:known] - x[:known].min()) / np.ptp(x[:known])
+        x = in_proportion(x[:known], column.name, "n_t_closeness")
+        x = (x - x.min()) / np.ptp(x)
         order = np.append(np.argsort(x, kind="stable"), alone[known:])
         line, x = x[order[:known]], np.append(x, np.zeros(m - known))
         start = np.append(np.searchsorted(line, x[:known] - bandwidth, side="right"), alone[known:])

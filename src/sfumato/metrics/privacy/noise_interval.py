@@ -11,6 +11,7 @@ from ...core.errors import Unavailable
 from ...core.metric import Score, measure
 from ...core.parameter import Number
 from ...core.release import Evidence
+from ...core.sizes import check_squares
 from ...core.words import percent
 
 
@@ -40,6 +41,8 @@ def perturbed(evidence: Evidence, why: str) -> dict[str, tuple[FloatArray, Float
         before, after = (column.numbers for column in counts.columns)
         if before is not None and after is not None:
             x, y = before[counts.codes[0]], after[counts.codes[1]]
+            for numbers in (x, y):
+                check_squares(numbers, name, why)
             there = ~(np.isnan(x) | np.isnan(y))
             if there.any() and np.ptp(x[there]) > 0:
                 found[name] = x[there], y[there], counts.n[there]
