@@ -16,6 +16,8 @@ from ..core.noun import dataclass
 _SAME_LENGTH = 0.9
 """The share of values of one length from which a column is a code with places."""
 _LONGEST = 24
+_LARGEST = 1e150
+"""What is larger cannot be added up: its squares and differences overflow."""
 _DIGITS = (2, 4)  # a year, with or without its century
 
 
@@ -37,7 +39,9 @@ def views(column: Column, *, parts: bool = True) -> list[View]:
     """The numbers in a column, the most direct first; none for texts without digits at fixed places."""
     name = column.name
     if column.numbers is not None:
-        found = [View(name, column.numbers, repr(name), _unit(column.numbers))]
+        with np.errstate(invalid="ignore"):
+            numbers = np.where(np.abs(column.numbers) <= _LARGEST, column.numbers, np.nan)
+        found = [View(name, numbers, repr(name), _unit(numbers))]
     elif column.dates:
         days, years = _calendar(column)
         found = [View(name, days, repr(name), 1.0), View(name, years, f"the year of {name!r}", 1.0, True)]
