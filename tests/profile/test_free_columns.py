@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -237,3 +239,30 @@ def test_row_order_and_relabelling_do_not_matter() -> None:
     first = [f.to_dict() for f in asked(table, "weight", "region").findings]
     second = [f.to_dict() for f in asked(moved, "weight", "region").findings]
     assert first == second
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_the_metric_is_the_worst_set_by_brute_force(seed: int, most: int) -> None:
+    rng = np.random.default_rng(seed)
+    free = [f"c{i}" for i in range(4)]
+    table = {"q": rng.integers(0, 3, 40), **{name: rng.integers(0, rng.integers(2, 12), 40) for name in free}}
+    roles = sf.Roles(quasi=("q",), insensitive=tuple(free))
+    metric = sf.metric("rows_alone_by_free_columns").set(columns=most)
+    worst = 0
+    for size in range(1, most + 1):
+        for names in combinations(free, size):
+            times = Counter(zip(*(table[name].tolist() for name in names), strict=True))
+            worst = max(worst, sum(n == 1 for n in times.values()))
+    assert metric(sf.Release(table=sf.read(pa.table(table))), roles).value == worst / 40
+
+
+def test_the_metric_of_what_is_told_counts_the_rows_that_keep_it() -> None:
+    table = town()
+    table["copy"] = np.where(np.arange(ROWS) % 50 == 0, 1, table["income"])
+    read = sf.read(pa.table({name: table[name] for name in ("age", "income", "ward", "copy")}))
+    metric = sf.metric("values_told_by_free_columns")
+    for free, share in ((("ward", "copy"), 1 - 60 / ROWS), (("ward",), 0.0)):
+        roles = sf.Roles(quasi=("age", "income"), insensitive=free)
+        release = sf.Release(table=read.keep(("age", "income", *free)), original=read)
+        assert metric(release, roles).value == pytest.approx(share)
