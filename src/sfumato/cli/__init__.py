@@ -10,6 +10,7 @@ import errno
 import io
 import json
 import os
+import re
 import signal
 import sys
 import traceback
@@ -170,6 +171,10 @@ def _surroundings(error: Exception) -> str | None:
     kinds = {kind.__name__ for kind in type(error).__mro__}
     if kinds & {"MemoryError", "OutOfMemoryException"} or getattr(error, "errno", None) == errno.ENOMEM:
         return "out of memory; give it more, bound the engine with --memory, or take fewer columns or rows."
+    if "ImportError" in kinds and re.search("allocate|failed to map segment", str(error)):
+        return (
+            "out of memory while a library was loaded; give it more, or raise the limit of address space (ulimit -v)."
+        )
     if kinds & {"BrokenExecutor", "TerminatedWorkerError"}:
         return "a worker process was ended from outside, most likely for want of memory; take fewer with --workers, or give it more."
     if "RuntimeError" in kinds and "start new thread" in str(error):

@@ -63,8 +63,10 @@ def run(
     from ..core.release import Release
     from ..core.roles import Roles
     from ..core.waivers import read_waivers
+    from ..report import vega
     from ..study.study import GRID, SPLIT_GRID, Candidate, Study, grid
 
+    vega.check()
     named = Roles.read(roles)
     table = reading.open(input, quiet=json)
     texts = candidate or ([] if release else [*GRID, *(SPLIT_GRID if named.sensitive else ())])

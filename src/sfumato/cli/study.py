@@ -105,7 +105,7 @@ def check(formats: str, package: Path | None, out: Path) -> tuple[str, ...]:
     """The formats; what cannot be written is refused before the work is done."""
     from ..core.errors import InputError
     from ..core.leftovers import clear
-    from ..report import as_pdf
+    from ..report import as_pdf, vega
     from ..report.documents import FORMATS
 
     wanted = tuple(dict.fromkeys(text.strip() for text in formats.split(",") if text.strip()))
@@ -118,6 +118,8 @@ def check(formats: str, package: Path | None, out: Path) -> tuple[str, ...]:
         raise InputError(f"{package}: already there; name a new folder for the package.")
     if package is not None and not package.parent.is_dir() and package.parent != out:
         raise InputError(f"{package}: the folder above it does not exist; make it first.")
+    if {"html", "pdf"} & set(wanted):
+        vega.check()
     if "pdf" in wanted:
         as_pdf.check()
     return wanted

@@ -28,6 +28,7 @@ from .document import (
     script_json,
 )
 from .policy import policy
+from .vega import vl_convert
 
 DRAWN = '{ renderer: "svg", actions: false, ast: true }'
 """How Vega draws: expressions are interpreted, never made into code, which the policy forbids."""
@@ -38,9 +39,7 @@ WIDE = 60
 @cache
 def javascript() -> str:
     """Vega, Vega-Lite and Vega-Embed, from the installed package: nothing is fetched."""
-    import vl_convert
-
-    bundle: str = vl_convert.javascript_bundle()  # type: ignore[call-arg]
+    bundle: str = vl_convert().javascript_bundle()
     return bundle.replace("</script", "<\\/script").replace(
         "\r\n", "\n"
     )  # as a browser reads it, and so as it is hashed

@@ -29,6 +29,7 @@ from .document import (
     pieces,
     printable,
 )
+from .vega import vl_convert
 
 WIDTH, HEIGHT = 560, 270
 _FONT = "Libertinus Serif"  # comes with Typst, so figures look alike on every machine
@@ -152,9 +153,7 @@ def drawn(specification: Mapping[str, Any], width: int = WIDTH) -> str:
 
 @lru_cache(maxsize=32)
 def _svg(specification: str) -> str:
-    import vl_convert
-
-    svg: str = vl_convert.vegalite_to_svg(specification)
+    svg: str = vl_convert().vegalite_to_svg(specification)
     return svg
 
 

@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from .vega import vl_convert
+
 # Dark and light of each pair differ on paper too, and bars keep the order of the legend: colour is never alone.
 PAIR = ("#0b4f7d", "#8fbfe0")
 LINES = ("#0072b2", "#d55e00", "#009e73", "#7f5a9d", "#b8860b", "#56b4e9", "#000000")
@@ -33,9 +35,7 @@ def specification(kind: str, title: str, rows: Rows, more: Mapping[str, Any]) ->
 
 def svg(kind: str, title: str, rows: Rows, more: Mapping[str, Any]) -> str:
     """The figure as SVG."""
-    import vl_convert
-
-    drawn: str = vl_convert.vegalite_to_svg(json.dumps(specification(kind, title, rows, more), sort_keys=True))
+    drawn: str = vl_convert().vegalite_to_svg(json.dumps(specification(kind, title, rows, more), sort_keys=True))
     return drawn if drawn.endswith("\n") else drawn + "\n"
 
 
