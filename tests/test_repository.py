@@ -126,6 +126,12 @@ def test_the_patterns_catch_what_they_should(pattern: re.Pattern[str], line: str
     assert bool(pattern.search(line)) is caught
 
 
+def test_no_two_test_files_share_a_name() -> None:
+    """pytest imports them by their bare names, and a whole run would end at the second."""
+    names = [path.name for path in (ROOT / "tests").rglob("*.py") if path.name != "conftest.py"]
+    assert sorted(set(names)) == sorted(names)
+
+
 def test_no_shared_data() -> None:
     """Data sets are read where the user has them; the repository carries none of them, under any name."""
     data = re.compile(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import os
 import shutil
@@ -54,12 +55,22 @@ class _Built:
         return self.command(**options)
 
 
-def _main() -> Any:
+@functools.cache
+def _built(app: Any) -> _Built:
+    return _Built(app)
+
+
+@contextlib.contextmanager
+def _main() -> Iterator[Any]:
+    """The command line's own entry; whoever shares this process finds its app as it was."""
     from sfumato import cli
 
-    if not isinstance(cli.app, _Built):
-        cli.app = _Built(cli.app)  # type: ignore[assignment]
-    return cli.main
+    app = cli.app
+    cli.app = _built(app)  # type: ignore[assignment]
+    try:
+        yield cli.main
+    finally:
+        cli.app = app
 
 
 def _alarm(number: int, frame: FrameType | None) -> None:
@@ -89,8 +100,8 @@ def _at(folder: Path, argv: Sequence[str]) -> Iterator[tuple[io.StringIO, io.Str
 
 def inside(folder: Path, argv: Sequence[str]) -> tuple[int, str, str, bool]:
     """The exit code and the streams of a call in this process, and whether it took too long."""
-    main, late, code = _main(), False, 0
-    with _at(folder, argv) as (out, err):
+    late, code = False, 0
+    with _main() as main, _at(folder, argv) as (out, err):
         try:
             main()
         except SystemExit as end:

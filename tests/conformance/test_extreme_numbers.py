@@ -1,7 +1,7 @@
 """Numbers at the ends of floating point in a CSV file: every metric, profile and ladder answers or refuses in a sentence.
 
 No other exception, and no warning of numpy's (warnings are errors here). The mechanisms have theirs in
-tests/mechanisms/test_extreme_numbers.py.
+tests/mechanisms/test_mechanism_extremes.py.
 """
 
 from __future__ import annotations

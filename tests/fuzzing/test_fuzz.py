@@ -21,6 +21,8 @@ from fuzzing.run import Outcome
 from fuzzing.tables import Field
 from fuzzing.workers import work
 
+from sfumato import cli
+
 BENCHMARKS = Path(fuzz.__file__).parent
 NAMES, METRICS = fuzz.known()
 Rows = list[list[str]]
@@ -34,6 +36,12 @@ def test_random_cases_keep_every_promise(mechanism: str) -> None:
         assert not findings, (name, findings)
         codes.append(code)
     assert set(codes) <= {0, 1, 2}
+
+
+def test_a_case_leaves_the_command_line_as_it_was() -> None:
+    app = cli.app
+    fuzz.one((7, 0, "mondrian", "sanitize"), METRICS)
+    assert cli.app is app
 
 
 def test_a_case_in_a_process_of_its_own() -> None:
