@@ -15,8 +15,8 @@ from sfumato.channel.channel import Channel, identity
 from sfumato.channel.utility import background, degradation, population_degradation, utilities
 from sfumato.core.errors import InputError
 from sfumato.core.table import Table
+from sfumato.inspect.entropy_utility import background_utility, expected_degradation
 from sfumato.metrics.utility.entropy_utility import u_max
-from sfumato.study.entropy_utility import background_utility, expected_degradation
 
 MakeTable = Callable[[Mapping[str, Any]], Table]
 

@@ -26,7 +26,7 @@ def documents(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         return []
 
     monkeypatch.setattr("sfumato.report.documents.write_all", write_all)
-    monkeypatch.setattr("sfumato.packaging._note", lambda *args, **more: None)
+    monkeypatch.setattr("sfumato.report.package._note", lambda *args, **more: None)
     return told
 
 

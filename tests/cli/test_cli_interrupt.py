@@ -17,7 +17,7 @@ import duckdb
 import pytest
 from cli_house import SCRIPT, House, Run
 
-from sfumato import publishing
+from sfumato.publishing import staging as publishing
 
 LONG = 2 * 10**10
 """Rows to count for minutes, should ever a signal not arrive."""

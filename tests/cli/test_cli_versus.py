@@ -11,7 +11,7 @@ from cli_house import House, Outcome, Run
 
 import sfumato as sf
 from sfumato.cli._options import finite
-from sfumato.study.versus import versus
+from sfumato.inspect.versus import versus
 
 
 def compare(run: Run, house: House, a: object, b: object, *more: object) -> Outcome:
@@ -109,5 +109,5 @@ def test_an_interruption_exits_130(run: Run, house: House, monkeypatch: pytest.M
     def stop(*args: object, **more: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sfumato.study.versus.versus", stop)
+    monkeypatch.setattr("sfumato.inspect.versus.versus", stop)
     compare(run, house, "mondrian k=3", "mondrian k=4").refused(130, "interrupted")

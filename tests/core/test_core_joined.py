@@ -16,8 +16,8 @@ from sfumato.core.errors import InputError, Unavailable
 from sfumato.core.hierarchy import Hierarchy
 from sfumato.core.metric import Metric
 from sfumato.core.release import Release
+from sfumato.inspect.queries import given_queries
 from sfumato.metrics import everything
-from sfumato.study.queries import given_queries
 
 Refusal = Callable[..., str]
 TREE = Hierarchy.of("ill", [(f"v{i}", f"w{i // 3}", "*") for i in range(7)])

@@ -23,8 +23,8 @@ from sfumato.core.spelling import decide, look, plain
 from sfumato.engines import lines, spelled
 from sfumato.engines.duckdb import DuckTable
 from sfumato.engines.foreign import recognise
+from sfumato.inspect.queries import given_queries
 from sfumato.mechanisms import mechanism
-from sfumato.study.queries import given_queries
 
 Values = list[str | None]
 

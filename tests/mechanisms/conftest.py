@@ -1,4 +1,4 @@
-"""Small tables whose rows are told apart on purpose: what free columns give away is tested in tests/profile and tests/publish."""
+"""Small tables whose rows are told apart on purpose: what free columns give away is tested in tests/profile and tests/publishing."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from sfumato import publishing
 from sfumato.core.release import Release
 from sfumato.profile.free_columns import FreeColumns
+from sfumato.publishing import verification as publishing
 
 
 @pytest.fixture(autouse=True)

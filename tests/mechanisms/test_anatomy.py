@@ -18,9 +18,9 @@ import sfumato as sf
 from sfumato.core.chance import SEEDED, Chance
 from sfumato.core.errors import Infeasible, InputError, NotMet
 from sfumato.core.release import Release
+from sfumato.inspect.queries import given_queries
 from sfumato.mechanisms.anatomy import Anatomy, anatomize, rounds
 from sfumato.publishing import publish, verify_release
-from sfumato.study.queries import given_queries
 
 Refusal = Callable[..., str]
 ROLES = sf.Roles(quasi=("age", "sex", "zip"), sensitive=("ill",), source="roles.toml")

@@ -14,11 +14,11 @@ from sfumato.core.errors import InputError, Unavailable
 from sfumato.core.hierarchy import Hierarchy
 from sfumato.core.release import Release
 from sfumato.core.roles import Roles
+from sfumato.inspect.queries import given_queries
 from sfumato.metrics.utility import pair_distance as pairs_module
 from sfumato.metrics.utility.column_distance import column_distance
 from sfumato.metrics.utility.pair_distance import pair_distance
 from sfumato.metrics.utility.query_error import query_error
-from sfumato.study.queries import given_queries
 
 Make = Callable[..., Release]
 ROLES = Roles(quasi=("a", "b"), sensitive=("s",), insensitive=("i",))

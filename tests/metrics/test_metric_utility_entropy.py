@@ -15,9 +15,7 @@ from scipy.stats import entropy as scipy_entropy
 from sfumato.core.errors import InputError, Unavailable
 from sfumato.core.release import Release
 from sfumato.core.roles import Roles
-from sfumato.metrics.utility.entropy_utility import entropy, entropy_utility, u_max
-from sfumato.metrics.utility.utility_degradation import utility_degradation
-from sfumato.study.entropy_utility import (
+from sfumato.inspect.entropy_utility import (
     background_utility,
     chain,
     expected_degradation,
@@ -25,6 +23,8 @@ from sfumato.study.entropy_utility import (
     utility,
     utility_for,
 )
+from sfumato.metrics.utility.entropy_utility import entropy, entropy_utility, u_max
+from sfumato.metrics.utility.utility_degradation import utility_degradation
 
 Make = Callable[..., Release]
 ROLES = Roles(quasi=("a", "b"), sensitive=("s",))

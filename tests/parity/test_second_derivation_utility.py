@@ -27,8 +27,8 @@ from sfumato.core.errors import Unavailable
 from sfumato.core.hierarchy import Hierarchy
 from sfumato.core.release import Release
 from sfumato.core.roles import Roles
+from sfumato.inspect.queries import given_queries
 from sfumato.metrics.utility import igpl as igpl_steps
-from sfumato.study.queries import given_queries
 
 Row = dict[str, str | None]
 QUASI = ("job", "age", "city")

@@ -19,13 +19,13 @@ from sfumato.core.counts import Counts
 from sfumato.core.errors import InputError, RequirementError
 from sfumato.core.roles import Roles
 from sfumato.core.table import Table
+from sfumato.inspect.leakage import qid_choices
 from sfumato.metrics import registry
 from sfumato.search import choice as module
 from sfumato.search.choice import Choice, QidRelease, qid_choice
 from sfumato.search.full_domain import optimal_generalization
 from sfumato.search.problem import pose
 from sfumato.search.scores import score
-from sfumato.study.leakage import qid_choices
 
 MEASURED = ("k_anonymity", "prosecutor_risk", "marketer_risk", "distribution_leakage(s)", "entropy_leakage", "t_closeness[equal]", "mutual_information")  # fmt: skip
 Refusal = Callable[..., str]

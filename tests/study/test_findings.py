@@ -13,12 +13,12 @@ import pytest
 
 import sfumato as sf
 from sfumato.core.release import Release
+from sfumato.inspect import changes as _changed
+from sfumato.inspect.default_metrics import halves
 from sfumato.metrics import metric, require
-from sfumato.study import _changed
 from sfumato.study import findings as module
 from sfumato.study.findings import MASK, findings, riskiest, sizes
 from sfumato.study.study import Candidate, Study, grid
-from sfumato.study.usual import halves
 
 ROLES = sf.Roles(quasi=("age", "town", "job"), sensitive=("ill",), identifiers=("name",), source="roles.toml")
 SECRETS = ("Quixotic", "Zanzibar77", "Smith88", "Kuru5561")

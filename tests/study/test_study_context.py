@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from sfumato.core.errors import InputError
 from sfumato.core.roles import Roles
 from sfumato.engines import read
+from sfumato.inspect.default_metrics import wp29
 from sfumato.metrics import metric, require
 from sfumato.study.context import OVERALL, PRESETS, QUESTIONS, WP29, Context, smallest_k
 from sfumato.study.study import Study
-from sfumato.study.usual import wp29
 
 GRADES = ("low", "medium", "high")
 INSIDER = {("high", "low"): 0.05, ("high", "medium"): 0.1, ("high", "high"): 0.2,

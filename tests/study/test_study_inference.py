@@ -13,8 +13,8 @@ from sfumato import metrics
 from sfumato.core.errors import Infeasible
 from sfumato.core.roles import Roles
 from sfumato.core.table import Table
-from sfumato.packaging import write_package
 from sfumato.report.documents import write_all
+from sfumato.report.package import write_package
 from sfumato.study.advice import advice
 from sfumato.study.context import Context
 from sfumato.study.inference import leaves, limited, unprotected, with_inference

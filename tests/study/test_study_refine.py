@@ -15,6 +15,7 @@ from study_house import LOSS, RISK, memory, study
 import sfumato as sf
 from sfumato.core.errors import Infeasible
 from sfumato.core.metric import Score
+from sfumato.inspect.default_metrics import usual
 from sfumato.metrics import metric, registry, require
 from sfumato.study import refine as room
 from sfumato.study.advice import advice
@@ -23,7 +24,6 @@ from sfumato.study.point import Measured
 from sfumato.study.refine import neighbours
 from sfumato.study.sensible import candidates
 from sfumato.study.study import Result, Study
-from sfumato.study.usual import usual
 
 Toy = Callable[[dict[str, Any]], tuple[float, float]]
 """(risk, loss) of a mechanism's settings."""

@@ -17,8 +17,8 @@ import sfumato as sf
 from sfumato.core.errors import Infeasible, InputError, RequirementError, SfumatoError
 from sfumato.core.release import Release
 from sfumato.core.table import Table
+from sfumato.inspect.exposure import exposure
 from sfumato.metrics import metric, require
-from sfumato.study.exposure import exposure
 from sfumato.study.study import Candidate, Point, Result, Study, grid, number
 
 ROLES = sf.Roles(quasi=("age", "zip"), sensitive=("ill",), insensitive=("note",), source="roles.toml")

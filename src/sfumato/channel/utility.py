@@ -1,6 +1,6 @@
 """What a mechanism costs on average (Askari et al. 2012, eq. 16 and 20), and the entropy utility of many small tables at once.
 
-`study/entropy_utility.py` has eq. 8-20 for tables of data. Here tables are the inputs and outputs of a channel: thousands of
+`inspect/entropy_utility.py` has eq. 8-20 for tables of data. Here tables are the inputs and outputs of a channel: thousands of
 them, a few rows each, as arrays of codes.
 """
 

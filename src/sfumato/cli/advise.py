@@ -79,13 +79,13 @@ def run(
     from ..core.people import one_row_each
     from ..core.roles import Roles
     from ..core.waivers import read_waivers
+    from ..inspect.default_metrics import usual
     from ..profile.free_release import check_free
     from ..study.candidate import Candidate
     from ..study.context import WP29, Context
     from ..study.inference import with_inference
     from ..study.sensible import candidates, overlooked
     from ..study.study import Study
-    from ..study.usual import usual
 
     if preset in (None, WP29):  # the Opinion sets no limits, so that the answers must
         to, impact = _asked("to", to), _asked("impact", impact)

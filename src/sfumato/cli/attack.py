@@ -212,7 +212,7 @@ def _mechanism(name: str | None, settings: list[str] | None, require: list[str] 
 def _sources(roles: Any, original: Any, release: Any) -> dict[str, Any]:
     """Two sources that know about as much, as the study's documents take them; none where there are no two columns."""
     from ..core.errors import Unavailable
-    from ..study.usual import halves
+    from ..inspect.default_metrics import halves
 
     try:
         first, second = halves(roles, original, release.table.columns)

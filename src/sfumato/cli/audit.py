@@ -55,7 +55,7 @@ def run(
     """
     from ..core.class_people import people_note
     from ..core.roles import Roles
-    from ..study.audit import audit, read
+    from ..inspect.audit import audit, read
 
     named = Roles.read(roles)
     asked: dict[str, Any] = {} if checks is None else read(checks)

@@ -36,7 +36,7 @@ def run(
     and miss the second. Exits 1 if a limit is given and a class misses it.
     """
     from ..core.roles import Roles
-    from ..study.bits import bits, query_surprise
+    from ..inspect.conditions import bits, query_surprise
 
     named = Roles.read(roles)
     made = o.released(

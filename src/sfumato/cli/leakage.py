@@ -11,8 +11,8 @@ import typer
 from . import _options as o
 
 if TYPE_CHECKING:
-    from ..study.leakage import Leakage
-    from ..study.priors import Prior
+    from ..inspect.leakage import Leakage
+    from ..inspect.priors import Prior
 
 
 @o.reads
@@ -55,7 +55,7 @@ def run(
     """
     from ..core.errors import InputError
     from ..core.roles import Roles
-    from ..study import leakage as study
+    from ..inspect import leakage as study
 
     if prior is not None and margins is not None:
         raise InputError("--prior and --margins are two priors; give one of them.")

@@ -10,8 +10,8 @@ import typer
 from . import _options as o
 
 if TYPE_CHECKING:
+    from ..inspect.raw_risk import RawRisk
     from ..profile.table import Profile
-    from ..study.raw_risk import RawRisk
 
 
 @o.reads
@@ -74,7 +74,7 @@ def run(
         own = None if roles is None else Roles.read(roles)
         found = profile(table, most=most, quasi=quasi or None, roles=own)
         if risk:
-            from ..study.raw_risk import THRESHOLDS, raw_risk
+            from ..inspect.raw_risk import THRESHOLDS, raw_risk
 
             deeper = raw_risk(
                 table,

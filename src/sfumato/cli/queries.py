@@ -32,7 +32,7 @@ def run(
     meet every line of it; an entry named `name` only names it.
     """
     from ..core.roles import Roles
-    from ..study.queries import given_queries
+    from ..inspect.queries import given_queries
 
     named, asked = Roles.read(roles), _read(queries)
     made = o.released(

@@ -140,7 +140,7 @@ def end(
 
     write_all(result, out, formats=formats, reveal=reveal, numbers=o.finite(result.to_dict()))
     if package is not None and fit(result):
-        from ..packaging import write_package
+        from ..report.package import write_package
 
         write_package(result, package, allow_seeded=allow_seeded, neutralise_formulas=neutralise_formulas)
 

@@ -12,7 +12,7 @@ from . import _options as o
 if TYPE_CHECKING:
     from ..core.release import Release
     from ..core.roles import Roles
-    from ..study.subgroups import Group, Subgroups
+    from ..inspect.subgroups import Group, Subgroups
 
 
 @o.reads
@@ -65,7 +65,7 @@ def run(
     from ..core.class_people import people_note
     from ..core.errors import InputError
     from ..core.roles import Roles
-    from ..study.subgroups import subgroups
+    from ..inspect.subgroups import subgroups
 
     if (release is None) == (candidate is None):
         raise InputError("Give the release to be looked at, or --candidate with a mechanism; one of them.")

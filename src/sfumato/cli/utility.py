@@ -39,7 +39,7 @@ def run(
     """
     from ..core.errors import InputError
     from ..core.roles import Roles
-    from ..study import entropy_utility as study
+    from ..inspect import entropy_utility as study
 
     named = Roles.read(roles)
     columns = (*named.quasi, *named.sensitive)

@@ -51,9 +51,9 @@ def run(
     from ..core.leftovers import clear
     from ..core.roles import Roles
     from ..core.waivers import read_waivers
-    from ..packaging import changed_files
     from ..profile.free_columns import refusal
     from ..publishing import verify_release
+    from ..report.package import changed_files
     from ..study.study import number
 
     wanted = o.requirements(require)

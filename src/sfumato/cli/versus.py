@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..core.release import Release
     from ..core.roles import Roles
     from ..core.table import Table
-    from ..study.versus import Versus
+    from ..inspect.versus import Versus
 
 
 @o.reads
@@ -39,7 +39,7 @@ def run(
     which each is better.
     """
     from ..core.roles import Roles
-    from ..study.versus import versus
+    from ..inspect.versus import versus
 
     named = Roles.read(roles)
     table = reading.open(input, quiet=json)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 from ..core.errors import Unavailable
 from ..core.metric import Card, Metric, Requirement, Score, parse, parse_requirement, written
@@ -120,4 +121,22 @@ def measure(
         for name, base in registry().items():
             if not base.variants():  # it asks for something that only the owner can name
                 skipped[name] = f"It must be asked for: it {written(base.card)}."
+    return scores, skipped
+
+
+def measure_available(
+    release: Release, roles: Roles, wanted: Sequence[Metric] | None
+) -> tuple[dict[str, tuple[Metric, Any]], dict[str, str]]:
+    """Every metric asked for that this release can be asked; of the others the reason why not."""
+    if wanted is None:
+        return measure(release, roles)
+    scores: dict[str, tuple[Metric, Any]] = {}
+    skipped: dict[str, str] = {}
+    for each in wanted:
+        try:
+            found, refused = measure(release, roles, [each])
+            scores |= found
+            skipped |= refused
+        except Unavailable as reason:
+            skipped[str(each)] = str(reason)
     return scores, skipped

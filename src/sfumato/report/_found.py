@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..study.exposure import MEASURES, Exposure
+from ..inspect.exposure import MEASURES, Exposure
 from ..study.findings import MASK
 from . import _parts as parts
 from . import figures

@@ -205,7 +205,7 @@ def suppressed(found: Mapping[str, Any]) -> str:
 def technique(entry: Mapping[str, Any], *, shares: bool = True) -> str:
     """What became of a column, in words; in how many of the rows, if that may be told.
 
-    Every document and the package's dictionary say it by this, from what `study._changed` counted in the release.
+    Every document and the package's dictionary say it by this, from what `inspect.changes` counted in the release.
     """
     share = entry.get("share") or {}
     kinds = [kind for kind in ("generalized", "suppressed", "replaced") if share.get(kind)]

@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from ..core.metric import Metric
+from ..inspect.exposure import Exposure
 from ..search.frontier import Axis, Frontier, Node
-from ..study.exposure import Exposure
 from ..study.study import Result
 
 # Shape, fill and legend carry what colour carries, so that no one needs to see colour.

@@ -19,6 +19,7 @@ from ..core.metric import Metric, Requirement
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
+from ..inspect.leakage import Joint, Leakage, distances, leakage
 from ..metrics.privacy.distinct_l_diversity import distinct_l_diversity
 from ..metrics.privacy.distribution_leakage import distribution_leakage
 from ..metrics.privacy.entropy_leakage import entropy_leakage
@@ -27,7 +28,6 @@ from ..metrics.privacy.positive_disclosure import positive_disclosure
 from ..metrics.privacy.t_closeness import t_closeness
 from ..search.choice import qid_choice
 from ..search.full_domain import optimal_generalization
-from ..study.leakage import Joint, Leakage, distances, leakage
 from .check import Check, Erratum, Figure, Line, Paper, Part, beside, number, only, told
 from .tables import at_levels, per_class, small, training_rows
 

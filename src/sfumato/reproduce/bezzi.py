@@ -17,6 +17,7 @@ from ..core.metric import Requirement
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
+from ..inspect.conditions import bits, query_surprise
 from ..metrics.privacy.entropy_l_diversity import entropy_l_diversity
 from ..metrics.privacy.mutual_information import information, mutual_information
 from ..metrics.privacy.one_symbol_i1 import one_symbol_i1
@@ -26,7 +27,6 @@ from ..metrics.privacy.one_symbol_i4 import one_symbol_i4
 from ..metrics.utility.information_loss import information_loss
 from ..search.cuts import Cuts, optimal_cuts
 from ..search.full_domain import optimal_generalization
-from ..study.bits import bits, query_surprise
 from .check import Check, Erratum, Figure, Line, Paper, Part, beside, number, only, told
 from .tables import at_levels, per_class, small, training_rows
 

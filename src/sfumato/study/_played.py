@@ -16,9 +16,9 @@ from ..core.errors import SfumatoError, Unavailable
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
-from .raw_risk import RawRisk
+from ..inspect.default_metrics import halves
+from ..inspect.raw_risk import RawRisk
 from .result import Result
-from .usual import halves
 
 ATTACKS = 2000
 """People (or descriptions) that each of WP29's tests attacks."""

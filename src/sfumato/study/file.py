@@ -49,7 +49,7 @@ from ..core.table import Table
 from ..core.toml import opened
 from ..core.waivers import check_waivers
 from ..engines import read as open_table
-from .audit import read as read_checks
+from ..inspect.audit import read as read_checks
 from .candidate import Candidate, grid, product, spelled, steered
 from .context import WP29, Context
 from .inference import with_inference

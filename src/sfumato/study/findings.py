@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import SfumatoError
 from ..core.release import Release
-from ._changed import columns, suppressed
+from ..inspect.audit import Audit, audit
+from ..inspect.changes import columns, suppressed
+from ..inspect.exposure import exposure
+from ..inspect.standing_out import MASK, after, risk, riskiest, sizes, worst_sets
+from ..inspect.subgroups import Subgroups, subgroups
 from ._played import homogeneities, linkages, tried, wp29
-from ._standing_out import MASK, after, risk, riskiest, sizes, worst_sets
-from .audit import Audit, audit
-from .exposure import exposure
 from .kept import Kept, name_of, of_release, of_roles, program
 from .point import _plain
 from .result import Result
-from .subgroups import Subgroups, subgroups
 
 if TYPE_CHECKING:
     from .study import Study

@@ -61,7 +61,7 @@ class Bench:
             lasting = isinstance(error, Infeasible | Unavailable)
             return Measured(failure=str(error), seconds=time.perf_counter() - started, lasting=lasting)
         try:
-            scores, skipped = asked(made, self.roles, wanted)
+            scores, skipped = metrics.measure_available(made, self.roles, wanted)
         except SfumatoError as error:
             reason = str(error)
             if candidate.release is None and not isinstance(error, Infeasible | Unavailable):
@@ -80,24 +80,6 @@ class Bench:
         """The columns that may be released, and that others may have, without which it was made."""
         there = {name for table in (made.table, *made.companions.values()) for name in table.columns}
         return [name for name in self.roles.released(self.table.columns) if name not in there]
-
-
-def asked(
-    release: Release, roles: Roles, wanted: Sequence[Metric] | None
-) -> tuple[dict[str, tuple[Metric, Any]], dict[str, str]]:
-    """Every metric asked for that this release can be asked; of the others the reason why not."""
-    if wanted is None:
-        return metrics.measure(release, roles)
-    scores: dict[str, tuple[Metric, Any]] = {}
-    skipped: dict[str, str] = {}
-    for each in wanted:
-        try:
-            found, refused = metrics.measure(release, roles, [each])
-            scores |= found
-            skipped |= refused
-        except Unavailable as reason:
-            skipped[str(each)] = str(reason)
-    return scores, skipped
 
 
 def run(

@@ -17,6 +17,7 @@ from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ..core.waivers import Waivers, check_waivers
+from ..inspect.default_metrics import wp29
 from ..profile.free_columns import FreeColumns
 from ..profile.free_release import free_of_table
 from .candidate import Candidate, grid
@@ -25,7 +26,6 @@ from .kept import Kept
 from .point import Measured, Point
 from .result import Result, number, scores_dict
 from .runner import Bench, run
-from .usual import wp29
 
 __all__ = ["Candidate", "Point", "Result", "Study", "grid", "number", "scores_dict"]
 

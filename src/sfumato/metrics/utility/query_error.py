@@ -131,7 +131,7 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="LeFevre, DeWitt, Ramakrishnan 2006; Xiao and Tao 2006 (Anatomy); Manta 2013, sec. 5.3",
     sentence=_sentence,
-    misleads="An average over random queries: yours may fare better or worse (ask them with study.queries). "
+    misleads="An average over random queries: yours may fare better or worse (ask them with sfumato queries). "
     "Queries that few rows answer to dominate it; of perturbed numbers ask ranges, since no set of values finds them.",
     needs=frozenset({"original"}),
     scope="table",

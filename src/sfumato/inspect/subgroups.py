@@ -24,8 +24,8 @@ from ..core.people import several_rows
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.words import counted, percent
-from ._by_class import with_pairs
-from ._group_rows import WHY, Labels, Loss, Rows, Side, apart, class_sizes, deviation, spearman
+from .subgroup_classes import with_pairs
+from .subgroup_rows import WHY, Labels, Loss, Rows, Side, apart, class_sizes, deviation, spearman
 
 if TYPE_CHECKING:
     from ..mining.scenario import Scenario

@@ -22,9 +22,9 @@ from sfumato.core.errors import InputError, Unavailable
 from sfumato.core.release import Release
 from sfumato.core.roles import Roles
 from sfumato.core.table import Table
-from sfumato.study import priors
-from sfumato.study.ipf import ipf
-from sfumato.study.leakage import Joint, Margins, Overall, distances, leakage, qid_choices
+from sfumato.inspect import priors
+from sfumato.inspect.ipf import ipf
+from sfumato.inspect.leakage import Joint, Margins, Overall, distances, leakage, qid_choices
 
 ROLES = Roles(quasi=("zip", "age"), sensitive=("s",))
 Make = Callable[..., Release]

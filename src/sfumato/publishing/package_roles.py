@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from .core.cover import read_set
-from .core.release import Release
-from .core.roles import Roles
-from .core.spelling import plain
+from ..core.cover import read_set
+from ..core.release import Release
+from ..core.roles import Roles
+from ..core.spelling import plain
 
 ROLES = "roles.toml"
 HIERARCHIES = "hierarchies"

@@ -78,6 +78,7 @@ class Values:
 
     @classmethod
     def of(cls, evidence: Evidence) -> Values:
+        """The values of every released column."""
         original, roles = evidence.original(WHY), evidence.roles
         named = [*roles.released(original.columns)]
         homes: dict[str, Table] = {}
@@ -101,6 +102,7 @@ class Values:
 
 
 def number_of(text: str | None) -> float:
+    """The number that a text spells, or NaN."""
     try:
         number = float(text or "nan")
     except ValueError:
@@ -308,6 +310,7 @@ def sums(evidence: Evidence, values: Values) -> list[Total]:
 
 
 def numbers_of(column: Column) -> FloatArray:
+    """The numbers of a column, NaN where it has none."""
     return np.full(len(column), np.nan) if column.numbers is None else column.numbers
 
 

@@ -79,6 +79,7 @@ class Loss:
 
     @classmethod
     def of(cls, evidence: Evidence, name: str) -> Loss:
+        """The loss of one column."""
         domain = evidence.domain(name, WHY)
         noisy = name in evidence.release.perturbed
         return cls(domain, noisy or any(domain.leaves(text) is None for text in evidence.tuples.column(name).texts))
@@ -141,6 +142,7 @@ class Labels:
 
     @classmethod
     def of(cls, whole: Counts, name: str) -> Labels:
+        """The labels of one column, counted."""
         column, codes = whole.column(name), whole.codes[whole.names.index(name)]
         n = np.bincount(codes, weights=whole.n, minlength=len(column)).astype(np.float64)
         ordered = column.numbers is not None or column.dates

@@ -39,6 +39,7 @@ def sizes(evidence: Evidence) -> dict[str, Any]:
 
 
 def after(evidence: Evidence) -> dict[str, Any]:
+    """Who stands out in the release itself."""
     release = evidence.release
     if release.statistics:
         raise Unavailable("The release holds statistics, not one row a person, so there are no classes.")

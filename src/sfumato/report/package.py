@@ -29,22 +29,22 @@ from typing import Any
 
 import numpy as np
 
-from . import __version__
-from .core import leftovers
-from .core.chance import FINDABLE
-from .core.errors import InputError, NotMet, Unavailable
-from .core.formulas import formula_cells, formula_warning, neutralisable_cells, neutralised_note, neutralised_text
-from .core.metric import Requirement, Verdict
-from .core.noun import dataclass
-from .core.people import OWNERS_WORD
-from .core.release import Release
-from .core.roles import Roles
-from .core.table import Table
-from .core.together import discard, rename_together
-from .core.waivers import Waivers
-from .packaged_roles import write_roles
-from .publishing import Verification, publish, read_published, verify_release
-from .study.result import Result, number, scores_dict
+from .. import __version__
+from ..core import leftovers
+from ..core.chance import FINDABLE
+from ..core.errors import InputError, NotMet, Unavailable
+from ..core.formulas import formula_cells, formula_warning, neutralisable_cells, neutralised_note, neutralised_text
+from ..core.metric import Requirement, Verdict
+from ..core.noun import dataclass
+from ..core.people import OWNERS_WORD
+from ..core.release import Release
+from ..core.roles import Roles
+from ..core.table import Table
+from ..core.together import discard, rename_together
+from ..core.waivers import Waivers
+from ..publishing import Verification, publish, read_published, verify_release
+from ..publishing.package_roles import write_roles
+from ..study.result import Result, number, scores_dict
 
 
 @dataclass(frozen=True)
@@ -265,8 +265,8 @@ def _dictionary(release: Release, roles: Roles, *, neutralise_formulas: bool = F
 
 def treatments(release: Release, roles: Roles) -> dict[str, str]:
     """What was done to each column, in the words of the note: both are told what was counted in the release."""
-    from .report._parts import technique
-    from .study._changed import columns
+    from ..inspect.changes import columns
+    from ._parts import technique
 
     told = {} if release.joined_by is None else {release.joined_by: "added: says which rows belong together"}
     try:
@@ -301,7 +301,7 @@ def _readme(
     owners_word: bool,
     cells: str | None,
 ) -> str:
-    from .report.as_markdown import coded, escaped
+    from .as_markdown import coded, escaped
 
     names = ", ".join(map(coded, roles.quasi))
     lines = [
@@ -354,9 +354,9 @@ def _formulas(tables: Sequence[Table]) -> str | None:
 
 def _note(result: Result, chosen: int, folder: Path, cells: str | None = None) -> None:
     """The external note, about this very release, and what was done to its `cells`; it is written of the recommended one only."""
-    from .report.document import Block, Heading, Paragraph
-    from .report.documents import cautioned, write
-    from .report.external import external
+    from .document import Block, Heading, Paragraph
+    from .documents import cautioned, write
+    from .external import external
 
     if chosen == result.recommended[0]:
         document = cautioned(external(result), result)

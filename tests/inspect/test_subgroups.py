@@ -16,7 +16,7 @@ import sfumato as sf
 from sfumato.core.errors import InputError, Unavailable
 from sfumato.core.metric import Score
 from sfumato.core.release import Release
-from sfumato.study.subgroups import FEW, Mined, subgroups
+from sfumato.inspect.subgroups import FEW, Mined, subgroups
 
 ROLES = sf.Roles(quasi=("town", "age"), sensitive=("ill",))
 

@@ -16,8 +16,8 @@ import sfumato as sf
 from sfumato.cli import main
 from sfumato.core.formulas import plain_text, runs
 from sfumato.metrics import require
-from sfumato.packaging import write_package
 from sfumato.publishing import verify
+from sfumato.report.package import write_package
 from sfumato.study.study import Result, Study, grid
 
 ILLS = ("=cmd()", "'=cmd()", "flu", "@home")

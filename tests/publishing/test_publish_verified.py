@@ -12,12 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
-from sfumato import publishing as room
 from sfumato.core.errors import InputError, NotMet, Unavailable
 from sfumato.core.release import Release
 from sfumato.engines.duckdb import DuckTable
 from sfumato.metrics import require
 from sfumato.publishing import publish, verify, verify_release
+from sfumato.publishing import staging as room
 
 ROLES = sf.Roles(quasi=("age", "town"), sensitive=("ill",), identifiers=("name",), person="card", source="roles.toml")
 PLAIN = sf.Roles(quasi=("age", "town"), sensitive=("ill",), source="roles.toml")
@@ -205,7 +205,7 @@ def test_a_requirement_that_cannot_be_asked_leaves_nothing(release: Release, tmp
 
 
 @pytest.mark.parametrize("failure", [KeyboardInterrupt, MemoryError, OSError, SystemExit])
-@pytest.mark.parametrize("step", ["verify_release", "read"])
+@pytest.mark.parametrize("step", ["verify_release", "read_published"])
 def test_an_interruption_leaves_nothing(
     release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, failure: type[BaseException]
 ) -> None:

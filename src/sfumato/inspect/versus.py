@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import metrics
 from ..core.column import FloatArray, IntArray
 from ..core.counts import Counts
 from ..core.errors import SfumatoError, Unavailable
@@ -15,8 +16,7 @@ from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.words import counted
-from .runner import asked as _asked
-from .usual import usual
+from .default_metrics import usual
 
 _SAME = 1e-12
 
@@ -91,7 +91,7 @@ def versus(
     """Compare two releases of the same original by the usual measures, or by everything that can be asked."""
     both = (a, b)
     asked = None if everything else [m for m in usual(roles) if len(roles.sensitive) or "sensitive" not in m.card.needs]
-    scores = [_asked(release, roles, asked) for release in both]
+    scores = [metrics.measure_available(release, roles, asked) for release in both]
     measures: dict[str, tuple[float, float, str]] = {}
     for name, (metric, score) in scores[0][0].items():
         if name in scores[1][0]:

@@ -13,9 +13,9 @@ from ..core.cover import BoolArray, Domain
 from ..core.errors import InputError, Unavailable
 from ..core.metric import Exactness
 from ..core.release import Evidence
-from . import _cells
-from ._audit_found import WHY, adding_up, number_of, numbers_of, plural, status
+from . import released_cells as _cells
 from .audit import Aggregate, Check, Never, Status, Total
+from .unasked_checks import WHY, adding_up, number_of, numbers_of, plural, status
 
 
 def adds_up(evidence: Evidence, total: Total, share: float) -> Check:

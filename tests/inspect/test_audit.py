@@ -14,9 +14,9 @@ import pytest
 import sfumato as sf
 from sfumato.core.errors import InputError, Unavailable
 from sfumato.core.release import Release
-from sfumato.study import _cells
-from sfumato.study.audit import Aggregate, Audit, Check, Never, Total, audit, read
-from sfumato.study.queries import given_queries
+from sfumato.inspect import released_cells as _cells
+from sfumato.inspect.audit import Aggregate, Audit, Check, Never, Total, audit, read
+from sfumato.inspect.queries import given_queries
 
 ROLES = sf.Roles(quasi=("age", "marital-status"), sensitive=("ill",), insensitive=("wages", "rent", "income"))
 
@@ -295,7 +295,7 @@ def test_bounds_hold_for_the_truth_of_a_generalization(query: str) -> None:
 def test_the_least_mean_is_that_of_the_best_choice() -> None:
     from itertools import chain, combinations
 
-    from sfumato.study._audit_listed import _least_mean
+    from sfumato.inspect.owner_checks import _least_mean
 
     rng = np.random.default_rng(1)
     for _ in range(50):

@@ -184,8 +184,8 @@ def audit(
     tolerance or else `tolerance` (relative). A check on rows fails if more than `share` of the released rows break it. With
     `discover` also what can be found without being told. Nothing of the table is told but counts.
     """
-    from . import _audit_found as checks
-    from . import _audit_listed as asked
+    from . import owner_checks as asked
+    from . import unasked_checks as checks
 
     if release.statistics:
         raise Unavailable(f"{release.table.name} holds statistics, not rows, so there is nothing to audit row by row.")

@@ -26,9 +26,9 @@ import sfumato as sf
 from sfumato.cli import main
 from sfumato.core.hierarchy import Hierarchy
 from sfumato.metrics import require
-from sfumato.packaging import write_package
 from sfumato.publishing import publish
 from sfumato.report.documents import DOCUMENTS, write
+from sfumato.report.package import write_package
 from sfumato.study.study import Study, grid
 
 ROWS = 240

@@ -17,7 +17,7 @@ from sfumato.core.errors import InputError
 from sfumato.core.release import Release
 from sfumato.core.roles import Roles
 from sfumato.core.table import Table
-from sfumato.study.bits import bits, query_surprise, surprise
+from sfumato.inspect.conditions import bits, query_surprise, surprise
 
 ROLES = Roles(quasi=("q",), sensitive=("s",))
 Make = Callable[..., Release]

@@ -11,14 +11,14 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from study_house import CANARY, ROLES, memory
 
 import sfumato as sf
 from sfumato.core.metric import Score
 from sfumato.core.release import Release
+from sfumato.inspect import versus as room
+from sfumato.inspect.versus import Versus, versus
 from sfumato.metrics import metric
-from sfumato.study import versus as room
-from sfumato.study.versus import Versus, versus
+from study_house import CANARY, ROLES, memory
 
 PEOPLE = {"q": ["a", "a", "b", "b", "c", "d"], "s": list("xyxyxy")}
 ONE = sf.Roles(quasi=("q",), sensitive=("s",))
@@ -152,7 +152,7 @@ def scored(monkeypatch: pytest.MonkeyPatch, one: dict[str, float], other: dict[s
     def measure(release: Any, roles: Any, asked: Any) -> Any:
         return {name: (metric(name), Score(value, "x")) for name, value in next(both).items()}, {}
 
-    monkeypatch.setattr(room, "_asked", measure)
+    monkeypatch.setattr(room.metrics, "measure_available", measure)
     return versus(made(["*"] * 6), made(["*"] * 6), ONE)
 
 

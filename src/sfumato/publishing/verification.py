@@ -1,0 +1,111 @@
+"""What a written release is found to be: every requirement measured again from the file, and nothing in it that must stay in the house."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import field
+
+from ..core.class_people import ClassPeople, class_people, counted_sentence, fails_people
+from ..core.metric import Requirement, Verdict
+from ..core.noun import dataclass
+from ..core.release import Release
+from ..core.roles import Roles
+from ..core.table import Table
+from ..core.waivers import Waivers
+from ..engines.neutralised import plain
+from ..profile.free_columns import Finding, refusal, waived_sentences
+from ..profile.free_release import free_of_release
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What a published file was found to be: a verdict per requirement, and what should not be in it at all."""
+
+    verdicts: tuple[Verdict, ...]
+    problems: tuple[str, ...]
+    findings: tuple[Finding, ...] = ()
+    """What columns give away that no requirement limits."""
+    waive: Waivers = field(default_factory=dict)
+    people: ClassPeople | None = None
+    """Rows and people of each class, where the original shows several rows a person."""
+    counted: str = ""
+    """What the classes count, rows or people, in a sentence."""
+
+    @property
+    def met(self) -> bool:
+        """Whether every requirement is met, and nothing is in the file that must stay in the house or that nobody answers for."""
+        return not self.problems and not self.open and all(verdict.met for verdict in self.verdicts)
+
+    @property
+    def open(self) -> tuple[Finding, ...]:
+        """The findings that no waiver covers."""
+        return tuple(finding for finding in self.findings if not self.waive.keys() & set(finding.columns))
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why it is not met, a sentence each, and what can be done about columns that nothing limits."""
+        return [
+            *self.problems,
+            *(f"{verdict}." for verdict in self.verdicts if not verdict.met),
+            *refusal(self.open),
+        ]
+
+    @property
+    def waived(self) -> list[str]:
+        """The waivers with what each covers, in sentences."""
+        return waived_sentences(self.findings, self.waive)
+
+
+def verify(
+    published: Table,
+    roles: Roles,
+    require: Sequence[Requirement],
+    *,
+    original: Table | None = None,
+    population: Table | None = None,
+    perturbed: frozenset[str] = frozenset(),
+    waive: Waivers | None = None,
+    neutralise_formulas: bool = False,
+) -> Verification:
+    """Measure a published table and compare with what is required of it; nothing else is trusted.
+
+    One that was written with `neutralise_formulas` is measured as it was before.
+    """
+    published = plain(published) if neutralise_formulas else published
+    release = Release(table=published, original=original, population=population, perturbed=perturbed)
+    return verify_release(release, roles, require, waive=waive)
+
+
+def verify_release(
+    release: Release,
+    roles: Roles,
+    require: Sequence[Requirement],
+    *,
+    waive: Waivers | None = None,
+    made: Release | None = None,
+) -> Verification:
+    """The same where more is known of a release: its companions, what joins them, how it was `made`."""
+    house = {name: "an identifier" for name in (*roles.identifiers, roles.person) if name is not None}
+    if roles.guarding is not None:
+        house[roles.guarding] = "the guarding column"
+    problems = [
+        f"{published.name}: column {name!r} is {what} in {roles.source} and is still there."
+        for published in (release.table, *release.companions.values())
+        for name, what in house.items()
+        if name in published.columns
+    ]
+    waive = dict(waive or {})
+    verdicts = tuple(requirement.check(release, roles) for requirement in require)
+    paired = made or release
+    people = class_people(paired, roles)
+    if people is not None:
+        broken = (fails_people(verdict.requirement, paired, roles, people) for verdict in verdicts if verdict.met)
+        problems += [problem for problem in broken if problem is not None]
+    return Verification(
+        verdicts,
+        tuple(problems),
+        free_of_release(paired, roles, waive).findings,
+        waive,
+        people,
+        counted_sentence(paired, roles, people),
+    )
