@@ -7,41 +7,13 @@ A test builds them again and compares, so that a page cannot say anything else t
 
 from __future__ import annotations
 
+import contextlib
+import io
 import math
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-VERBS = (
-    "profile",
-    "measure",
-    "leakage",
-    "conditions",
-    "utility",
-    "queries",
-    "cuts",
-    "search",
-    "choose",
-    "frontier",
-    "sanitize",
-    "verify",
-    "audit",
-    "subgroups",
-    "attack",
-    "mine",
-    "channel",
-    "design",
-    "compare",
-    "versus",
-    "study",
-    "advise",
-    "reproduce",
-    "demo",
-    "explain",
-    "mechanisms",
-)
 
 
 def pages() -> dict[str, str]:
@@ -128,13 +100,21 @@ def pages() -> dict[str, str]:
 
 def command_line() -> str:
     """The help of every verb, as a terminal of 100 columns shows it."""
-    script = Path(sys.executable).with_name("sfumato")
+    from unittest.mock import patch
+
+    import typer
+
+    from sfumato.cli import app
+    from sfumato.cli.group import verbs
+
     lines = ["# Command line", "", "What `--help` prints.", ""]
-    environment = {**os.environ, "COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1", "TERM": "dumb"}
-    for verb in ("", *VERBS):
-        asked = [str(script), *([verb] if verb else []), "--help"]
-        done = subprocess.run(asked, capture_output=True, text=True, check=True, env=environment)
-        text = "\n".join(line.rstrip() for line in done.stdout.strip("\n").splitlines()).strip("\n")
+    plain = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
+    command = typer.main.get_command(app)
+    for verb in ("", *verbs(app)):
+        printed = io.StringIO()
+        with patch.dict(os.environ, plain), contextlib.redirect_stdout(printed):
+            command([*verb.split(), "--help"], prog_name="sfumato", standalone_mode=False)
+        text = "\n".join(line.rstrip() for line in printed.getvalue().strip("\n").splitlines()).strip("\n")
         lines += [f"## sfumato {verb}".rstrip(), "", "```text", text, "```", ""]
     return "\n".join(lines)
 

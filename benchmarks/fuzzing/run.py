@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import io
 import os
 import shutil
@@ -16,7 +15,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 from .generate import Case
 
@@ -40,37 +38,6 @@ class Outcome:
     new: tuple[str, ...]
     folder: Path
     late: bool = False
-
-
-class _Built:
-    """The command line, built once: typer otherwise builds all verbs again for every call."""
-
-    def __init__(self, app: Any) -> None:
-        import typer
-
-        self.command = typer.main.get_command(app)
-        self.registered_commands = app.registered_commands
-
-    def __call__(self, **options: Any) -> Any:
-        return self.command(**options)
-
-
-@functools.cache
-def _built(app: Any) -> _Built:
-    return _Built(app)
-
-
-@contextlib.contextmanager
-def _main() -> Iterator[Any]:
-    """The command line's own entry; whoever shares this process finds its app as it was."""
-    from sfumato import cli
-
-    app = cli.app
-    cli.app = _built(app)  # type: ignore[assignment]
-    try:
-        yield cli.main
-    finally:
-        cli.app = app
 
 
 def _alarm(number: int, frame: FrameType | None) -> None:
@@ -101,7 +68,9 @@ def _at(folder: Path, argv: Sequence[str]) -> Iterator[tuple[io.StringIO, io.Str
 def inside(folder: Path, argv: Sequence[str]) -> tuple[int, str, str, bool]:
     """The exit code and the streams of a call in this process, and whether it took too long."""
     late, code = False, 0
-    with _main() as main, _at(folder, argv) as (out, err):
+    from sfumato.cli import main
+
+    with _at(folder, argv) as (out, err):
         try:
             main()
         except SystemExit as end:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import subprocess
+from importlib import import_module
 from typing import Any, get_args
 
 import duckdb
@@ -12,6 +13,7 @@ import typer
 from cli_house import CANARY, SCRIPT, House, Run, people
 
 from sfumato.cli import app
+from sfumato.cli.group import verbs
 
 ATTACKS = ["COPY people TO '{new}'", "ATTACH '{new}' AS x", "SELECT * FROM read_csv('{foreign}')", "SELECT 1; SELECT 2"]
 
@@ -47,9 +49,9 @@ def sanitize(run: Run, house: House, *more: object) -> Any:
 def test_every_numeric_option_has_a_least_value() -> None:
     """An option without one would take -1; shares that the library itself refuses are the exception."""
     loose = []
-    for command in app.registered_commands:
-        assert command.callback is not None
-        for parameter in inspect.signature(command.callback, eval_str=True).parameters.values():
+    for verb in verbs(app):
+        module = import_module(f"sfumato.cli.{verb.replace(' ', '.')}")
+        for parameter in inspect.signature(module.run, eval_str=True).parameters.values():
             kind, *more = get_args(parameter.annotation) or (None,)
             kinds = set(get_args(kind)) or {kind}
             options = [each for each in more if isinstance(each, typer.models.ParameterInfo)]

@@ -22,42 +22,15 @@ import typer
 from .. import __version__
 from ..core import leftovers
 from ..core.processes import LEAST_MEMORY, address_space
-from . import (
-    _options,
-    advise,
-    attack,
-    audit,
-    channel,
-    choose,
-    compare,
-    conditions,
-    cuts,
-    demo,
-    design,
-    explain,
-    frontier,
-    leakage,
-    measure,
-    mechanisms,
-    mine,
-    profile,
-    queries,
-    reproduce,
-    sanitize,
-    search,
-    study,
-    subgroups,
-    utility,
-    verify,
-    versus,
-)
+from . import _options
+from .group import MARKUP, Verbs, add
 
 app = typer.Typer(
     name="sfumato",
+    cls=Verbs,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
+    rich_markup_mode=MARKUP,
     help="The decision desk for publishing personal data: find what is risky in a table, sanitize it, measure what a "
     "release gives away and what it is worth, compare candidates, and verify what is published.",
     epilog="Exit codes: 0 done and met · 1 a requirement is not met, or cannot be · 2 the input or the call cannot be used · "
@@ -78,35 +51,25 @@ def _root(
     pass
 
 
-for verb in (
-    profile,
-    measure,
-    leakage,
-    conditions,
-    utility,
-    queries,
-    cuts,
-    search,
-    choose,
-    frontier,
-    sanitize,
-    verify,
-    audit,
-    subgroups,
-    attack,
-    mine,
-    channel,
-    design,
-    compare,
-    versus,
-    study,
-    advise,
-    reproduce,
-    demo,
-    explain,
-    mechanisms,
-):
-    app.command(name=verb.__name__.rsplit(".", 1)[1])(verb.run)
+add(app, Verbs, "Start", "profile", "advise", "demo")
+add(app, Verbs, "Make a release", "sanitize", "search", "cuts", "choose", "compare", "study")
+add(
+    app,
+    Verbs,
+    "Check a release",
+    "measure",
+    "verify",
+    "audit",
+    "versus",
+    "subgroups",
+    "leakage",
+    "conditions",
+    "utility",
+    "queries",
+)
+add(app, Verbs, "Attack a release", "attack", "mine")
+add(app, Verbs, "Laboratory", "channel", "design", "frontier", "reproduce")
+add(app, Verbs, "Words", "explain", "mechanisms")
 
 
 def main() -> None:
@@ -194,7 +157,8 @@ def _interrupted() -> str:
 def _usage(message: str) -> str:
     sentence = " ".join(message.split()).rstrip(".")
     verb = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
-    known = verb if verb in {command.name for command in app.registered_commands} else ""
+    commands = [command.name for command in app.registered_commands]
+    known = verb if verb in [*commands, *(group.name for group in app.registered_groups)] else ""
     return f"{sentence}; see `sfumato {known + ' ' if known else ''}--help`."
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from ..core.noun import dataclass
+from .completion import metric_names
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,7 +34,12 @@ RolesFile = Annotated[
 ]
 Require = Annotated[
     list[str] | None,
-    typer.Option("--require", metavar="TEXT", help="A requirement, for example 'k_anonymity >= 5'. May be repeated."),
+    typer.Option(
+        "--require",
+        metavar="TEXT",
+        help="A requirement, for example 'k_anonymity >= 5'. May be repeated.",
+        autocompletion=metric_names,
+    ),
 ]
 Companions = Annotated[
     list[str] | None,

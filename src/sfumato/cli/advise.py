@@ -1,4 +1,4 @@
-"""`sfumato advise`: two questions, a sensible study, a recommendation."""
+"""Answer two questions about the recipient, and get a recommended release with its documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sfumato attack`: play the adversary against a release."""
+"""Play the adversary against a release."""
 
 from __future__ import annotations
 

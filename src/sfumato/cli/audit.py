@@ -1,4 +1,4 @@
-"""`sfumato audit`: does a release still make sense? Exit 0 or 1."""
+"""Check that a release still makes sense beside its original."""
 
 from __future__ import annotations
 

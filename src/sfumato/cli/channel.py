@@ -1,4 +1,4 @@
-"""`sfumato channel`: a mechanism as a noisy channel, and the adversaries' errors (Askari et al. 2012)."""
+"""Treat a mechanism as a noisy channel: how often is the best guess of its input wrong?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sfumato choose`: which quasi-identifiers to release, the best release of every set compared."""
+"""Compare the best releases of every set of quasi-identifiers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sfumato compare`: candidates on a risk-utility map, with a report."""
+"""Compare candidates on a risk-utility map, and recommend one."""
 
 from __future__ import annotations
 

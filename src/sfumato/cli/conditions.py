@@ -1,4 +1,4 @@
-"""`sfumato conditions`: l and t on one scale, and whether a release meets them (Bezzi 2010)."""
+"""Put l-diversity and t-closeness on one scale, and check a release against both."""
 
 from __future__ import annotations
 

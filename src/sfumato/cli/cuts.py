@@ -1,4 +1,4 @@
-"""`sfumato cuts`: into which ranges an ordered attribute is best divided, found exactly."""
+"""Find the best cut points of an ordered column."""
 
 from __future__ import annotations
 

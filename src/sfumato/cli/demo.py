@@ -1,4 +1,4 @@
-"""`sfumato demo`: the whole path on a made-up town."""
+"""Walk the whole path on a made-up town, from the raw table to a verified release."""
 
 from __future__ import annotations
 

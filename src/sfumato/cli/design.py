@@ -1,4 +1,4 @@
-"""`sfumato design`: the mechanism that keeps the adversary's error largest for what the data may lose, or the reverse."""
+"""Design the randomization of one column that hides the most at a given cost."""
 
 from __future__ import annotations
 

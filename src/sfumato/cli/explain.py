@@ -1,4 +1,4 @@
-"""`sfumato explain`: a metric's card, or a word of the glossary."""
+"""Explain a metric, a mechanism, an attack or a term of the reports."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import _options as o
+from .completion import names
 
 if TYPE_CHECKING:
     from ..core.metric import Card
@@ -15,7 +16,10 @@ if TYPE_CHECKING:
 def run(
     metric: Annotated[
         str | None,
-        typer.Argument(help="A metric's name, or a word such as knee or prosecutor; without one, all are listed."),
+        typer.Argument(
+            help="A metric's name, or a word such as knee or prosecutor; without one, all are listed.",
+            autocompletion=names,
+        ),
     ] = None,
     json: o.Json = False,
 ) -> None:

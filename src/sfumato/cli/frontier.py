@@ -1,4 +1,4 @@
-"""`sfumato frontier`: the generalizations that no other beats on risk and utility, and fixed policies beside them."""
+"""List the generalizations that no other beats on both risk and utility."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sfumato leakage`: what classes tell about an attribute, for any columns and any prior (Afifi et al. 2018)."""
+"""See what each class tells about a sensitive column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sfumato measure`: what a release gives away and what it is worth."""
+"""Measure what a release gives away and what it is worth."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import _options as o
+from .completion import metric_names
 
 if TYPE_CHECKING:
     from ..core.metric import Metric, PerValue, Score
@@ -21,7 +22,10 @@ def run(
     metric: Annotated[
         list[str] | None,
         # a bracket before a parenthesis would be a link in Markdown, which is what helps are written in
-        typer.Option(help="A metric, such as 't_closeness\\[ordered](salary)'; all if none is named. Repeatable."),
+        typer.Option(
+            help="A metric, such as 't_closeness\\[ordered](salary)'; all if none is named. Repeatable.",
+            autocompletion=metric_names,
+        ),
     ] = None,
     pair: o.Pair = "none",
     population: Annotated[

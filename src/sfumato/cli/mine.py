@@ -1,4 +1,4 @@
-"""`sfumato mine`: what users and adversaries learn from a release by data mining."""
+"""Train miners on a release: what can users still predict, and what can an adversary?"""
 
 from __future__ import annotations
 

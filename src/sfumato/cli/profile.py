@@ -1,4 +1,4 @@
-"""`sfumato profile`: what in a table is risky, and a roles file to start from."""
+"""Look at a raw table: what is risky in it, and which role suits each column."""
 
 from __future__ import annotations
 

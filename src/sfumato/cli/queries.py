@@ -1,4 +1,4 @@
-"""`sfumato queries`: does the release still answer the owner's counting queries?"""
+"""Compare the answers to counting queries before and after."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sfumato reproduce`: a paper's tables side by side with ours."""
+"""Recompute a paper's tables and figures beside the printed ones."""
 
 from __future__ import annotations
 

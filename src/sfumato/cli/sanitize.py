@@ -1,4 +1,4 @@
-"""`sfumato sanitize`: make a release, and write it only if the written file meets what is asked."""
+"""Sanitize a table with one mechanism, and publish the release once the written file is verified."""
 
 from __future__ import annotations
 
@@ -9,13 +9,19 @@ from typing import Annotated
 import typer
 
 from . import _options as o
+from .completion import mechanism_names
 
 
 @o.reads
 def run(
     input: o.Input,
     roles: o.RolesFile,
-    mechanism: Annotated[str, typer.Option(help="The sanitizer; `sfumato mechanisms` lists them.")],
+    mechanism: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="The mechanism. `sfumato mechanisms` lists them all.", autocompletion=mechanism_names
+        ),
+    ],
     out: Annotated[Path, typer.Option(help="Where the release goes: a .csv or .parquet file.")],
     settings: Annotated[
         list[str] | None,

@@ -1,4 +1,4 @@
-"""`sfumato search`: the full-domain generalization of least loss."""
+"""Find the generalization of least loss that meets every requirement, with proof."""
 
 from __future__ import annotations
 

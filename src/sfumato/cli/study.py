@@ -1,4 +1,4 @@
-"""`sfumato study`: everything a study file asks for, and the documents to sign."""
+"""Compare candidate releases on a risk-utility map, and recommend one with its documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sfumato subgroups`: does a release treat small groups worse?"""
+"""Check whether a release treats small groups worse than everybody else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sfumato utility`: what the columns of a release say about one another, and to whom (Askari et al. 2012, eq. 8-20)."""
+"""See what the columns of a release tell about one another, in bits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sfumato verify`: does a published file meet its requirements? From the file alone; exit 0 or 1."""
+"""Check a published file against its requirements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sfumato versus`: two releases side by side."""
+"""Compare two releases of one table."""
 
 from __future__ import annotations
 
