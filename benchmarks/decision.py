@@ -17,16 +17,16 @@ from pathlib import Path
 import numpy as np
 
 import sfumato as sf
+from sfumato.cli.demo_table import write
 from sfumato.core.errors import SfumatoError
 from sfumato.core.roles import Roles
 from sfumato.core.table import Table
-from sfumato.demo import write
 from sfumato.metrics import metric, require
 from sfumato.study.candidate import Candidate, product, steered
 from sfumato.study.context import smallest_k
-from sfumato.study.kept import Kept
+from sfumato.study.default_candidates import candidates
 from sfumato.study.runner import run
-from sfumato.study.sensible import candidates
+from sfumato.study.score_store import Kept
 from sfumato.study.study import Study
 
 LIMITS = (

@@ -101,7 +101,7 @@ def main() -> None:
         if ADULT.exists():
             table, quasi, sensitive, name = ADULT, QUASI, "occupation", "Adult, 30,162 rows"
         else:
-            from sfumato.demo import write
+            from sfumato.cli.demo_table import write
 
             write(here, rows=30_162)
             table = here / "people.csv"

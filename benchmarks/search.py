@@ -74,7 +74,7 @@ def roles_file(folder: Path) -> Path:
 def ours(path: str, roles: str, task: str) -> dict[str, Any]:
     """Counting and searching apart; the least of so many searches: warm, as a Java tool is measured."""
     import sfumato as sf
-    from sfumato.core.counted import CountedTable
+    from sfumato.core.counted_table import CountedTable
     from sfumato.search.optimal import explore
     from sfumato.search.problem import pose
 

@@ -17,7 +17,7 @@ import pytest
 from numpy.typing import ArrayLike
 from pyarrow import csv as pa_csv
 
-from sfumato import demo
+from sfumato.cli import demo_table
 
 QUASI = ["age", "sex", "postal_code", "birth_country", "education", "marital_status", "occupation"]
 ROWS = 30_000
@@ -25,7 +25,7 @@ ROWS = 30_000
 
 @pytest.fixture(scope="module")
 def town() -> pa.Table:
-    return demo.people()
+    return demo_table.people()
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def shuffled_information(x: np.ndarray, y: np.ndarray) -> float:
 
 def test_the_same_seed_writes_the_same_bytes_and_another_does_not(tmp_path: Path) -> None:
     def written(folder: str, **kwargs: int) -> dict[str, bytes]:
-        return {name: path.read_bytes() for name, path in demo.write(tmp_path / folder, **kwargs).items()}
+        return {name: path.read_bytes() for name, path in demo_table.write(tmp_path / folder, **kwargs).items()}
 
     first, again, other = written("a", rows=2_000), written("b", rows=2_000), written("c", rows=2_000, seed=1)
     assert first == again
@@ -71,7 +71,7 @@ def test_the_same_seed_writes_the_same_bytes_and_another_does_not(tmp_path: Path
 
 @pytest.mark.parametrize("rows", [1, 2, 999, ROWS])
 def test_as_many_rows_as_asked_each_with_its_own_number(rows: int) -> None:
-    table = demo.people(rows)
+    table = demo_table.people(rows)
     assert table.num_rows == rows
     assert sorted(table["person_id"].to_pylist()) == [f"P-{i:06d}" for i in range(1, rows + 1)]
 
@@ -79,7 +79,7 @@ def test_as_many_rows_as_asked_each_with_its_own_number(rows: int) -> None:
 @pytest.mark.parametrize("rows", [0, -3])
 def test_no_town_without_people(rows: int) -> None:
     with pytest.raises(ValueError, match="rows"):
-        demo.people(rows)
+        demo_table.people(rows)
 
 
 def test_numbers_say_nothing_about_the_row(town: pa.Table, columns: dict[str, np.ndarray]) -> None:
@@ -90,7 +90,7 @@ def test_numbers_say_nothing_about_the_row(town: pa.Table, columns: dict[str, np
 
 
 def test_importing_the_module_does_not_import_pyarrow() -> None:
-    code = "import sys, sfumato.demo; sys.exit('pyarrow' in sys.modules)"
+    code = "import sys, sfumato.cli.demo_table; sys.exit('pyarrow' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
@@ -107,7 +107,7 @@ def test_importing_the_module_does_not_import_pyarrow() -> None:
         ("education", ["master"], 23),
         ("education", ["doctorate"], 27),
         ("occupation", ["physician", "lawyer"], 23),
-        ("occupation", list(demo.OCCUPATIONS), 16),
+        ("occupation", list(demo_table.OCCUPATIONS), 16),
         ("diagnosis", ["dementia"], 45),
         ("diagnosis", ["HIV infection"], 15),
     ],
@@ -200,13 +200,13 @@ def test_the_information_measure_itself() -> None:
 
 def test_diagnoses_are_skewed_with_rare_ones(town: pa.Table) -> None:
     counts = Counter(town["diagnosis"].to_pylist())
-    assert set(counts) == set(demo.DIAGNOSES)
+    assert set(counts) == set(demo_table.DIAGNOSES)
     assert 0.4 < counts["healthy"] / ROWS < 0.7
     assert 0 < min(counts.values()) / ROWS < 0.005
 
 
 def test_given_names_tell_the_sex(town: pa.Table) -> None:
-    for sex, names in (("female", demo.WOMEN), ("male", demo.MEN)):
+    for sex, names in (("female", demo_table.WOMEN), ("male", demo_table.MEN)):
         mine = town.filter(pc.equal(town["sex"], sex))["name"].to_pylist()
         assert {name.split()[0] for name in mine} == set(names)
 
@@ -217,7 +217,7 @@ def test_places_are_five_digits_of_unequal_size_and_share_prefixes(town: pa.Tabl
     assert any(code.startswith("0") for code in counts), "a reader that takes the code for a number must lose something"
     distinct = [len({code[: 5 - masked] for code in counts}) for masked in range(4)]
     assert distinct[0] == 60
-    assert distinct[3] == len(demo.REGIONS)
+    assert distinct[3] == len(demo_table.REGIONS)
     assert all(finer > coarser for finer, coarser in itertools.pairwise(distinct))
     assert max(counts.values()) > 15 * min(counts.values())
 
@@ -241,7 +241,7 @@ def test_missing_shares(town: pa.Table, column: str, low: float, high: float) ->
 
 def test_missing_is_not_at_random() -> None:
     # Refusals are a few percent of a few percent: only a larger town shows their pattern beyond chance.
-    town = demo.people(200_000)
+    town = demo_table.people(200_000)
     young = pc.and_(pc.greater_equal(town["age"], 18), pc.less(town["age"], 35))
     newly, settled = (town.filter(mask)["postal_code"] for mask in (young, pc.invert(young)))
     assert newly.null_count / len(newly) > 2 * settled.null_count / len(settled)
@@ -255,7 +255,7 @@ def test_missing_is_not_at_random() -> None:
 
 @pytest.mark.parametrize("column", ["birth_country", "education", "marital_status", "occupation"])
 def test_taxonomies_cover_and_nest(town: pa.Table, column: str) -> None:
-    rows = demo.HIERARCHIES[column]
+    rows = demo_table.HIERARCHIES[column]
     assert set(town[column].drop_null().to_pylist()) == {row[0] for row in rows}
     assert len({row[0] for row in rows}) == len(rows)
     assert {len(row) for row in rows} == {4}
@@ -269,21 +269,21 @@ def test_taxonomies_cover_and_nest(town: pa.Table, column: str) -> None:
 
 
 def test_the_roles_name_every_column_once_and_the_files_exist(town: pa.Table, tmp_path: Path) -> None:
-    paths = demo.write(tmp_path, rows=50)
+    paths = demo_table.write(tmp_path, rows=50)
     settings = tomllib.loads(paths["roles"].read_text(encoding="utf-8"))
     assert settings["roles"]["quasi"] == QUASI
     assert sorted(name for role in settings["roles"].values() for name in role) == sorted(town.column_names)
     assert settings["hierarchies"].pop("age") == {"widths": [5, 10, 20]}
     assert settings["hierarchies"].pop("postal_code") == {"prefix": [1, 2, 3]}
-    assert set(settings["hierarchies"]) == set(demo.HIERARCHIES)
+    assert set(settings["hierarchies"]) == set(demo_table.HIERARCHIES)
     for column, file in settings["hierarchies"].items():
         assert tmp_path / file == paths[column]
         with paths[column].open(encoding="utf-8", newline="") as lines:
-            assert list(csv.reader(lines, delimiter=";")) == demo.HIERARCHIES[column]
+            assert list(csv.reader(lines, delimiter=";")) == demo_table.HIERARCHIES[column]
 
 
 def test_the_csv_is_the_table(town: pa.Table, tmp_path: Path) -> None:
-    path = demo.write(tmp_path)["people"]
+    path = demo_table.write(tmp_path)["people"]
     assert b'"' not in path.read_bytes(), "nothing in it needs a quote, least of all what is missing"
     read = pa_csv.read_csv(
         path,

@@ -63,7 +63,7 @@ def test_tutorial_runs_and_prints_what_it_quotes(tmp_path):
 
 @pytest.fixture(scope="module")
 def town(tmp_path_factory):
-    from sfumato.demo import write
+    from sfumato.cli.demo_table import write
 
     folder = tmp_path_factory.mktemp("town")
     write(folder, rows=2_000)

@@ -9,7 +9,7 @@ import pytest
 
 from sfumato.attacks.attack import Attack, Rate
 from sfumato.attacks.standing import MARKS, standing
-from sfumato.report._parts import held_against
+from sfumato.report.shared_sections import held_against
 from sfumato.study._played import told
 
 

@@ -24,7 +24,7 @@ from k_anonymity_oracle import (
 
 from sfumato.channel.counting import Releases, cell_series, counted, floor, outputs, power, refused
 from sfumato.channel.k_anonymity import Description
-from sfumato.channel.publish import rule
+from sfumato.channel.publishing_rule import rule
 from sfumato.channel.tables import Attribute, Demand, Domain, input_count, inputs_behind, release_count
 
 PAPER = Domain((AGE, GENDER, DISEASE))

@@ -13,12 +13,12 @@ import scipy.optimize
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.channel import _program
-from sfumato.channel._lp import Solved
+from sfumato.channel import design_program
 from sfumato.channel.adversary import error
 from sfumato.channel.channel import Channel
 from sfumato.channel.design import Design, least_degradation, most_private
 from sfumato.channel.frontier import against, among, frontier
+from sfumato.channel.linear_program import Solved
 from sfumato.channel.mechanisms import distances, generalization, local_noise, neighbouring, pram
 from sfumato.channel.utility import degradation
 from sfumato.core.errors import Infeasible, InputError
@@ -145,7 +145,7 @@ def test_whatever_the_solver_says_is_checked(monkeypatch: pytest.MonkeyPatch) ->
         return Solved(rng.random(rows.shape[1]), rng.normal(size=rows.shape[0]), "Optimal")
 
     truth = most_private(PRIOR, FAR, budget=0.1).error
-    monkeypatch.setattr(_program, "minimise", nonsense)
+    monkeypatch.setattr(design_program, "minimise", nonsense)
     for privacy in ({}, {"eps": 0.5}):
         found = most_private(PRIOR, FAR, budget=0.1, **privacy) if not privacy else least_degradation(PRIOR, FAR, error=0.2, **privacy)  # type: ignore[arg-type]  # fmt: skip
         check(found, PRIOR, FAR)

@@ -27,7 +27,7 @@ from k_anonymity_oracle import (
 )
 
 from sfumato.channel.k_anonymity import CHANNEL, Description, channel, parse, read, solve
-from sfumato.channel.publish import RULES
+from sfumato.channel.publishing_rule import RULES
 from sfumato.channel.tables import Attribute
 from sfumato.core.errors import InputError
 

@@ -10,7 +10,7 @@ import pytest
 from k_anonymity_oracle import Description, error, paper, shares, some_description
 
 from sfumato.channel.k_anonymity import solve
-from sfumato.channel.publish import RULES, rule
+from sfumato.channel.publishing_rule import RULES, rule
 from sfumato.core.errors import InputError
 
 NODES = list(itertools.product(range(3), range(2)))

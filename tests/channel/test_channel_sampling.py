@@ -24,9 +24,9 @@ from k_anonymity_oracle import (
     tables,
 )
 
-from sfumato.channel._prior import modes, prior_of
 from sfumato.channel.k_anonymity import Description, solve
 from sfumato.channel.sampling import Envelope, _bernstein
+from sfumato.channel.table_prior import modes, prior_of
 
 SKEWED = {"age": [0.1, 0.2, 0.3, 0.4], "gender": [0.7, 0.3], "disease": [0.6, 0.3, 0.1]}
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from k_anonymity_oracle import AGE, DISEASE, GENDER, error, paper, rows_prior, some_description
 
-from sfumato.channel._prior import prior_of
 from sfumato.channel.k_anonymity import solve
 from sfumato.channel.symmetry import Group, orbit_count, orbits, symmetries
+from sfumato.channel.table_prior import prior_of
 from sfumato.channel.tables import Attribute, Domain, Ranks, input_count
 
 PAPER = Domain((AGE, GENDER, DISEASE))

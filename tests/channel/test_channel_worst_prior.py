@@ -187,12 +187,12 @@ def test_the_identity_gain_is_no_gain() -> None:
 
 def test_whatever_the_solver_says_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A solver that returns nonsense leaves a wide interval, in which the truth lies."""
-    from sfumato.channel import _lp
+    from sfumato.channel import linear_program
     from sfumato.channel import worst_prior as module
 
-    def nonsense(cost: Any, rows: Any, *more: Any, **settings: Any) -> _lp.Solved:
+    def nonsense(cost: Any, rows: Any, *more: Any, **settings: Any) -> linear_program.Solved:
         rng = np.random.default_rng(1)
-        return _lp.Solved(rng.normal(size=rows.shape[1]), rng.normal(size=rows.shape[0]), "Optimal")
+        return linear_program.Solved(rng.normal(size=rows.shape[1]), rng.normal(size=rows.shape[0]), "Optimal")
 
     truth = worst_prior(APPENDIX.floats()).error
     monkeypatch.setattr(module, "minimise", nonsense)

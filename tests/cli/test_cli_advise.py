@@ -11,7 +11,7 @@ from cli_house import House, Outcome, Run
 
 from sfumato.cli import advise as advise_
 from sfumato.core.errors import InputError
-from sfumato.study import sensible
+from sfumato.study import default_candidates
 from sfumato.study.candidate import grid
 from sfumato.study.context import OVERALL, PRESETS, WP29, Context
 
@@ -34,7 +34,7 @@ def documents(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer candidates than advise would try: the words are tested here, not the choice."""
     monkeypatch.setattr(
-        sensible, "candidates", lambda *args, **more: grid(["mondrian k=4", "mondrian k=12", "mondrian k=20"])
+        default_candidates, "candidates", lambda *args, **more: grid(["mondrian k=4", "mondrian k=12", "mondrian k=20"])
     )
 
 
@@ -79,7 +79,9 @@ def test_what_fails_leaves_a_folder_only_for_what_is_kept(
     run: Run, house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """None can be made: nothing is kept. Something was measured before it failed: it is, and is said to be."""
-    monkeypatch.setattr(sensible, "candidates", lambda *args, **more: grid(["mondrian k=41", "mondrian k=42"]))
+    monkeypatch.setattr(
+        default_candidates, "candidates", lambda *args, **more: grid(["mondrian k=41", "mondrian k=42"])
+    )
     said = told(run, house, *ANSWERS).refused(1, "No candidate could be made")
     assert "kept in" not in said
     assert not (house / "advice").exists()
@@ -87,7 +89,9 @@ def test_what_fails_leaves_a_folder_only_for_what_is_kept(
     def failing(*args: Any, **more: Any) -> None:
         raise InputError("The documents cannot be written.")
 
-    monkeypatch.setattr(sensible, "candidates", lambda *args, **more: grid(["mondrian k=12", "mondrian k=42"]))
+    monkeypatch.setattr(
+        default_candidates, "candidates", lambda *args, **more: grid(["mondrian k=12", "mondrian k=42"])
+    )
     monkeypatch.setattr("sfumato.report.documents.write_all", failing)
     said = told(run, house, *ANSWERS).refused(2, "The documents cannot be written.")
     assert said.endswith(f" What was measured is kept in {house / 'advice' / '.kept'}.")
@@ -95,7 +99,7 @@ def test_what_fails_leaves_a_folder_only_for_what_is_kept(
     assert "kept in" not in told(run, house, *ANSWERS).refused(2, "cannot be written"), "nothing new was measured"
 
     (house / "mine").mkdir()  # a folder that was there stays
-    monkeypatch.setattr(sensible, "candidates", lambda *args, **more: grid(["mondrian k=41"]))
+    monkeypatch.setattr(default_candidates, "candidates", lambda *args, **more: grid(["mondrian k=41"]))
     run("advise", house.people, "--out", house / "mine", "--roles", house.roles, *ANSWERS).refused(1, "could be made")
     assert list((house / "mine").iterdir()) == []
 

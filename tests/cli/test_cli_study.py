@@ -11,7 +11,7 @@ from cli_house import House, Outcome, Run
 
 from sfumato.cli._options import finite
 from sfumato.study import runner
-from sfumato.study.file import read_study as read
+from sfumato.study.study_file import read_study as read
 
 STUDY = """table = "people.csv"
 roles = "roles.toml"

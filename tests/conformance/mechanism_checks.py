@@ -17,10 +17,10 @@ import pyarrow.csv
 import pytest
 
 import sfumato as sf
-from sfumato.core.chance import SEEDED
 from sfumato.core.errors import SfumatoError
 from sfumato.core.hierarchy import Hierarchy
 from sfumato.core.mechanism import Mechanism
+from sfumato.core.randomness import SEEDED
 from sfumato.core.release import Release
 from sfumato.core.roles import Roles
 from sfumato.core.table import Table

@@ -19,12 +19,12 @@ from mechanism_checks import Case, Setting, Subject
 
 import sfumato as sf
 from sfumato import mechanisms
-from sfumato.core.chance import SEEDED, Chance
 from sfumato.core.errors import Infeasible, InputError, NotMet
 from sfumato.core.mechanism import Mechanism, MechanismCard
 from sfumato.core.metric import Requirement
+from sfumato.core.randomness import SEEDED, Chance
 from sfumato.core.release import Release
-from sfumato.mechanisms._rows import Rows
+from sfumato.mechanisms.microdata.rows import Rows
 
 DOMAINS = (
     "{age}=20:70:10,{pay}=0:600:100,{town}="
@@ -99,7 +99,7 @@ SETTINGS: dict[str, Setting] = {
     "top_down_specialization": Setting({"k": "4"}, (MANY, {"k": "0"})),
 }
 
-NAMES = [info.name for info in pkgutil.iter_modules(mechanisms.__path__) if not info.name.startswith("_")]
+NAMES = [info.name for info in pkgutil.iter_modules(mechanisms.__path__) if not info.ispkg]
 every_mechanism = pytest.mark.parametrize("name", NAMES)
 every_form = pytest.mark.parametrize("form", checks.FORMS)
 CASES = {"plain": Case(), "gaps": Case(gaps=True), "odd names": Case(names=checks.ODD, gaps=True)}

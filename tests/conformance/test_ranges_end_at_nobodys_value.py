@@ -23,7 +23,7 @@ from sfumato.core.cover import Domain
 from sfumato.core.mechanism import Mechanism
 from sfumato.core.roles import Roles
 from sfumato.mechanisms import mechanism, registry
-from sfumato.mechanisms._steered import Steered
+from sfumato.mechanisms.parameters.class_requirements import Steered
 from sfumato.publishing import publish
 
 ROWS = 120

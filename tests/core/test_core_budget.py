@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from sfumato.core.budget import Budget
 from sfumato.core.errors import Infeasible, InputError
+from sfumato.mechanisms.differential_privacy.budget import Budget
 
 
 def test_ten_tenths_are_one_and_no_more() -> None:

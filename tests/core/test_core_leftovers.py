@@ -15,7 +15,7 @@ from sfumato.core import leftovers
 @pytest.fixture(scope="module")
 def dead() -> str:
     """The owner's name of a process that is no more."""
-    code = "from sfumato.core.owner import owner; print(owner())"
+    code = "from sfumato.core.hidden_names import owner; print(owner())"
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
 
 

@@ -11,7 +11,7 @@ from sfumato.core.errors import InputError
 from sfumato.core.people import fewest_people, lookalike, numbers_people, one_row_each, several_rows, tokens
 from sfumato.core.table import Table
 from sfumato.mechanisms import registry
-from sfumato.mechanisms._private import Private
+from sfumato.mechanisms.differential_privacy.private_release import Private
 
 
 def visits(name: str = "patient_id", rows: int = 120, each: int = 3) -> Table:

@@ -40,11 +40,11 @@ def test_a_folder(tmp_path: Path, refusal: Callable[..., str]) -> None:
 
 
 def test_everything_that_reads_toml_says_it_alike(tmp_path: Path, refusal: Callable[..., str]) -> None:
-    from sfumato.channel._description import read as description
+    from sfumato.channel.description import read as description
     from sfumato.cli.queries import _read as queries
     from sfumato.inspect.audit import read as checks
     from sfumato.mining.scenario import read as scenario
-    from sfumato.study.file import read_study
+    from sfumato.study.study_file import read_study
 
     path = tmp_path / "a.toml"
     path.write_text("a = 1\nb\n")

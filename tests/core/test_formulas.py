@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.core.errors import InputError
 from sfumato.core.formulas import apostrophes, formula_cells, neutralised_text, plain_text, runs
-from sfumato.engines.neutralised import neutralised, plain
+from sfumato.engines.formula_escapes import neutralised, plain
 
 RUNNING = ["=1+1", "+31 6", "-", "@SUM(A1)", "\tx", "\r=1", "-1,5", "+", "-5-5", "=-5", "-5\n"]
 QUIET = ["a", "-5", "+5.25", "-1e-3", "-.5", "+7.", "5=5", " =1", "'a", "''", "'"]

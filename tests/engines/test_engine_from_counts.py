@@ -11,7 +11,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.core.arrow import integers, strings
-from sfumato.core.counted import CountedTable
+from sfumato.core.counted_table import CountedTable
 from sfumato.core.errors import InputError, Unavailable
 
 ROWS = {"age": ["30", "30", None, "41", "30"], "rows alike": ["x", "x", "y", None, "x"], "n": ["1", "1", "2", "3", "1"]}

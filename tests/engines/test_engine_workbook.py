@@ -13,7 +13,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.core.errors import InputError
-from sfumato.engines import _sheet
+from sfumato.engines import sheet_reader
 
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -130,12 +130,12 @@ def test_other_formats_are_read_in_a_process_of_their_own(tmp_path: Path, refusa
 def test_a_reader_that_dies_takes_only_itself(tmp_path: Path, refusal: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     dies = tmp_path / "dies.py"
     dies.write_text("import os\nos.abort()\n")
-    monkeypatch.setattr(_sheet, "__file__", str(dies))
+    monkeypatch.setattr(sheet_reader, "__file__", str(dies))
     path = ods(tmp_path / "t.ods", "")
     refusal(InputError, lambda: sf.read(path), path, "damaged or claims more cells")
 
 
 def test_the_process_of_its_own_loads_nothing_else_of_ours() -> None:
-    code = f"import runpy, sys; sys.argv = ['x', '/nowhere.ods']; runpy.run_path({_sheet.__file__!r}); print('sfumato' in sys.modules)"
+    code = f"import runpy, sys; sys.argv = ['x', '/nowhere.ods']; runpy.run_path({sheet_reader.__file__!r}); print('sfumato' in sys.modules)"
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

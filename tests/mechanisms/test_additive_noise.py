@@ -13,8 +13,8 @@ import pytest
 from scipy import stats
 
 import sfumato as sf
-from sfumato.core.chance import SEEDED, Chance
 from sfumato.core.errors import Infeasible, InputError, Unavailable
+from sfumato.core.randomness import SEEDED, Chance
 from sfumato.mechanisms.additive_noise import AdditiveNoise
 from sfumato.metrics import require
 

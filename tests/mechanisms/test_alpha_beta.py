@@ -16,8 +16,8 @@ import pytest
 from scipy import stats
 
 import sfumato as sf
-from sfumato.core.chance import SEEDED, Chance
 from sfumato.core.errors import Infeasible, InputError, Unavailable
+from sfumato.core.randomness import SEEDED, Chance
 from sfumato.mechanisms import alpha_beta as home
 from sfumato.mechanisms.alpha_beta import (
     AlphaBeta,

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.core.chance import SEEDED, Chance
 from sfumato.core.errors import Infeasible, InputError, NotMet
+from sfumato.core.randomness import SEEDED, Chance
 from sfumato.core.release import Release
 from sfumato.inspect.queries import given_queries
 from sfumato.mechanisms.anatomy import Anatomy, anatomize, rounds

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.core.budget import Budget
 from sfumato.mechanisms import registry
-from sfumato.mechanisms._noise import Noise
-from sfumato.mechanisms._private import Private
+from sfumato.mechanisms.differential_privacy.budget import Budget
+from sfumato.mechanisms.differential_privacy.noise import Noise
+from sfumato.mechanisms.differential_privacy.private_release import Private
 
 ROLES = sf.Roles(quasi=("age", "sex"), sensitive=("job",))
 DOMAINS = "sex=F|M, age=0:9, job=a|b|c"

@@ -16,11 +16,11 @@ from scipy import stats
 from test_dp_noise import permute_and_flip
 
 import sfumato as sf
-from sfumato.core.budget import Budget
 from sfumato.core.errors import Infeasible, InputError
-from sfumato.core.reading import Reading
+from sfumato.core.stated_reading import Reading
 from sfumato.core.table import Table
 from sfumato.mechanisms import mechanism
+from sfumato.mechanisms.differential_privacy.budget import Budget
 from sfumato.mechanisms.dp_choice import DpChoice, _quantile_scores
 
 RUNS = 250

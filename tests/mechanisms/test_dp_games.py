@@ -22,7 +22,8 @@ from scipy import stats
 
 import sfumato as sf
 from sfumato.core.errors import Infeasible
-from sfumato.mechanisms import _noise, mechanism
+from sfumato.mechanisms import mechanism
+from sfumato.mechanisms.differential_privacy import noise
 
 EPSILON = 3.0
 RUNS = 300
@@ -186,8 +187,8 @@ def test_a_shared_budget_is_what_two_releases_tell_together(tmp_path: Path) -> N
 
 def test_a_mechanism_with_a_third_of_the_noise_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The game has teeth: it finds a claim that is not kept."""
-    right = _noise.scale_of
-    monkeypatch.setattr(_noise, "scale_of", lambda sensitivity, epsilon: right(sensitivity, epsilon) / 3)
+    right = noise.scale_of
+    monkeypatch.setattr(noise, "scale_of", lambda sensitivity, epsilon: right(sensitivity, epsilon) / 3)
     made_by = sf.DpStatistics(epsilon=1)
     settings = (BASE, BASE + HOSTILE)
     assert play(tmp_path, lambda table, rng: [made_by(table, ROLES, rng)], settings, value("value", 7)) > 1

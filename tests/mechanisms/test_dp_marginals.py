@@ -11,10 +11,11 @@ import pytest
 from noise_checks import epsilon_at_least, fits, rejects_other_scales, written
 
 import sfumato as sf
-from sfumato.core.budget import Budget
 from sfumato.core.errors import Infeasible, InputError, Unavailable
 from sfumato.core.table import Table
-from sfumato.mechanisms import _private, mechanism
+from sfumato.mechanisms import mechanism
+from sfumato.mechanisms.differential_privacy import private_release
+from sfumato.mechanisms.differential_privacy.budget import Budget
 from sfumato.mechanisms.dp_marginals import DpMarginals
 
 ROLES = sf.Roles(quasi=("sex", "age"), sensitive=("job",), identifiers=("name",))
@@ -187,6 +188,6 @@ def test_refusals(settings: dict[str, str], says: str) -> None:
 def test_too_many_cells_and_an_overdrawn_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Infeasible, match="does not allow dp_marginals"):
         DpMarginals(domains=DOMAINS, epsilon=1, budget=Budget(0.5))(town(["F"], [30]), ROLES, rng())
-    monkeypatch.setattr(_private, "MOST_CELLS", 26)
+    monkeypatch.setattr(private_release, "MOST_CELLS", 26)
     with pytest.raises(InputError, match="make 27 cells, and 26 is the most"):
         DpMarginals(domains=DOMAINS, epsilon=1)(town(["F"], [30]), ROLES, rng())

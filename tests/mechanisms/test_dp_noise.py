@@ -12,10 +12,11 @@ import pytest
 from noise_checks import epsilon_at_least, fits, rejects_other_scales
 from scipy import stats
 
-from sfumato.core.chance import Chance
 from sfumato.core.errors import InputError
-from sfumato.mechanisms import _exact, _noise
-from sfumato.mechanisms._noise import Noise, ceiling, half_width
+from sfumato.core.randomness import Chance
+from sfumato.mechanisms.differential_privacy import exact_draws
+from sfumato.mechanisms.differential_privacy import noise as _noise
+from sfumato.mechanisms.differential_privacy.noise import Noise, ceiling, half_width
 
 MANY = 20_000
 ZEROS = np.zeros(MANY, dtype=np.int64)
@@ -29,10 +30,12 @@ def seeded(seed: int = 1) -> Noise:
 
 
 def test_below_is_uniform_and_reaches_both_ends() -> None:
-    drawn = _exact.below(Chance(np.random.default_rng(0)), 7, 70_000)
+    drawn = exact_draws.below(Chance(np.random.default_rng(0)), 7, 70_000)
     assert stats.chisquare(np.bincount(drawn, minlength=7)).pvalue > 1e-6
-    assert set(_exact.below(Chance(np.random.default_rng(0)), 1, 5).tolist()) == {0}
-    wide = _exact.below(Chance(np.random.default_rng(0)), 3 * 2**61, 20_000)  # a quarter of the bits is drawn again
+    assert set(exact_draws.below(Chance(np.random.default_rng(0)), 1, 5).tolist()) == {0}
+    wide = exact_draws.below(
+        Chance(np.random.default_rng(0)), 3 * 2**61, 20_000
+    )  # a quarter of the bits is drawn again
     assert wide.min() >= 0
     assert wide.max() < 3 * 2**61
     assert abs(np.mean(wide < 2**61) - 1 / 3) < 0.02
@@ -40,21 +43,21 @@ def test_below_is_uniform_and_reaches_both_ends() -> None:
 
 @pytest.mark.parametrize(("numerator", "denominator"), [(0, 1), (1, 1), (1, 2), (9, 10), (1, 1000)])
 def test_a_coin_falls_on_heads_by_the_exponential(numerator: int, denominator: int) -> None:
-    heads = _exact.coin(Chance(np.random.default_rng(3)), np.full(50_000, numerator), denominator)
+    heads = exact_draws.coin(Chance(np.random.default_rng(3)), np.full(50_000, numerator), denominator)
     share = np.exp(-numerator / denominator)
     assert abs(heads.mean() - share) <= 5 * np.sqrt(share * (1 - share) / len(heads))
 
 
 @pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(1), Fraction(10, 3), Fraction(164), Fraction(12345.678)])
 def test_seeded_draws_have_their_scale_and_no_other(scale: Fraction) -> None:
-    drawn = _exact.discrete_laplace(Chance(np.random.default_rng(5)), scale, MANY)
+    drawn = exact_draws.discrete_laplace(Chance(np.random.default_rng(5)), scale, MANY)
     assert fits(drawn, float(scale))
     assert rejects_other_scales(drawn, float(scale))
 
 
 def test_scales_too_long_for_64_bits_are_rounded_up_not_down() -> None:
     for scale in (Fraction(1, 2**60) + 3, Fraction(2**60 + 1, 2**59), Fraction(1e-9)):
-        t, s = _exact._small(scale)
+        t, s = exact_draws._small(scale)
         assert Fraction(t, s) >= scale
         assert max(t, s) < 2**56
 

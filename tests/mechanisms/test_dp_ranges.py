@@ -14,11 +14,11 @@ import pytest
 from noise_checks import written
 
 import sfumato as sf
-from sfumato.core.budget import Budget
 from sfumato.core.errors import Infeasible, InputError, Unavailable
 from sfumato.core.table import Table
 from sfumato.mechanisms import dp_ranges, mechanism
-from sfumato.mechanisms._noise import Noise
+from sfumato.mechanisms.differential_privacy.budget import Budget
+from sfumato.mechanisms.differential_privacy.noise import Noise
 from sfumato.mechanisms.dp_ranges import DpRanges
 
 ROLES = sf.Roles(quasi=("age",), insensitive=("k",), identifiers=("name",))

@@ -11,11 +11,12 @@ import pytest
 from noise_checks import Draws, epsilon_at_least, fits, rejects_other_scales, written
 
 import sfumato as sf
-from sfumato.core.budget import Budget
 from sfumato.core.errors import Infeasible, InputError, Unavailable
 from sfumato.core.parameter import Name, Words
 from sfumato.core.table import Table
-from sfumato.mechanisms import _noise, mechanism
+from sfumato.mechanisms import mechanism
+from sfumato.mechanisms.differential_privacy import noise
+from sfumato.mechanisms.differential_privacy.budget import Budget
 from sfumato.mechanisms.dp_statistics import DpStatistics
 from sfumato.metrics import registry as metrics
 
@@ -58,8 +59,8 @@ def test_neighbouring_tables_are_told_apart_by_epsilon_at_most(tmp_path: Path, s
 
 
 def test_a_mechanism_with_half_the_noise_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = _noise.scale_of
-    monkeypatch.setattr(_noise, "scale_of", lambda sensitivity, epsilon: right(sensitivity, epsilon) / 2)
+    right = noise.scale_of
+    monkeypatch.setattr(noise, "scale_of", lambda sensitivity, epsilon: right(sensitivity, epsilon) / 2)
     one, other = (draws(people([30] * n), "count", 0.5, rng(), tmp_path) for n in (20, 21))
     assert epsilon_at_least(one, other) > 0.5 + 0.2
 

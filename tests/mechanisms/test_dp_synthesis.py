@@ -12,10 +12,10 @@ import pytest
 from noise_checks import written
 
 import sfumato as sf
-from sfumato.core.budget import Budget
 from sfumato.core.errors import Infeasible, InputError, Unavailable
 from sfumato.core.table import Table
 from sfumato.mechanisms import dp_synthesis, mechanism
+from sfumato.mechanisms.differential_privacy.budget import Budget
 from sfumato.mechanisms.dp_synthesis import DpSynthesis, _rooted
 
 ROLES = sf.Roles(quasi=("a", "b"), sensitive=("c",), identifiers=("name",))

@@ -12,8 +12,8 @@ import pytest
 from scipy import stats
 
 import sfumato as sf
-from sfumato.core.chance import SEEDED, Chance
 from sfumato.core.errors import Infeasible, InputError
+from sfumato.core.randomness import SEEDED, Chance
 from sfumato.mechanisms import isolation_noise as room
 from sfumato.mechanisms.isolation_noise import IsolationNoise
 

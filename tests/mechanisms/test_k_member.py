@@ -23,9 +23,9 @@ from sfumato.core.cover import Domain
 from sfumato.core.errors import Infeasible, InputError
 from sfumato.core.table import Table
 from sfumato.mechanisms import mechanism
-from sfumato.mechanisms._axes import Axis
-from sfumato.mechanisms._clusters import Ruler
 from sfumato.mechanisms.k_member import KMember
+from sfumato.mechanisms.partition.axes import Axis
+from sfumato.mechanisms.partition.clusters import Ruler
 from sfumato.metrics import require
 from sfumato.publishing import publish
 

@@ -11,10 +11,10 @@ import pytest
 from noise_checks import epsilon_at_least, fits, rejects_other_scales, written
 
 import sfumato as sf
-from sfumato.core.budget import Budget
 from sfumato.core.errors import Infeasible, InputError, Unavailable
 from sfumato.core.table import Table
 from sfumato.mechanisms import mechanism
+from sfumato.mechanisms.differential_privacy.budget import Budget
 from sfumato.mechanisms.local_noise import LocalNoise
 
 ROLES = sf.Roles(quasi=("age", "zip"), sensitive=("illness",), identifiers=("name",))

@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.core.chance import SEEDED
 from sfumato.core.errors import Infeasible, InputError
-from sfumato.mechanisms._mdav import Points, _nearest, along, mdav
+from sfumato.core.randomness import SEEDED
 from sfumato.mechanisms.microaggregation import Microaggregation
+from sfumato.mechanisms.microdata.mdav import Points, _nearest, along, mdav
 from sfumato.metrics import require
 
 ROLES = sf.Roles(quasi=("x", "y"), sensitive=("s",))

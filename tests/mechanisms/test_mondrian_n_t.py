@@ -15,8 +15,8 @@ from mondrian_tables import classes_of, made, read_back
 import sfumato as sf
 from sfumato.core.classes import Sensitive
 from sfumato.core.errors import Infeasible, InputError, Unavailable
-from sfumato.mechanisms._lineage import Lineage
-from sfumato.mechanisms._partition import Parts
+from sfumato.mechanisms.partition.lineage import Lineage
+from sfumato.mechanisms.partition.parts import Parts
 from sfumato.metrics import require
 from sfumato.publishing import publish
 

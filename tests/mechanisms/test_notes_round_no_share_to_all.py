@@ -40,7 +40,7 @@ def test_nearly_all_is_not_all(made: Mechanism, values: list[str] | np.ndarray) 
 
 def test_no_note_rounds_a_share_by_itself() -> None:
     """Limits that the owner gave are written as given; what was measured goes through core.words."""
-    for path in SRC.glob("*.py"):
+    for path in SRC.rglob("*.py"):
         for line in path.read_text(encoding="utf-8").splitlines():
             if re.search(r"\.\dg\}%|:\.\d%", line):
                 assert "self.suppression" in line, f"{path.name}: {line.strip()}"

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.core.chance import SEEDED
 from sfumato.core.errors import Infeasible, InputError
+from sfumato.core.randomness import SEEDED
 from sfumato.core.release import Release
 from sfumato.mechanisms.permute_within_groups import PermuteWithinGroups
 from sfumato.publishing import publish, verify_release

@@ -19,7 +19,7 @@ import sfumato as sf
 from sfumato.core.errors import Infeasible, InputError, NotMet
 from sfumato.core.hierarchy import Hierarchy
 from sfumato.engines.duckdb import DuckTable
-from sfumato.mechanisms._guarded import Guarded
+from sfumato.mechanisms.partition.guarding_nodes import Guarded
 from sfumato.mechanisms.personalize import Personalize
 from sfumato.metrics import require
 from sfumato.publishing import publish

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.core.chance import SEEDED, Chance
 from sfumato.core.errors import InputError, Unavailable
+from sfumato.core.randomness import SEEDED, Chance
 from sfumato.mechanisms import rank_swapping as room
 from sfumato.mechanisms.rank_swapping import RankSwapping, matched
 from sfumato.publishing import publish

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.core.chance import SEEDED, Chance
 from sfumato.core.errors import InputError
+from sfumato.core.randomness import SEEDED, Chance
 from sfumato.mechanisms.rounding import Rounding
 from sfumato.metrics import require
 

@@ -15,13 +15,13 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 
 import sfumato as sf
-from sfumato.core import supersets
 from sfumato.core.column import encode
 from sfumato.core.counts import Counts
 from sfumato.core.errors import Unavailable
 from sfumato.core.hierarchy import Hierarchy
 from sfumato.core.release import Release
 from sfumato.core.roles import Roles
+from sfumato.metrics import supersets
 
 home = importlib.import_module("sfumato.metrics.privacy.n_t_closeness")  # the package holds the metric by this name
 KINDS = ("equal", "ordered", "jensen_shannon")

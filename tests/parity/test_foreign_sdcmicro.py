@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import sfumato as sf
-from sfumato.engines.foreign import recognise
+from sfumato.engines.missing_codes import recognise
 
 SCRIPT = Path(sys.executable).with_name("sfumato")
 ROLES = '[roles]\nquasi = ["age", "sex", "income"]\nsensitive = ["ill"]\n'

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from sfumato.core.counts import Counts
-from sfumato.profile import words
+from sfumato.profile import name_lexicon
 from sfumato.profile.kinds import Guess, kind, sample_counts
 from sfumato.profile.orders import order
 
@@ -180,5 +180,5 @@ def test_orders_are_recognised_for_all_values_or_not_at_all(texts: list[str], ex
     ],
 )
 def test_names_are_read_by_their_head(name: str, key: str | None) -> None:
-    found = words.concept(name)
+    found = name_lexicon.concept(name)
     assert (found.key if found else None) == key

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato import demo
+from sfumato.cli import demo_table
 from sfumato.core.errors import InputError
 from sfumato.core.roles import Roles
 from sfumato.profile import table as profiling
@@ -172,8 +172,8 @@ def test_of_two_repeating_person_numbers_the_finer_is_the_person() -> None:
 
 
 def test_the_demo_town_gets_the_roles_that_its_authors_gave_it() -> None:
-    found = profile(sf.read(demo.people(3000)))
-    stated = Roles.of(tomllib.loads(demo.roles_toml()))
+    found = profile(sf.read(demo_table.people(3000)))
+    stated = Roles.of(tomllib.loads(demo_table.roles_toml()))
     assert set(found.roles.identifiers) == set(stated.identifiers)
     assert set(found.roles.sensitive) == set(stated.sensitive)
     assert set(found.roles.quasi) == {*stated.quasi, "household_size"}  # the cautious side

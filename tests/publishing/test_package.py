@@ -22,8 +22,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.cli import main
-from sfumato.core.chance import FINDABLE
 from sfumato.core.errors import InputError, NotMet, SfumatoError
+from sfumato.core.randomness import FINDABLE
 from sfumato.core.release import Release
 from sfumato.metrics import metric, require
 from sfumato.report import package as room
@@ -445,8 +445,8 @@ def test_nothing_that_leaves_the_house_is_drawn_from_a_guessable_source() -> Non
     """Generators are made of seeds in commands and comparisons; mechanisms and packages take the system's source or OpenDP's."""
     source = Path(sf.__file__).parent
     for path in [
-        *(source / "mechanisms").glob("*.py"),
-        source / "core" / "chance.py",
+        *(source / "mechanisms").rglob("*.py"),
+        source / "core" / "randomness.py",
         source / "report" / "package.py",
         *(source / "publishing").glob("*.py"),
     ]:

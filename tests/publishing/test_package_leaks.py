@@ -227,7 +227,7 @@ def test_a_release_made_elsewhere_does_not_say_where_it_lay(house: Path) -> None
         'table = "people.csv"\nroles = "roles.toml"\nrequire = ["k_anonymity >= 2"]\nmeasures = ["k_anonymity"]\n'
         '[[candidate]]\nfile = "theirs.csv"\n'
     )
-    from sfumato.study.file import read_study
+    from sfumato.study.study_file import read_study
 
     result = read_study(house / "study.toml").study.run(refine=0)
     found = write_package(result, house / "out")

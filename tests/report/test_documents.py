@@ -16,8 +16,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.metrics import metric, registry, require
-from sfumato.report import as_html, as_markdown, as_pdf, figures, glossary
-from sfumato.report._parts import blanked
+from sfumato.report import figures, glossary, html, markdown, pdf
 from sfumato.report.document import (
     Bullets,
     Callout,
@@ -39,6 +38,7 @@ from sfumato.report.document import (
 from sfumato.report.documents import DOCUMENTS, FORMATS, write, write_all
 from sfumato.report.external import external, publishable
 from sfumato.report.internal import internal
+from sfumato.report.shared_sections import blanked
 from sfumato.study.context import Context
 from sfumato.study.study import Result, Study, grid
 
@@ -116,7 +116,7 @@ def texts(value: Any) -> Iterator[str]:
 
 
 def words_of(document: Document) -> str:
-    return " ".join(" ".join(texts(as_pdf.content(document))).split())
+    return " ".join(" ".join(texts(pdf.content(document))).split())
 
 
 class Seen(HTMLParser):
@@ -199,7 +199,7 @@ def test_colour_never_stands_alone(result: Result) -> None:
     marks = [
         piece[1]
         for document in documents(result).values()
-        for piece in _marked(as_pdf.content(document))
+        for piece in _marked(pdf.content(document))
         if piece[0] in ("yes", "no")
     ]
     assert len(marks) > 10
@@ -395,23 +395,23 @@ HOSTILE = [
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_text_is_a_text_in_every_place(text: str) -> None:
     document = everything(text)
-    page = as_html.written(document)
+    page = html.written(document)
     seen = Seen(page)
     assert seen.tags.count("script") == 2
     assert not {"b", "i", "img"} & set(seen.tags)
     assert "\x00" not in page
-    written = as_markdown.written(document)
+    written = markdown.written(document)
     assert "\x00" not in written
     tables = [line for line in written.splitlines() if line.startswith(("| :--", "| --:"))]
     assert len(tables) == 3  # as many as there are, whatever a name looks like
     outside = re.sub(r"^(`{3,})\n.*?^\1$", "", written, flags=re.MULTILINE | re.DOTALL)
     assert len(re.findall(r"^#{1,4} ", outside, re.MULTILINE)) == 4
     assert len(re.findall(r"^- ", outside, re.MULTILINE)) == 5
-    assert as_pdf.written(document).startswith(b"%PDF-")
+    assert pdf.written(document).startswith(b"%PDF-")
 
 
 def test_a_table_in_markdown_has_its_cells() -> None:
-    table = as_markdown.written(
+    table = markdown.written(
         Document(
             "t", "s", [Grid(["a", Column("n", "right")], [["x|y", "1"], [code("p|q"), "2"], ["short"]], chosen=1)], "f"
         )
@@ -427,7 +427,7 @@ def test_a_figure_in_markdown_is_its_numbers(folder: Path) -> None:
 
 
 def test_the_pdf_draws_figures_with_its_own_fonts() -> None:
-    svg = as_pdf.drawn(everything("x").figures[0].specification)
+    svg = pdf.drawn(everything("x").figures[0].specification)
     assert "Libertinus Serif" in svg
     assert "currentColor" not in svg
 

@@ -122,7 +122,7 @@ def test_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(7)
     questions = [q for q in (some_question(rng) for _ in range(30)) if q.best() is not None]
     whole = [found(question) for question in questions]
-    monkeypatch.setattr("sfumato.search._ranges._BLOCK", 5)
+    monkeypatch.setattr("sfumato.search.ordered_ranges._BLOCK", 5)
     for question, before in zip(questions, whole, strict=True):
         after = found(question)
         assert (after.cuts, after.objective, after.reached) == (before.cuts, before.objective, before.reached)

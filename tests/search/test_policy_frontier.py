@@ -21,9 +21,9 @@ import sfumato as sf
 from sfumato.core.errors import Infeasible, InputError, RequirementError
 from sfumato.core.roles import Roles
 from sfumato.core.table import Table
-from sfumato.search import _walk as module
-from sfumato.search._walk import Front
+from sfumato.search import frontier_walk as module
 from sfumato.search.frontier import Frontier, policy_frontier
+from sfumato.search.frontier_walk import Front
 
 Refusal = Callable[..., str]
 RISKS = (

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from study_house import memory
 
 from sfumato.core.mechanism import Mechanism, MechanismCard
 from sfumato.core.release import Release
 from sfumato.mechanisms import registry as mechanisms
 from sfumato.study.candidate import SHORT, Candidate, grid, short_names
 from sfumato.study.study import GRID, SPLIT_GRID
+from study_house import memory
 
 STEERED = [
     f"mondrian k={k}{more} require='distinct_l_diversity(ill) >= 3' require='t_closeness[equal](ill) <= 0.4'"

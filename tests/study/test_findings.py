@@ -211,8 +211,8 @@ def test_perturbed_columns_have_no_classes() -> None:
 
 def test_small_groups_are_mined_where_there_is_a_field() -> None:
     """The first sensitive column unless a measure of mining names another; the report shows the decline with its interval."""
-    from sfumato.report.as_markdown import written
     from sfumato.report.internal import internal
+    from sfumato.report.markdown import written
 
     result = study().run(refine=0)
     groups = findings(result)["release"]["subgroups"]

@@ -14,14 +14,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
-from study_house import LOSS, RISK, memory, result, study
 
 from sfumato.core.release import Release
 from sfumato.metrics import metric
 from sfumato.study.advice import advice, spell
 from sfumato.study.inference import unprotected
-from sfumato.study.robust import kendall, robust
+from sfumato.study.robustness import kendall, robust
 from sfumato.study.study import Candidate, Result, grid
+from study_house import LOSS, RISK, memory, result, study
 
 R, L, K, T = "prosecutor_risk", "iloss", "k_anonymity", "t_closeness[equal]"
 values = st.integers(0, 4).map(lambda i: i / 4) | st.just(math.inf)

@@ -16,7 +16,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from study_house import CANARY, ROLES, columns, memory, study
 
 import sfumato as sf
 from sfumato.core.errors import InputError, SfumatoError
@@ -26,9 +25,10 @@ from sfumato.core.release import Release
 from sfumato.core.table import Table
 from sfumato.metrics import metric
 from sfumato.study import runner
-from sfumato.study.kept import Kept, of_roles
 from sfumato.study.point import Measured
+from sfumato.study.score_store import Kept, of_roles
 from sfumato.study.study import Candidate, Result, grid
+from study_house import CANARY, ROLES, columns, memory, study
 
 TWO = ("mondrian k=3", "mondrian k=6")
 
@@ -383,7 +383,7 @@ def test_an_interruption_while_a_file_is_written_leaves_no_half(
     def stop(*args: Any, **more: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sfumato.study.kept.sealed", stop)
+    monkeypatch.setattr("sfumato.study.score_store.sealed", stop)
     with pytest.raises(KeyboardInterrupt):
         Kept(tmp_path).put("a", {"x": 1})
     assert files(tmp_path) == []

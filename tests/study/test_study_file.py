@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from study_house import CANARY, columns, memory
 
 import sfumato as sf
 from sfumato.core.errors import Infeasible, InputError, RequirementError, SfumatoError
 from sfumato.metrics import metric, require
 from sfumato.search.frontier import policy_frontier
-from sfumato.study.file import Asked
-from sfumato.study.file import read_study as read
 from sfumato.study.study import GRID, SPLIT_GRID
+from sfumato.study.study_file import Asked
+from sfumato.study.study_file import read_study as read
+from study_house import CANARY, columns, memory
 
 HEAD = 'table = "people.csv"\nroles = "roles.toml"\n'
 ROLES = """[roles]

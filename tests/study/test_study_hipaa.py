@@ -13,7 +13,7 @@ from sfumato.core.table import Table
 from sfumato.metrics import require
 from sfumato.publishing import publish
 from sfumato.study.context import Context
-from sfumato.study.sensible import candidates, overlooked
+from sfumato.study.default_candidates import candidates, overlooked
 from sfumato.study.study import Study
 
 ROLES = sf.Roles(quasi=("zip", "birth_date", "age"), sensitive=("illness",), insensitive=("admitted",))

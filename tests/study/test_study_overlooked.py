@@ -11,7 +11,7 @@ import sfumato as sf
 from sfumato.metrics import require
 from sfumato.study.advice import advice
 from sfumato.study.candidate import Candidate, grid
-from sfumato.study.sensible import overlooked
+from sfumato.study.default_candidates import overlooked
 from sfumato.study.study import Study
 
 

@@ -18,16 +18,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ..core.asked import sensitive_columns
 from ..core.classes import Classes
 from ..core.column import Column, FloatArray, IntArray, text_of
-from ..core.counted import CountedTable
+from ..core.counted_table import CountedTable
 from ..core.counts import Counts
 from ..core.errors import Infeasible, InputError, Unavailable
 from ..core.mechanism import Mechanism
 from ..core.metric import TOLERANCE
 from ..core.noun import dataclass
 from ..core.release import Evidence, Release
+from ..core.required_columns import sensitive_columns
 from ..core.roles import Roles
 from ..core.table import Recoding, Table
 from ..core.words import about, down, up

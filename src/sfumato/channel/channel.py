@@ -16,7 +16,7 @@ from ..core.column import FloatArray, IntArray
 from ..core.errors import InputError
 from ..core.matrix import read_matrix, write_matrix
 from ..core.noun import dataclass
-from ._sparse import Names, pairs, renormalised, row_products, sparse
+from .sparse_matrix import Names, pairs, renormalised, row_products, sparse
 
 TOLERANCE = 1e-9
 """How far the sum of a row may be from 1."""

@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from ..core.column import IntArray
 from ..core.noun import dataclass
-from .publish import Rule
+from .publishing_rule import Rule
 from .tables import Demand, Domain, Levels, input_count, multisets, release_count
 
 WORK = 8_000_000_000

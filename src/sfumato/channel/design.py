@@ -18,9 +18,9 @@ import numpy as np
 
 from ..core.column import FloatArray
 from ..core.errors import Infeasible, InputError, Unavailable
-from ._lp import Solver
-from ._program import MET, Design, Neighbours, Task
 from .channel import Names
+from .design_program import MET, Design, Neighbours, Task
+from .linear_program import Solver
 from .prior import Prior
 
 __all__ = ["Design", "Neighbours", "least_degradation", "most_private"]

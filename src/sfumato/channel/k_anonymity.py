@@ -28,12 +28,12 @@ from ..core.errors import InputError
 from ..core.metric import Exactness
 from ..core.noun import dataclass
 from . import counting, symmetry
-from ._description import Description, parse, read
-from ._enumerated import Shares, enumerated, reduced
-from ._prior import Listed, Prior, Uniform, prior_of
 from .channel import Channel, sparse
-from .publish import Rule
+from .description import Description, parse, read
+from .enumeration import Shares, enumerated, reduced
+from .publishing_rule import Rule
 from .sampling import Envelope, estimate
+from .table_prior import Listed, Prior, Uniform, prior_of
 from .tables import LISTED, Demand, Domain, Ranks, input_count
 
 __all__ = ["METHODS", "Description", "Solved", "channel", "parse", "read", "solve"]

@@ -25,10 +25,10 @@ import numpy as np
 
 from ..core.column import FloatArray, IntArray
 from ..core.noun import dataclass
-from ._enumerated import Shares
-from ._prior import Prior, Rows, Uniform, modes
 from .counting import floor
-from .publish import MostGeneral, Rule, Weights
+from .enumeration import Shares
+from .publishing_rule import MostGeneral, Rule, Weights
+from .table_prior import Prior, Rows, Uniform, modes
 from .tables import Demand, Domain, multisets
 
 OPTIONS = 4_096

@@ -22,9 +22,9 @@ import numpy.typing as npt
 
 from ..core.column import FloatArray, IntArray
 from ..core.noun import dataclass
-from ._enumerated import Shares, Summed, fillings, reduced
-from ._prior import Prior, Rows, Uniform
-from .publish import Rule
+from .enumeration import Shares, Summed, fillings, reduced
+from .publishing_rule import Rule
+from .table_prior import Prior, Rows, Uniform
 from .tables import Attribute, Demand, Domain, Ranks, multisets
 
 ORDER = 2_000

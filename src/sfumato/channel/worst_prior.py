@@ -18,11 +18,11 @@ from ..core.cover import BoolArray
 from ..core.errors import InputError, Unavailable
 from ..core.metric import Exactness
 from ..core.noun import dataclass
-from ._game import play
-from ._lp import Solver, minimise
 from .adversary import error, gains
 from .channel import Channel, sparse
 from .leakage import CLOSED
+from .linear_program import Solver, minimise
+from .prior_game import play
 
 INTERIOR = 400_000
 """Entries up to which the interior point is used; beyond, the game is played, which needs no factorisation."""

@@ -148,7 +148,7 @@ class Reading:
 
         Columns to `leave` are noisy: what they lack says nothing.
         """
-        from ..engines.foreign import recognise
+        from ..engines.missing_codes import recognise
 
         table, left = self.as_before(self.open(path, quiet=quiet), neutralise_formulas), set(leave)
         found = recognise(
@@ -165,7 +165,7 @@ class Reading:
         """A table that was written with formulas neutralised, as it was before."""
         if not neutralise_formulas:
             return table
-        from ..engines.neutralised import plain
+        from ..engines.formula_escapes import plain
 
         return plain(table)
 

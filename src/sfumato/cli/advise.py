@@ -83,8 +83,8 @@ def run(
     from ..profile.free_release import check_free
     from ..study.candidate import Candidate
     from ..study.context import WP29, Context
+    from ..study.default_candidates import candidates, overlooked
     from ..study.inference import with_inference
-    from ..study.sensible import candidates, overlooked
     from ..study.study import Study
 
     if preset in (None, WP29):  # the Opinion sets no limits, so that the answers must

@@ -32,7 +32,6 @@ def run(
     """
     from ..core.errors import InputError
     from ..core.roles import Roles
-    from ..demo import write
     from ..engines import read
     from ..metrics import require
     from ..profile.free_release import free_of_table
@@ -40,6 +39,7 @@ def run(
     from ..publishing import publish, verify
     from ..study.study import Study, grid
     from . import compare
+    from .demo_table import write
     from .profile import show as show_profile
 
     started = time.perf_counter()

@@ -142,7 +142,7 @@ def run(
 
 
 def _seed_means(drew: bool) -> str:
-    from ..core.chance import FINDABLE
+    from ..core.randomness import FINDABLE
 
     if not drew:
         return "Nothing was drawn at random, so the seed made no difference."

@@ -58,7 +58,7 @@ def run(
     something is required that no candidate meets, or the audit that the file names fails; then no package is written.
     """
     from ..profile.free_release import check_free
-    from ..study.file import read_study
+    from ..study.study_file import read_study
 
     wanted = check(formats, package, out)
     asked = read_study(study)
@@ -105,7 +105,7 @@ def check(formats: str, package: Path | None, out: Path) -> tuple[str, ...]:
     """The formats; what cannot be written is refused before the work is done."""
     from ..core.errors import InputError
     from ..core.leftovers import clear
-    from ..report import as_pdf, vega
+    from ..report import pdf, vega
     from ..report.documents import FORMATS
 
     wanted = tuple(dict.fromkeys(text.strip() for text in formats.split(",") if text.strip()))
@@ -121,7 +121,7 @@ def check(formats: str, package: Path | None, out: Path) -> tuple[str, ...]:
     if {"html", "pdf"} & set(wanted):
         vega.check()
     if "pdf" in wanted:
-        as_pdf.check()
+        pdf.check()
     return wanted
 
 
@@ -147,7 +147,7 @@ def end(
 
 def warnings(result: Result) -> list[str]:
     """What the documents found of the recommended release that its owner should not overlook."""
-    from ..report._parts import blanked
+    from ..report.shared_sections import blanked
     from ..report.wp29 import short
     from ..study.findings import findings
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from .atomic_files import discard, rename_together
 from .errors import InputError
 from .leftovers import hidden_beside
-from .together import discard, rename_together
 
 
 def write_whole(path: Path, text: str) -> None:

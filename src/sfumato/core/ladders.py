@@ -17,9 +17,9 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from .column import Column, FloatArray
-from .ends import Ends
 from .errors import InputError
 from .hierarchy import TOP, Hierarchy
+from .range_ends import Ends
 from .rules import check_rule
 
 P = ParamSpec("P")

@@ -1,7 +1,7 @@
 """The removal of what a killed run has left under hidden names, once it has been finished where that was possible.
 
-A hidden name carries its owner (core/owner.py). The next run that works in the same folder first finishes what was begun to be
-renamed (core/together.py), then removes what belongs to processes of this machine and user that are no more, and says so. Whatever
+A hidden name carries its owner (core/hidden_names.py). The next run that works in the same folder first finishes what was begun to be
+renamed (core/atomic_files.py), then removes what belongs to processes of this machine and user that are no more, and says so. Whatever
 has another name is not ours, and what belongs to a process that still runs, or to another machine, is left alone.
 """
 
@@ -14,8 +14,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from .owner import hidden_name, owner, stale, user
-from .together import JOURNAL, finish_renames
+from .atomic_files import JOURNAL, finish_renames
+from .hidden_names import hidden_name, owner, stale, user
 
 
 def _silent(text: str) -> None:

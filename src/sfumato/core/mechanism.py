@@ -12,11 +12,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from .chance import SEEDED
 from .errors import InputError
 from .metric import Requirement
 from .noun import dataclass
 from .people import one_row_each
+from .randomness import SEEDED
 from .release import Release
 from .roles import Roles
 from .table import Table

@@ -15,7 +15,7 @@ from .column import Column, IntArray, encode
 from .counts import Counts, pack
 from .cover import Domain
 from .errors import InputError, Unavailable
-from .joined import Joined
+from .group_join import Joined
 from .noun import dataclass
 from .population import Cover, cover
 from .roles import Roles

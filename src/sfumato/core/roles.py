@@ -16,8 +16,8 @@ from .column import Column
 from .errors import InputError
 from .hierarchy import Hierarchy
 from .noun import dataclass
-from .reading import Reading
 from .rules import KEYS, check_rule
+from .stated_reading import Reading
 from .toml import opened
 
 KINDS = ("identifiers", "quasi", "sensitive", "insensitive")

@@ -17,7 +17,7 @@ from .column import IntArray, encode
 from .counts import Counts
 from .errors import Unavailable
 from .noun import dataclass, short
-from .reading import Reading
+from .stated_reading import Reading
 
 REMEMBERED = 100_000
 """Distinct tuples up to which counts are kept with their table."""

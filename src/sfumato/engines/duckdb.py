@@ -27,8 +27,8 @@ from ..core.errors import InputError, NotMet, SfumatoError
 from ..core.leftovers import hidden_beside, private_folder
 from ..core.noun import dataclass
 from ..core.processes import address_space
-from ..core.reading import Reading
 from ..core.spelling import Found
+from ..core.stated_reading import Reading
 from ..core.table import Recoding, Table
 
 T = TypeVar("T")
@@ -362,7 +362,7 @@ class DuckTable(Table):
 
     def stated(self, reading: Mapping[str, Any]) -> DuckTable:
         """Opened again where a file or a table in memory is known, once for each reading."""
-        from .stated import again
+        from .stated_table import again
 
         kept: dict[str, DuckTable] = self.__dict__.setdefault("_stated", {})
         key = repr(sorted(reading.items()))

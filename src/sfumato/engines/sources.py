@@ -17,7 +17,8 @@ import pyarrow as pa
 from ..core.arrow import strings
 from ..core.column import text_of
 from ..core.errors import InputError
-from . import dialect, spelled
+from . import dialect
+from . import local_spelling as spelled
 from . import query as queried
 from .duckdb import (
     DuckTable,
@@ -32,8 +33,8 @@ from .duckdb import (
     serial,
     spell_path,
 )
-from .lines import Lines, reading
-from .stated import open_stated
+from .line_counts import Lines, reading
+from .stated_table import open_stated
 from .workbook import sheet_rows
 
 _CSV_OPTIONS = ("delimiter", "quote", "encoding", "header", "names")
@@ -42,7 +43,7 @@ _CSV_OPTIONS = ("delimiter", "quote", "encoding", "header", "names")
 def read(source: Any, *, stated: bool = False, **options: Any) -> DuckTable:
     """Open a table; an option that does not apply to its kind is refused.
 
-    `stated`: nothing is guessed from the rows; what no option says is as `core.reading` fixes it. So differential privacy needs it.
+    `stated`: nothing is guessed from the rows; what no option says is as `core.stated_reading` fixes it. So differential privacy needs it.
     """
     options = {key: value for key, value in options.items() if value is not None}
     named = source

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..core.errors import InputError
-from . import _sheet
-from ._sheet import CHILD_MEMORY
+from . import sheet_reader
+from .sheet_reader import CHILD_MEMORY
 
 _MOST_CELLS = 1 << 26
 _SPARSE, _FEW = 50, 1_000_000
@@ -38,7 +38,7 @@ def sheet_rows(path: Path, sheet: str | None) -> tuple[list[str], str, list[list
     """The names of the sheets, the one that was read, and its rows."""
     if path.suffix.lower() in (".xlsx", ".xlsm"):
         _check(path)
-        names, chosen, rows = _sheet.read(str(path), sheet)
+        names, chosen, rows = sheet_reader.read(str(path), sheet)
     else:
         names, chosen, rows = _read_apart(path, sheet)
     if rows is None:
@@ -53,7 +53,7 @@ def _unreadable(path: Path) -> InputError:
 
 
 def _read_apart(path: Path, sheet: str | None) -> tuple[list[str], str, list[list[Any]] | None]:
-    words = [sys.executable, "-I", _sheet.__file__, str(path.absolute()), *([] if sheet is None else [sheet])]
+    words = [sys.executable, "-I", sheet_reader.__file__, str(path.absolute()), *([] if sheet is None else [sheet])]
     done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
     if done.returncode:
         raise InputError(

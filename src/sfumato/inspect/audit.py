@@ -185,7 +185,7 @@ def audit(
     `discover` also what can be found without being told. Nothing of the table is told but counts.
     """
     from . import owner_checks as asked
-    from . import unasked_checks as checks
+    from . import release_checks as checks
 
     if release.statistics:
         raise Unavailable(f"{release.table.name} holds statistics, not rows, so there is nothing to audit row by row.")

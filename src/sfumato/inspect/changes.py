@@ -15,7 +15,7 @@ from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ..metrics.utility.iloss import iloss
-from .unasked_checks import number_of
+from .release_checks import number_of
 
 
 def suppressed(evidence: Evidence) -> dict[str, Any]:

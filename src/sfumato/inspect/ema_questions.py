@@ -13,11 +13,11 @@ from ..core.column import Column
 from ..core.counts import Counts
 from ..core.noun import dataclass
 from ..core.words import counted, percent
-from ..profile import words
+from ..profile import name_lexicon
 from ..profile.combinations import SetRisk
 from ..profile.kinds import kind
 from ..profile.suda import Suda
-from ..profile.suggest import why
+from ..profile.suggestions import why
 
 _STAYS = ("birth", "sex", "origin", "genes")
 _SELDOM = ("postal", "place", "family", "work", "belief")
@@ -52,7 +52,7 @@ def replicable(column: Column, kind: str, steady: tuple[int, int] = (0, 0)) -> s
     several, same = steady
     if several:
         return f"counted: the same in all rows of {percent(same / several)} of {counted(several, 'person', 'people')} with several rows"
-    concept = words.concept(column.name)
+    concept = name_lexicon.concept(column.name)
     key = concept.key if concept is not None else ""
     if kind == "constant":
         return "not to be seen here: every row has the same value"

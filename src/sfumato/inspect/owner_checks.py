@@ -15,7 +15,7 @@ from ..core.metric import Exactness
 from ..core.release import Evidence
 from . import released_cells as _cells
 from .audit import Aggregate, Check, Never, Status, Total
-from .unasked_checks import WHY, adding_up, number_of, numbers_of, plural, status
+from .release_checks import WHY, adding_up, number_of, numbers_of, plural, status
 
 
 def adds_up(evidence: Evidence, total: Total, share: float) -> Check:

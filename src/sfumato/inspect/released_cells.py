@@ -17,7 +17,7 @@ from ..core.arrow import take
 from ..core.column import Column, FloatArray, IntArray
 from ..core.counts import Counts
 from ..core.errors import InputError, Unavailable
-from ..core.joined import Joined
+from ..core.group_join import Joined
 from ..core.noun import dataclass
 from ..core.release import Evidence
 from ..metrics.utility.column_distance import spread

@@ -279,7 +279,7 @@ def _mine(
         return {}
     if scenario.good is None:
         raise InputError("Mining says of groups what users lose of a good field; give the scenario one.")
-    from ..mining.good import MOST_GROUPS
+    from ..mining.good_utility import MOST_GROUPS
     from ..mining.mine import mine
 
     columns = tuple(

@@ -17,7 +17,7 @@ def registry() -> Mapping[str, type[Mechanism]]:
     """Every mechanism by name."""
     found: dict[str, type[Mechanism]] = {}
     for info in pkgutil.iter_modules(__path__):
-        if not info.name.startswith("_"):
+        if not info.ispkg:
             module = importlib.import_module(f"{__name__}.{info.name}")
             found[info.name] = getattr(module, "".join(part.title() for part in info.name.split("_")))
     return found

@@ -15,19 +15,19 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ..core.chance import Chance
 from ..core.column import FloatArray
 from ..core.errors import Infeasible, InputError
 from ..core.mechanism import Mechanism, MechanismCard, Progress, check_choices
 from ..core.metric import Requirement
 from ..core.noun import dataclass
+from ..core.randomness import Chance
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ..metrics.privacy.noise_interval import noise_interval, shortest
 from ..metrics.privacy.noise_variance import noise_variance, variance
-from ._numbers import columns_of, grid_note, grid_of, is_whole, names_in, released, round_to
-from ._rows import Rows
+from .microdata.numeric_columns import columns_of, grid_note, grid_of, is_whole, names_in, released, round_to
+from .microdata.rows import Rows
 
 ROUNDS = 60
 """How often noise that came out too small is made wider, at most."""

@@ -17,17 +17,17 @@ import numpy as np
 import pyarrow as pa
 
 from ..core.arrow import integers, take
-from ..core.chance import Chance
 from ..core.column import Column, FloatArray, IntArray, text_of
 from ..core.cover import BoolArray
 from ..core.errors import Infeasible, InputError
 from ..core.mechanism import Mechanism, MechanismCard, Progress
 from ..core.metric import Score
 from ..core.noun import dataclass
+from ..core.randomness import Chance
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ._stated import Domain, entries
+from .parameters.stated_domains import Domain, entries
 
 MOST = 20_000_000
 """Rows of a release at most."""

@@ -11,18 +11,18 @@ import numpy as np
 import pyarrow as pa
 
 from ..core.arrow import integers, take
-from ..core.chance import Chance
 from ..core.column import IntArray
 from ..core.errors import Infeasible, InputError
 from ..core.mechanism import Mechanism, MechanismCard, Progress
 from ..core.metric import Requirement
 from ..core.noun import dataclass
+from ..core.randomness import Chance
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ..metrics.privacy.alpha_anonymity import alpha_anonymity
 from ..metrics.privacy.distinct_l_diversity import distinct_l_diversity
-from ._rows import Rows
+from .microdata.rows import Rows
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,8 @@ from ..core.table import Recoding, Table
 from ..search.additive import objective as named_objective
 from ..search.cuts import Cuts, optimal_cuts
 from ..search.lattice import Ladder
-from ._by_column import by_column
-from ._steered import Steered
+from .parameters.class_requirements import Steered
+from .parameters.column_numbers import by_column
 
 
 @dataclass(frozen=True)

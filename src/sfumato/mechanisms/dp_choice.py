@@ -15,19 +15,19 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from ..core.arrow import strings
-from ..core.budget import Budget, amount
 from ..core.column import IntArray
 from ..core.counts import Counts
 from ..core.errors import InputError
 from ..core.mechanism import MechanismCard, Progress
 from ..core.metric import Requirement
 from ..core.noun import dataclass
-from ..core.reading import Reading
 from ..core.release import Release
 from ..core.roles import Roles
+from ..core.stated_reading import Reading
 from ..core.table import Table
-from ._private import AS_STATED, BUDGET, EPSILON, PROMISED, Private, floats
-from ._stated import Domain, Grid, cells
+from .differential_privacy.budget import Budget, amount
+from .differential_privacy.private_release import AS_STATED, BUDGET, EPSILON, PROMISED, Private, floats
+from .parameters.stated_domains import Domain, Grid, cells
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ import numpy as np
 import pyarrow as pa
 
 from ..core.arrow import integers, strings
-from ..core.budget import Budget
 from ..core.errors import InputError
 from ..core.hierarchy import TOP
 from ..core.mechanism import MechanismCard, Progress
@@ -26,9 +25,10 @@ from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ._numbers import names_in
-from ._private import AS_STATED, BUDGET, DOMAINS, EPSILON, OUTSIDE, PROMISED, Private
-from ._stated import Domain, Outside, cells, entries
+from .differential_privacy.budget import Budget
+from .differential_privacy.private_release import AS_STATED, BUDGET, DOMAINS, EPSILON, OUTSIDE, PROMISED, Private
+from .microdata.numeric_columns import names_in
+from .parameters.stated_domains import Domain, Outside, cells, entries
 
 
 @dataclass(frozen=True)

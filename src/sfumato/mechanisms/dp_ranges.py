@@ -28,19 +28,19 @@ import numpy as np
 import pyarrow as pa
 
 from ..core.arrow import integers, strings, take
-from ..core.budget import Budget
 from ..core.column import FloatArray, IntArray
 from ..core.errors import Infeasible, InputError, Unavailable
 from ..core.mechanism import MechanismCard, Progress
 from ..core.metric import Requirement, Score
 from ..core.noun import dataclass
-from ..core.reading import Reading
 from ..core.release import Release
 from ..core.roles import Roles
+from ..core.stated_reading import Reading
 from ..core.table import Table
-from ._noise import Noise, ceiling, half_width, scale_of
-from ._private import AS_STATED, BUDGET, EPSILON, PROMISED, Private
-from ._stated import Domain, cells
+from .differential_privacy.budget import Budget
+from .differential_privacy.noise import Noise, ceiling, half_width, scale_of
+from .differential_privacy.private_release import AS_STATED, BUDGET, EPSILON, PROMISED, Private
+from .parameters.stated_domains import Domain, cells
 
 SHARES = {"total": Fraction(1, 10), "search": Fraction(7, 10), "counts": Fraction(1, 5)}
 """Of the budget of a search, for the number of rows, the cuts and the counts between them."""

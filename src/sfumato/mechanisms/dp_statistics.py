@@ -18,7 +18,6 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from ..core.arrow import strings
-from ..core.budget import Budget
 from ..core.column import IntArray
 from ..core.errors import InputError
 from ..core.mechanism import MechanismCard, Progress
@@ -27,9 +26,10 @@ from ..core.noun import dataclass, short
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ._noise import Noise, half_width
-from ._private import AS_STATED, BUDGET, EPSILON, PROMISED, Private, floats
-from ._stated import Grid, bare, bounds_of, grids, split
+from .differential_privacy.budget import Budget
+from .differential_privacy.noise import Noise, half_width
+from .differential_privacy.private_release import AS_STATED, BUDGET, EPSILON, PROMISED, Private, floats
+from .parameters.stated_domains import Grid, bare, bounds_of, grids, split
 
 _ASKED = re.compile(r"^\s*(count|sum|mean)\s*(?:\((.*)\))?\s*$", re.DOTALL)
 _FORMS = {"count": [(False, False), (True, True)], "sum": [(True, False)], "mean": [(True, False)]}

@@ -19,22 +19,22 @@ import numpy as np
 import pyarrow as pa
 
 from ..core.arrow import integers, take
-from ..core.budget import Budget
-from ..core.chance import Chance
 from ..core.column import FloatArray, IntArray
 from ..core.counts import Counts, pack
 from ..core.errors import Infeasible, InputError
 from ..core.mechanism import MechanismCard, Progress
 from ..core.metric import Requirement
 from ..core.noun import dataclass
-from ..core.reading import Reading
+from ..core.randomness import Chance
 from ..core.release import Release
 from ..core.roles import Roles
+from ..core.stated_reading import Reading
 from ..core.table import Table
-from ._noise import Noise
-from ._numbers import names_in
-from ._private import AS_STATED, BUDGET, DOMAINS, EPSILON, OUTSIDE, PROMISED, Private
-from ._stated import Domain, Outside, cells, entries
+from .differential_privacy.budget import Budget
+from .differential_privacy.noise import Noise
+from .differential_privacy.private_release import AS_STATED, BUDGET, DOMAINS, EPSILON, OUTSIDE, PROMISED, Private
+from .microdata.numeric_columns import names_in
+from .parameters.stated_domains import Domain, Outside, cells, entries
 
 Pair = tuple[int, int]
 MOST_ROWS = 100_000_000

@@ -18,7 +18,7 @@ from ..core.roles import Roles
 from ..core.table import Table
 from ..search.full_domain import optimal_generalization
 from ..search.losses import Wanted
-from ._steered import Steered
+from .parameters.class_requirements import Steered
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from ..core.table import Table
 from ..search.full_domain import release_of
 from ..search.lattice import Lattice, Levels
 from ..search.problem import pose
-from ._by_column import by_column
-from ._steered import Steered
+from .parameters.class_requirements import Steered
+from .parameters.column_numbers import by_column
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,8 @@ from ..core.table import Table
 from ..core.words import counted
 from ..metrics.privacy.hipaa_rules import hipaa_rules
 from ..profile import hipaa as rules
-from ._numbers import names_in
-from ._rows import Rows
+from .microdata.numeric_columns import names_in
+from .microdata.rows import Rows
 
 _WHO = "hipaa"
 _LISTS = ("age", "zip", "date", "ignore")

@@ -17,7 +17,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..core.chance import Chance
 from ..core.column import FloatArray, IntArray
 from ..core.counts import pack
 from ..core.cover import BoolArray
@@ -25,12 +24,13 @@ from ..core.errors import Infeasible, InputError
 from ..core.mechanism import Mechanism, MechanismCard, Progress
 from ..core.metric import Requirement
 from ..core.noun import dataclass
+from ..core.randomness import Chance
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ..metrics.privacy.isolation import MOST, crowd, isolation
-from ._numbers import columns_of, grid_note, grid_of, is_whole, released, round_to
-from ._rows import Rows
+from .microdata.numeric_columns import columns_of, grid_note, grid_of, is_whole, released, round_to
+from .microdata.rows import Rows
 
 DRAWS = 100
 """How often a row that isolates is drawn again, at most."""

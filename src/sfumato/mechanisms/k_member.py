@@ -15,20 +15,20 @@ from ..core.classes import Classes, Sensitive
 from ..core.column import FloatArray, IntArray
 from ..core.counts import pack
 from ..core.cover import BoolArray
-from ..core.ends import STYLES, Style
 from ..core.errors import InputError
 from ..core.mechanism import MechanismCard, Progress, check_choices
 from ..core.metric import Requirement
 from ..core.noun import dataclass
+from ..core.range_ends import STYLES, Style
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ._axes import Axis, axes_of
-from ._clusters import Clusters, Loss, Pool, Ruler
-from ._demands import Demands
-from ._partition import Parts, partition
-from ._spelled import labels_of, recoding_of
-from ._steered import Steered
+from .parameters.class_requirements import Steered
+from .partition.axes import Axis, axes_of
+from .partition.class_demands import Demands
+from .partition.clusters import Clusters, Loss, Pool, Ruler
+from .partition.labels import labels_of, recoding_of
+from .partition.parts import Parts, partition
 
 _VALUES = 256
 """Sensitive values that are each tried before the next row is chosen."""

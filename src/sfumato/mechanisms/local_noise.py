@@ -14,7 +14,6 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ..core.budget import Budget, spell
 from ..core.column import FloatArray
 from ..core.errors import InputError
 from ..core.mechanism import MechanismCard, Progress
@@ -23,10 +22,11 @@ from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ._numbers import released
-from ._private import AS_STATED, BUDGET, VALUES, Private
-from ._rows import Rows
-from ._stated import grids
+from .differential_privacy.budget import Budget, spell
+from .differential_privacy.private_release import AS_STATED, BUDGET, VALUES, Private
+from .microdata.numeric_columns import released
+from .microdata.rows import Rows
+from .parameters.stated_domains import grids
 
 
 @dataclass(frozen=True)

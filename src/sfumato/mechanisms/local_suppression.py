@@ -36,9 +36,9 @@ from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Recoding, Table
 from ..core.words import percent
-from ._by_column import by_column
-from ._demands import Demands
-from ._steered import Steered
+from .parameters.class_requirements import Steered
+from .parameters.column_numbers import by_column
+from .partition.class_demands import Demands
 
 _SETS = 4096
 """Sets of columns that are looked at, the cheapest first."""

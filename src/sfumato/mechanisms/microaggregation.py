@@ -17,22 +17,31 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ..core.chance import Chance
 from ..core.column import FloatArray, IntArray
 from ..core.counts import pack
 from ..core.errors import Infeasible, InputError
 from ..core.mechanism import MechanismCard, Progress, check_choices
 from ..core.metric import Requirement
 from ..core.noun import dataclass
+from ..core.randomness import Chance
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ..core.words import percent
 from ..metrics.privacy.k_anonymity import k_anonymity
-from ._mdav import Points, along, mdav
-from ._numbers import check_size, columns_of, grid_note, grid_of, is_whole, names_in, released, round_to
-from ._rows import Rows
-from ._steered import Steered
+from .microdata.mdav import Points, along, mdav
+from .microdata.numeric_columns import (
+    check_size,
+    columns_of,
+    grid_note,
+    grid_of,
+    is_whole,
+    names_in,
+    released,
+    round_to,
+)
+from .microdata.rows import Rows
+from .parameters.class_requirements import Steered
 
 
 @dataclass(frozen=True)

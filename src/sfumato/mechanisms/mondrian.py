@@ -1,8 +1,8 @@
 """Mondrian: cut the table along one quasi-identifier after the other, as long as every part meets every requirement.
 
-LeFevre, DeWitt, Ramakrishnan 2006. The table is counted once into distinct weighted tuples; `_partition` cuts these, and
+LeFevre, DeWitt, Ramakrishnan 2006. The table is counted once into distinct weighted tuples; `partition.parts` cuts these, and
 the engine replaces the rows' values by one join. The cost follows distinct tuples, not rows. Under (n,t)-closeness a cut is
-judged by what the part was cut from (`_lineage`), and cuts that the metric does not agree to are undone.
+judged by what the part was cut from (`partition.lineage`), and cuts that the metric does not agree to are undone.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from ..core.arrow import strings
-from ..core.chance import Chance
 from ..core.column import IntArray, encode
-from ..core.counted import CountedTable
+from ..core.counted_table import CountedTable
 from ..core.counts import Counts, pack
 from ..core.cover import BoolArray
-from ..core.ends import STYLES, Style
 from ..core.errors import Infeasible
 from ..core.mechanism import MechanismCard, Progress, check_choices
 from ..core.metric import Requirement
 from ..core.noun import dataclass
+from ..core.randomness import Chance
+from ..core.range_ends import STYLES, Style
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ..metrics.privacy.n_t_closeness import n_t_closeness
-from ._axes import Axis, axes_of
-from ._demands import Demands
-from ._lineage import Lineage, Near
-from ._partition import Parts, along, partition_tree
-from ._spelled import labels_of, recoding_of
-from ._steered import Steered
+from .parameters.class_requirements import Steered
+from .partition.axes import Axis, axes_of
+from .partition.class_demands import Demands
+from .partition.labels import labels_of, recoding_of
+from .partition.lineage import Lineage, Near
+from .partition.parts import Parts, along, partition_tree
 
 
 @dataclass(frozen=True)

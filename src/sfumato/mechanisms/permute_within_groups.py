@@ -11,20 +11,20 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ..core.arrow import take
-from ..core.chance import Chance
 from ..core.column import IntArray, encode
 from ..core.counts import pack
 from ..core.errors import InputError
 from ..core.mechanism import Mechanism, MechanismCard, Progress, check_choices
 from ..core.metric import Requirement
 from ..core.noun import dataclass
+from ..core.randomness import Chance
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ..metrics.privacy.alpha_anonymity import alpha_anonymity
 from ..metrics.privacy.distinct_l_diversity import distinct_l_diversity
-from ._rows import Rows
 from .anatomy import anatomize, check_group, ready
+from .microdata.rows import Rows
 from .mondrian import Mondrian
 
 

@@ -1,7 +1,7 @@
 """Personalized generalization: what each person asked to be kept from decides how far sensitive values are generalized.
 
 Xiao and Tao 2006; Manta 3.2.5. Quasi-identifiers first, alike in all rows, so that classes form; then the sensitive value of
-single rows up its taxonomy (`_guarded`). The greedy algorithm goes top-down: everything starts suppressed, and the division
+single rows up its taxonomy (`partition.guarding_nodes`). The greedy algorithm goes top-down: everything starts suppressed, and the division
 that lowers the loss of quasi-identifiers and sensitive values together most is made, while one does. The cost follows distinct
 tuples: Adult takes seconds.
 """
@@ -27,12 +27,12 @@ from ..metrics.privacy.k_anonymity import k_anonymity
 from ..metrics.privacy.personalized_breach import personalized_breach
 from ..search.full_domain import optimal_generalization
 from ..search.lattice import Ladder
-from ._axes import Axis
-from ._demands import Demands
-from ._guarded import Guarded, Raised
-from ._rows import Rows
-from ._specialize import specialize
-from ._steered import Steered
+from .microdata.rows import Rows
+from .parameters.class_requirements import Steered
+from .partition.axes import Axis
+from .partition.class_demands import Demands
+from .partition.guarding_nodes import Guarded, Raised
+from .partition.specialization import specialize
 
 
 @dataclass(frozen=True)

@@ -16,18 +16,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..core.arrow import strings, take
-from ..core.chance import Chance
 from ..core.column import FloatArray, IntArray
 from ..core.counts import Counts
 from ..core.errors import InputError
 from ..core.files import write_whole
 from ..core.mechanism import Mechanism, MechanismCard, Progress
 from ..core.noun import dataclass
+from ..core.randomness import Chance
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ._numbers import names_in
-from ._rows import Rows
+from .microdata.numeric_columns import names_in
+from .microdata.rows import Rows
 
 MOST = 2_000
 """Values that a column may have: a matrix has the square of them."""

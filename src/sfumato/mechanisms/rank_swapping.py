@@ -10,16 +10,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..core.arrow import take
-from ..core.chance import Chance
 from ..core.column import IntArray
 from ..core.errors import InputError
 from ..core.mechanism import Mechanism, MechanismCard, Progress
 from ..core.noun import dataclass
+from ..core.randomness import Chance
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ._numbers import names_in
-from ._rows import Rows
+from .microdata.numeric_columns import names_in
+from .microdata.rows import Rows
 
 
 @dataclass(frozen=True)

@@ -13,19 +13,19 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ..core.chance import Chance
 from ..core.column import FloatArray
 from ..core.errors import InputError
 from ..core.mechanism import Mechanism, MechanismCard, Progress, check_choices
 from ..core.metric import spell_number
 from ..core.noun import dataclass
+from ..core.randomness import Chance
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ..core.words import percent
-from ._by_column import by_column
-from ._numbers import columns_of, names_in, released
-from ._rows import Rows
+from .microdata.numeric_columns import columns_of, names_in, released
+from .microdata.rows import Rows
+from .parameters.column_numbers import by_column
 
 NEAR = 2e-15
 """What division in floating point is off at most, beside the quotient: no remainder."""

@@ -14,18 +14,18 @@ import numpy as np
 from ..core.arrow import strings, take
 from ..core.column import FloatArray
 from ..core.cover import BoolArray
-from ..core.ends import Ends
 from ..core.errors import Infeasible, InputError
 from ..core.hierarchy import TOP
 from ..core.ladders import number
 from ..core.mechanism import Mechanism, MechanismCard, Progress
 from ..core.noun import dataclass
+from ..core.range_ends import Ends
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ._by_column import by_column
-from ._numbers import columns_of
-from ._rows import Rows
+from .microdata.numeric_columns import columns_of
+from .microdata.rows import Rows
+from .parameters.column_numbers import by_column
 
 _WHO = "top_bottom_coding"
 End = Literal["top", "bottom"]

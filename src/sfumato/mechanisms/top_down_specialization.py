@@ -1,7 +1,7 @@
 """Top-down specialization: from everything suppressed, divide the value that tells most of a class column for the privacy it costs.
 
 Fung, Wang, Yu 2005. The table is counted once into distinct weighted tuples; a step looks only at the groups that it divides
-(`_specialize`), so Adult takes a second or two, and a million rows of few distinct tuples not more.
+(`partition.specialization`), so Adult takes a second or two, and a million rows of few distinct tuples not more.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ._axes import Axis, axes_of
-from ._demands import Demands
-from ._specialize import as_parts, specialize
-from ._spelled import recoding_of
-from ._steered import Steered
+from .parameters.class_requirements import Steered
+from .partition.axes import Axis, axes_of
+from .partition.class_demands import Demands
+from .partition.labels import recoding_of
+from .partition.specialization import as_parts, specialize
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from ..core.errors import Unavailable
 from ..core.roles import Roles
 from ..metrics.privacy.accuracy_gain import top_share
 from ..metrics.privacy.knowledge_gain import variation
-from .bad import BadWork
+from .bad_utility import BadWork
 from .folds import Predicted
 from .outcome import Figure, Gains
 

@@ -10,10 +10,10 @@ from typing import Any
 from ..core.errors import Unavailable
 from ..core.release import Release
 from ..core.roles import Roles
-from .bad import BadWork
+from .bad_utility import BadWork
 from .folds import Cache, Job, Progress, deal, predict
 from .gains import gains
-from .good import GoodWork
+from .good_utility import GoodWork
 from .miners import need
 from .outcome import Mined
 from .rows import align

@@ -51,7 +51,7 @@ def carry_out(
 def release_of(candidate: Candidate, table: Table, roles: Roles, plan: Plan) -> Release:
     """A candidate as a release."""
     from ..engines import read as open_table
-    from ..engines.spelled import alike
+    from ..engines.local_spelling import alike
     from ..mechanisms import mechanism
     from ..metrics import require
 

@@ -14,8 +14,8 @@ import numpy as np
 from ..core.column import FloatArray, IntArray
 from ..core.noun import dataclass
 from ..core.sizes import LARGEST
+from .column_views import View
 from .relations import Arithmetic
-from .views import View
 
 SCREENED = 32
 """Differences by which sets of columns are ruled out."""

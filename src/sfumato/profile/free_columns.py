@@ -28,8 +28,8 @@ from ..core.noun import dataclass
 from ..core.table import Table
 from ..core.words import counted, percent
 from .arithmetic import LOOKED_AT, chosen_rows, lines, numbers_of, sums
+from .column_views import views
 from .relations import Contains, Equal, Map, Relation
-from .views import views
 
 ALONE_BY_ONE = 0.05
 """The share of rows that a single free column may set apart; a sensitive one, which others are taken not to know, up to the next."""

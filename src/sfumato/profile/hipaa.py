@@ -31,11 +31,10 @@ from ..core.arrow import strings
 from ..core.column import Column, FloatArray, IntArray
 from ..core.cover import read_set
 from ..core.hierarchy import TOP
-from . import _hipaa_shapes as shape
-from . import words
+from . import hipaa_patterns, name_lexicon
 from .kinds import Mask, matches
 
-SMALL_AREAS = shape.words_of("036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893")
+SMALL_AREAS = hipaa_patterns.words_of("036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893")
 """Three-digit ZIP code areas of 20,000 people or fewer by the census of 2000, as HHS lists them."""
 OLDEST = 120
 """An interval of ages that reaches so far has no end that tells anything."""
@@ -49,20 +48,20 @@ HALF = 0.5
 
 
 def _key(name: str) -> str:
-    concept = words.concept(name)
+    concept = name_lexicon.concept(name)
     return concept.key if concept is not None else ""
 
 
 def _head(name: str) -> str:
     """The word of a name that says what it is: the last before "of" or "per", numbers aside."""
-    tokens = [token for token in words.tokens(name) if not token.isdigit()]
-    cut = next((i for i, token in enumerate(tokens) if i and token in shape.BETWEEN), len(tokens))
+    tokens = [token for token in name_lexicon.tokens(name) if not token.isdigit()]
+    cut = next((i for i, token in enumerate(tokens) if i and token in hipaa_patterns.BETWEEN), len(tokens))
     return tokens[cut - 1] if tokens else ""
 
 
 def is_age(name: str) -> bool:
     """Whether a column is named after ages, in years or in parts of one."""
-    tokens = set(words.tokens(name))
+    tokens = set(name_lexicon.tokens(name))
     if tokens & {"percentile", "percent", "pct", "zscore"}:
         return False
     short = any(re.fullmatch(r"age(?:grp|gp|cat|bin|band|range|yrs?|years?|dx)", token) for token in tokens)
@@ -71,18 +70,20 @@ def is_age(name: str) -> bool:
 
 def per_year(name: str) -> int:
     """How many of the units that ages are told in are a year: 12 for months."""
-    return next((shape.PER_YEAR[token] for token in words.tokens(name) if token in shape.PER_YEAR), 1)
+    return next(
+        (hipaa_patterns.PER_YEAR[token] for token in name_lexicon.tokens(name) if token in hipaa_patterns.PER_YEAR), 1
+    )
 
 
 def is_postal(column: Column, n: IntArray) -> bool:
     """Whether a column is named after postal codes, or mostly holds ZIP codes of nine digits or after a state."""
-    named = _key(column.name) == "postal" or bool(set(words.tokens(column.name)) & {"zcta", "pcode"})
-    return named or _mostly(column, n, shape.AREAS)
+    named = _key(column.name) == "postal" or bool(set(name_lexicon.tokens(column.name)) & {"zcta", "pcode"})
+    return named or _mostly(column, n, hipaa_patterns.AREAS)
 
 
 def is_birth(name: str) -> bool:
     """Whether a column is named after births, and not after what was weighed or counted at one."""
-    tokens = {*words.tokens(name)}
+    tokens = {*name_lexicon.tokens(name)}
     return _key(name) == "birth" or (
         bool(tokens & {"birth", "births", "born"}) and bool(tokens & {"year", "yr", "date", "dt"})
     )
@@ -95,35 +96,41 @@ def is_date(name: str) -> bool:
 
 def _is_dated(name: str) -> bool:
     """Whether a name says a date itself, so that what is not a year tells a part of one."""
-    head, tokens = _head(name), words.tokens(name)
-    if not tokens or set(tokens) & shape.RELATIVE or head in shape.NOT_DATED:
+    head, tokens = _head(name), name_lexicon.tokens(name)
+    if not tokens or set(tokens) & hipaa_patterns.RELATIVE or head in hipaa_patterns.NOT_DATED:
         return False
-    return head in shape.DATED or head.endswith("date") or tokens[0] in ("date", "datetime", "timestamp")
+    return head in hipaa_patterns.DATED or head.endswith("date") or tokens[0] in ("date", "datetime", "timestamp")
 
 
 def is_place(column: Column, n: IntArray) -> bool:
     """Whether a column is named after units smaller than a state, and holds something else than states; or its values say so."""
-    tokens = set(words.tokens(column.name))
-    named = bool(tokens & shape.PLACES) or {"block", "group"} <= tokens
-    if tokens & shape.PLACES <= {"fips", "geoid"} and "state" in tokens:
+    tokens = set(name_lexicon.tokens(column.name))
+    named = bool(tokens & hipaa_patterns.PLACES) or {"block", "group"} <= tokens
+    if tokens & hipaa_patterns.PLACES <= {"fips", "geoid"} and "state" in tokens:
         named = False
-    if named and any(text.casefold().strip() not in shape.STATES | shape.FLAGS for text in texts(column)):
+    if named and any(
+        text.casefold().strip() not in hipaa_patterns.STATES | hipaa_patterns.FLAGS for text in texts(column)
+    ):
         return True
-    return _mostly(column, n, shape.TOWNS)
+    return _mostly(column, n, hipaa_patterns.TOWNS)
 
 
 def _named_direct(column: Column, n: IntArray) -> bool:
     """Whether a name says that a column names, numbers or reaches people."""
-    concept, tokens = words.concept(column.name), words.tokens(column.name)
+    concept, tokens = name_lexicon.concept(column.name), name_lexicon.tokens(column.name)
     if concept is not None and concept.role == "identifiers":
         return True
     said = set(tokens)
-    if said & shape.REACHES or "".join(tokens) in shape.BY_THEMSELVES or shape.NUMBERED.search("_".join(tokens)):
+    if (
+        said & hipaa_patterns.REACHES
+        or "".join(tokens) in hipaa_patterns.BY_THEMSELVES
+        or hipaa_patterns.NUMBERED.search("_".join(tokens))
+    ):
         return True
-    if "name" in said and said & shape.KIN:
+    if "name" in said and said & hipaa_patterns.KIN:
         return True
     rows = int(n[: len(column.values)].sum())  # any other code: a number of its own for nearly every row
-    return _head(column.name) in shape.ID and rows >= ROWS and len(column.values) >= ALONE * rows
+    return _head(column.name) in hipaa_patterns.ID and rows >= ROWS and len(column.values) >= ALONE * rows
 
 
 def is_direct(column: Column, n: IntArray) -> bool:
@@ -139,10 +146,12 @@ def is_direct(column: Column, n: IntArray) -> bool:
         reaches = (local == np.floor(local)) & (local >= 2e9) & (local < 1e10) & (local % 1e7 >= 2e6)
         return _share(column, n, reaches) >= ALONE
     values = _spelled(column)
-    if not matches(values, shape.ANY_SHAPE).any():  # one look instead of a dozen: nearly every column ends here
+    if not matches(
+        values, hipaa_patterns.ANY_SHAPE
+    ).any():  # one look instead of a dozen: nearly every column ends here
         return False
-    return any(matches(values, pattern).any() for pattern in shape.ANYWHERE) or any(
-        _mostly(column, n, pattern) for pattern in shape.MOSTLY
+    return any(matches(values, pattern).any() for pattern in hipaa_patterns.ANYWHERE) or any(
+        _mostly(column, n, pattern) for pattern in hipaa_patterns.MOSTLY
     )
 
 
@@ -165,28 +174,35 @@ def fine_dates(column: Column, n: IntArray, *, date: bool = False) -> Mask:
     if column.numbers is not None:
         return _fine_numbers(column, n, column.numbers[:count], named=named, date=date)
     values = _spelled(column)
-    years = matches(values, shape.WHOLE_YEARS)
-    sure, perhaps = matches(values, shape.SURE) & ~years, matches(values, shape.PERHAPS) & ~years
-    if _head(column.name) in shape.PARTS and not set(words.tokens(column.name)) & shape.RELATIVE:
+    years = matches(values, hipaa_patterns.WHOLE_YEARS)
+    sure, perhaps = matches(values, hipaa_patterns.SURE) & ~years, matches(values, hipaa_patterns.PERHAPS) & ~years
+    if (
+        _head(column.name) in hipaa_patterns.PARTS
+        and not set(name_lexicon.tokens(column.name)) & hipaa_patterns.RELATIVE
+    ):
         return sure | perhaps | matches(values, r"^\s*(?:[QqWw]|[Qq]tr|[Ww]k)?[ .-]?[0-9]{1,2}\s*$")
     if named:
-        perhaps |= matches(values, shape.IF_NAMED)
+        perhaps |= matches(values, hipaa_patterns.IF_NAMED)
         if date or _is_dated(column.name):
             perhaps |= np.array([_left(text) for text in column.texts[:count]], dtype=bool) & ~years
-    judged = sure | (perhaps & ~matches(values, shape.RATIO))  # 1:40 is a titer more often than a time
+    judged = sure | (perhaps & ~matches(values, hipaa_patterns.RATIO))  # 1:40 is a titer more often than a time
     return sure | perhaps if named or _share(column, n, judged) >= HALF else sure
 
 
 def _left(text: str | None) -> bool:
     """Whether there is a digit in it that is not one of a year."""
-    return bool(re.search(r"\d", shape.COARSE.sub("", text or "")))
+    return bool(re.search(r"\d", hipaa_patterns.COARSE.sub("", text or "")))
 
 
 def _fine_numbers(column: Column, n: IntArray, x: FloatArray, *, named: bool, date: bool) -> Mask:
     """Numbers that are dates: 20200304, and those of months, weeks or days in a column that is named so."""
-    head, relative = _head(column.name), set(words.tokens(column.name)) & shape.RELATIVE
+    head, relative = _head(column.name), set(name_lexicon.tokens(column.name)) & hipaa_patterns.RELATIVE
     whole = x == np.floor(x)
-    if head in shape.PARTS and not relative and bool((whole & (x >= (head not in shape.FROM_ZERO)) & (x <= 53)).all()):
+    if (
+        head in hipaa_patterns.PARTS
+        and not relative
+        and bool((whole & (x >= (head not in hipaa_patterns.FROM_ZERO)) & (x <= 53)).all())
+    ):
         return np.ones(len(x), dtype=bool)
     if (date or _is_dated(column.name)) and not np.isin(x, (0, 1)).all():  # seconds since 1970, days since 1900, 200304
         years: Mask = whole & (x >= 1600) & (x < 2200)
@@ -222,23 +238,23 @@ def old_ages(column: Column) -> tuple[Mask, Mask]:
 
 def _age(text: str, per: int) -> tuple[bool, bool]:
     """Whether a label is wholly above 89, and whether it holds every such age."""
-    if unit := shape.UNIT.search(text):
-        per = next(many for short, many in shape.PER_YEAR.items() if unit[1].casefold().startswith(short))
+    if unit := hipaa_patterns.UNIT.search(text):
+        per = next(many for short, many in hipaa_patterns.PER_YEAR.items() if unit[1].casefold().startswith(short))
     last = 89 if per == 1 else 90 * per - 1
-    if masked := shape.MASKED.match(text):
+    if masked := hipaa_patterns.MASKED.match(text):
         return float(masked[1] + "0" * len(masked[2])) > last, False
-    found = [float(x) for x in shape.NUMBER.findall(text)]
-    if not found or shape.BELOW.search(text):
-        return not found and bool(shape.SPELLED.search(text)), False
-    low, beyond = min(found), bool(shape.BEYOND.search(text))
-    high = math.inf if shape.OPEN.search(text) else max(found)
+    found = [float(x) for x in hipaa_patterns.NUMBER.findall(text)]
+    if not found or hipaa_patterns.BELOW.search(text):
+        return not found and bool(hipaa_patterns.SPELLED.search(text)), False
+    low, beyond = min(found), bool(hipaa_patterns.BEYOND.search(text))
+    high = math.inf if hipaa_patterns.OPEN.search(text) else max(found)
     over = low >= last + 1 or (beyond and low >= last)
     return over, over and ((low == last + 1 and not beyond) or last <= low < last + 1) and high >= OLDEST * per
 
 
 def ages_within(column: Column) -> bool:
     """Whether texts tell an age above 89: 91 year old."""
-    return column.numbers is None and bool(matches(_spelled(column), shape.OLD).any())
+    return column.numbers is None and bool(matches(_spelled(column), hipaa_patterns.OLD).any())
 
 
 def old_births(column: Column, year: int) -> tuple[Mask, Mask]:
@@ -257,17 +273,17 @@ def _born(text: str, last: int) -> tuple[bool, bool]:
 
 def only_dates(text: str) -> bool:
     """Whether a label holds no words beside dates."""
-    return all(shape.IN_DATES.fullmatch(word) for word in shape.LETTERS.findall(text))
+    return all(hipaa_patterns.IN_DATES.fullmatch(word) for word in hipaa_patterns.LETTERS.findall(text))
 
 
 def years(text: str) -> list[int]:
     """The years that a label names; of a decade its first and last."""
-    if re.match(rf"{shape.Y}{shape.M}{shape.D}(?:T|$|[0-9]{{4}}$|[0-9]{{6}}$)", text):
+    if re.match(rf"{hipaa_patterns.Y}{hipaa_patterns.M}{hipaa_patterns.D}(?:T|$|[0-9]{{4}}$|[0-9]{{6}}$)", text):
         return [int(text[:4])]
     text = re.sub(r"^(\d+[./-]\d+[./-]\d+)[ T]\d{4}$", r"\1", text)  # a time without a colon is no year
     return [
         year
-        for four, decade in shape.FOUR.findall(text)
+        for four, decade in hipaa_patterns.FOUR.findall(text)
         for year in ([int(four), int(four) + 9] if decade else [int(four)])
     ]
 
@@ -292,10 +308,10 @@ def _code(text: str | None) -> bool:
     for part in read_set(text) if text and text.startswith("{") and text.endswith("}") else [text or ""]:
         if not re.search(r"\d", part):
             areas.append("")
-        elif found := shape.CODE.match(part):
+        elif found := hipaa_patterns.CODE.match(part):
             # 36 is 036 whose zero was lost, 36*** is not
             areas.append(found[1] if found[2].strip(" -") else found[1].zfill(3))
-        elif (ends := shape.CODES.match(part)) and (
+        elif (ends := hipaa_patterns.CODES.match(part)) and (
             between := _areas(int(ends[1]), int(ends[2]), closed=ends[3] == "]")
         ):
             areas += between

@@ -17,7 +17,7 @@ from ..core.arrow import numpy, strings
 from ..core.column import Column, FloatArray, encode
 from ..core.counts import Counts
 from ..core.noun import dataclass
-from . import words
+from . import name_lexicon
 from .orders import MOST_LEVELS, order
 
 Kind = Literal["numeric", "ordinal", "date", "code", "category", "text", "identifier", "constant"]
@@ -133,7 +133,7 @@ def _numbers(name: str, column: Column, distinct: int, filled: int, about: float
     if column.numbers is None:
         return Guess("category", "values of a kind that is not looked into")
     x = column.numbers[np.isfinite(column.numbers)]
-    concept = words.concept(name)
+    concept = name_lexicon.concept(name)
     key = concept.key if concept else ""
     if not len(x) or not bool(np.all(x == np.floor(x))):
         return Guess("numeric", "numbers with decimals")
@@ -151,9 +151,9 @@ def _numbers(name: str, column: Column, distinct: int, filled: int, about: float
         return Guess("category", "two whole numbers")
     if low >= 1900 and high <= 2100 and high > low:
         return Guess("numeric", "whole numbers that look like years")
-    if "code" in words.tokens(name) and low >= 100 and len(str(int(low))) == len(str(int(high))):
+    if "code" in name_lexicon.tokens(name) and low >= 100 and len(str(int(low))) == len(str(int(high))):
         return Guess("code", "whole numbers of one length in a column named after codes")
-    if "id" in words.tokens(name):
+    if "id" in name_lexicon.tokens(name):
         return Guess("category", "whole numbers that only name something, by the column's name")
     if distinct <= _FEW_LEVELS and high - low < 2 * distinct and filled >= 2 * distinct:
         return Guess("ordinal", "a few levels written as whole numbers")
@@ -162,7 +162,7 @@ def _numbers(name: str, column: Column, distinct: int, filled: int, about: float
 
 def _texts(name: str, column: Column, n: npt.NDArray[np.int64], distinct: int, filled: int, about: float) -> Guess:
     values = column.values
-    concept = words.concept(name)
+    concept = name_lexicon.concept(name)
     key = concept.key if concept else ""
     rows = n / n.sum()
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core.roles import Roles, spell_key, spell_toml
 from ..core.sizes import LARGEST
-from .suggest import Seen
+from .suggestions import Seen
 
 _SAID = (
     "For mechanisms with differential privacy alone (dp_... and local_noise), which learn nothing from the rows. What follows was read",

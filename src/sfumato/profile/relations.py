@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ..core.column import Column, FloatArray, IntArray
 from ..core.counts import Counts, pack
 from ..core.noun import dataclass
-from .views import View, views
+from .column_views import View, views
 
 ENOUGH = 0.95
 """The share of rows in which a relation must hold to be one."""

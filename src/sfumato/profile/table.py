@@ -21,13 +21,13 @@ from ..core.people import several_rows
 from ..core.roles import Roles
 from ..core.table import Table
 from ..core.words import counted, percent
-from . import suggest as suggesting
+from . import suggestions
 from .kinds import Kind, kind, sample_counts
+from .name_lexicon import Role
 from .proposals import proposals
-from .settle import settle
-from .suggest import Seen
+from .role_settlement import settle
+from .suggestions import Seen
 from .uniqueness import Addition, Combination, uniqueness
-from .words import Role
 
 VALUES = 100_000  # distinct values of one column that are looked at one by one; beyond it, a sample is
 SAMPLE = 2_000
@@ -145,9 +145,9 @@ def profile(table: Table, *, most: int = 3, quasi: Sequence[str] | None = None, 
         guess = kind(name, counts, sample, distinct, missing, rows)
         column = (counts if counts is not None else sample_counts(name, sample)).columns[0]
         seen.append(Seen(name, guess, column, distinct if counts is None else len(counts), missing, rows))
-    looks = suggesting.suggest(seen, quasi) | suggesting.named(roles)
+    looks = suggestions.suggest(seen, quasi) | suggestions.named(roles)
     found = settle(table, seen, looks, quasi_named=quasi is not None) if roles is None else looks
-    suggested = suggesting.roles(seen, found)
+    suggested = suggestions.roles(seen, found)
     alone = uniqueness(
         table, suggested.quasi, rows=rows, about={c.name: c.distinct for c in seen}, values=values, most=most
     )
@@ -166,7 +166,7 @@ def profile(table: Table, *, most: int = 3, quasi: Sequence[str] | None = None, 
         )
         for c in seen
     )
-    notes = (*suggesting.notes(seen, looks), *people_notes(table, suggested if roles is None else roles), *alone.notes)
+    notes = (*suggestions.notes(seen, looks), *people_notes(table, suggested if roles is None else roles), *alone.notes)
     return Profile(
         table.name,
         rows,

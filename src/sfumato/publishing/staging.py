@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..core.arrow import numpy, strings
+from ..core.atomic_files import discard, rename_together
 from ..core.column import IntArray, encode
 from ..core.counts import Counts, pack
 from ..core.errors import InputError, NotMet
@@ -18,11 +19,10 @@ from ..core.people import one_row_each
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Recoding, Table
-from ..core.together import discard, rename_together
 from ..core.waivers import Waivers, check_waivers
-from ..engines.neutralised import neutralised
+from ..engines.formula_escapes import neutralised
+from .published_file import read_published
 from .verification import Verification, verify_release
-from .written import read_published
 
 
 def companion_files(release: Release, path: Path) -> dict[str, Path]:

@@ -12,7 +12,7 @@ from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ..core.waivers import Waivers
-from ..engines.neutralised import plain
+from ..engines.formula_escapes import plain
 from ..profile.free_columns import Finding, refusal, waived_sentences
 from ..profile.free_release import free_of_release
 

@@ -8,7 +8,7 @@ from typing import Any
 from .. import __version__
 from ..core.files import write_whole
 from . import figures
-from .as_html import DRAWN
+from .html import DRAWN
 from .page import _javascript, _script_json, spell
 from .policy import policy
 

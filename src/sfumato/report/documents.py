@@ -9,12 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..core.chance import FINDABLE
 from ..core.errors import InputError
 from ..core.files import write_together, write_whole_bytes
 from ..core.leftovers import clear
+from ..core.randomness import FINDABLE
 from ..study.study import Result
-from . import as_html, as_markdown, as_pdf
+from . import html, markdown, pdf
 from .document import Callout, Document, Paragraph
 from .ema import ema
 from .external import external
@@ -54,7 +54,7 @@ def write_all(
     if unknown:
         raise InputError(f"No format {unknown[0]!r}; there are {', '.join(FORMATS)}.")
     if "pdf" in formats:
-        as_pdf.check()
+        pdf.check()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -121,6 +121,6 @@ def write(document: Document, path: Path) -> Path:
 def rendered(document: Document, form: str) -> bytes:
     """A document in one of the formats."""
     if form == "pdf":
-        return as_pdf.written(document)
-    text = as_html.written(document) if form == "html" else as_markdown.written(document)
+        return pdf.written(document)
+    text = html.written(document) if form == "html" else markdown.written(document)
     return text.encode()

@@ -11,8 +11,7 @@ from ..core.metric import spell_bound
 from ..metrics import told
 from ..study.findings import findings
 from ..study.study import Result
-from . import _parts as parts
-from . import glossary
+from . import glossary, shared_sections
 from .document import (
     Block,
     Bullets,
@@ -41,9 +40,9 @@ def ema(result: Result) -> Document:
         raise Unavailable("No candidate can be recommended, so there is no release to report on.")
     found = findings(result)
     release = found["release"]
-    name = parts.table_name(result)
+    name = shared_sections.table_name(result)
     blocks: list[Block] = [
-        *parts.unprotected(result),
+        *shared_sections.unprotected(result),
         Callout(
             "What this follows",
             [
@@ -71,7 +70,7 @@ def ema(result: Result) -> Document:
         "Report on identifiers, risk and utility",
         subtitle,
         blocks,
-        parts.footer(__version__),
+        shared_sections.footer(__version__),
         f"EMA and Health Canada form: {name}",
     )
 
@@ -104,7 +103,7 @@ def _identifiers(found: Mapping[str, Any]) -> Iterator[Block]:
         yield Paragraph(str(columns["unavailable"]))
         return
     direct = [each for each in columns["each"] if each["role"] in ("identifiers", "person", "guarding")]
-    rows: list[list[Text]] = [[code(each["name"]), parts.technique(each)] for each in direct]
+    rows: list[list[Text]] = [[code(each["name"]), shared_sections.technique(each)] for each in direct]
     yield Heading("Direct identifiers", 3)
     if rows:
         yield Grid(["column", "technique"], rows)
@@ -114,7 +113,7 @@ def _identifiers(found: Mapping[str, Any]) -> Iterator[Block]:
         )
     yield Heading("Quasi-identifiers", 3)
     lines: list[list[Text]] = [
-        [code(each["name"]), parts.technique(each), spell(each["loss"])]
+        [code(each["name"]), shared_sections.technique(each), spell(each["loss"])]
         for each in columns["each"]
         if each["role"] == "quasi"
     ]
@@ -135,7 +134,7 @@ def _identifiers(found: Mapping[str, Any]) -> Iterator[Block]:
         yield Heading("Other columns", 3)
         yield Grid(
             ["column", "taken as", "technique"],
-            [[code(e["name"]), parts.ROLES[e["role"]], parts.technique(e)] for e in others],
+            [[code(e["name"]), shared_sections.ROLES[e["role"]], shared_sections.technique(e)] for e in others],
         )
     yield Paragraph(
         "Dates: where they are moved, each person needs an offset of their own; one offset for the whole file would be undone by one "
@@ -159,7 +158,7 @@ def _risk(result: Result, chosen: int, found: Mapping[str, Any]) -> Iterator[Blo
                     glossary.knows(metric.card),
                     spell(score.value),
                     metric.sentence(score.value),
-                    parts.sure(score),
+                    shared_sections.sure(score),
                 ]
             )
     if rows:
@@ -174,7 +173,7 @@ def _risk(result: Result, chosen: int, found: Mapping[str, Any]) -> Iterator[Blo
     known = joined([code(column) for column in study.roles.quasi])
     yield Paragraph(["The adversary is taken to know of a person: ", *known, "."])
     yield Heading("Initial risk, threshold, residual risk", 3)
-    yield from parts.limits(result)
+    yield from shared_sections.limits(result)
     before, after = found["before"], release["after"]
     bounds = [r.bound for r in study.require if r.metric.card.name == "prosecutor_risk"]
     bounds += [1 / r.bound for r in study.require if r.metric.card.name == "k_anonymity" and r.bound >= 1]
@@ -199,16 +198,16 @@ def _risk(result: Result, chosen: int, found: Mapping[str, Any]) -> Iterator[Blo
                 f"EMA and Health Canada take {THRESHOLD} for clinical data that are made public; the largest residual risk is "
                 f"{spell(after['prosecutor'])}, {'not above' if met else 'above'} it."
             )
-    yield from parts.verdicts(result)
-    yield from parts.compared(before, after)
-    yield Paragraph(parts.suppressed(release["suppressed"]))
+    yield from shared_sections.verdicts(result)
+    yield from shared_sections.compared(before, after)
+    yield Paragraph(shared_sections.suppressed(release["suppressed"]))
 
 
 def _utility(result: Result, chosen: int, release: Mapping[str, Any]) -> Iterator[Block]:
     yield Heading("4. Utility")
     scores = {n: pair for n, pair in told(result.points[chosen].scores).items() if pair[0].card.about == "utility"}
     rows: list[list[Text]] = [
-        [code(name), spell(score.value), metric.sentence(score.value), parts.sure(score)]
+        [code(name), spell(score.value), metric.sentence(score.value), shared_sections.sure(score)]
         for name, (metric, score) in scores.items()
     ]
     if rows:
@@ -228,4 +227,4 @@ def _conclusion() -> Iterator[Block]:
         "Left for the owner: whether the residual risk is acceptable for this release, its recipients and the harm that a disclosure "
         "could do, and whether the utility suffices for the purpose."
     )
-    yield from parts.signature(["Conclusion", "Name and function", "Date", "Signature"])
+    yield from shared_sections.signature(["Conclusion", "Name and function", "Date", "Signature"])

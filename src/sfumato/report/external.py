@@ -19,8 +19,7 @@ from ..core.words import percent
 from ..metrics import told
 from ..study.findings import findings
 from ..study.study import Result
-from . import _parts as parts
-from . import glossary
+from . import glossary, shared_sections
 from .document import (
     Block,
     Bullets,
@@ -52,7 +51,7 @@ def external(result: Result) -> Document:
         raise Unavailable("No candidate can be recommended, so there is no release to write a note on.")
     release = findings(result)["release"]
     blocks = [
-        *parts.unprotected(result, counts=False),
+        *shared_sections.unprotected(result, counts=False),
         *_done(result, chosen, release),
         *_limits(result, chosen),
         *_utility(result, chosen, release),
@@ -99,7 +98,7 @@ def _done(result: Result, chosen: int, release: Mapping[str, Any]) -> Iterator[B
     if "unavailable" in columns:
         return
     lines: list[list[Text]] = [
-        [code(each["name"]), parts.ROLES[each["role"]], parts.technique(each, shares=False)]
+        [code(each["name"]), shared_sections.ROLES[each["role"]], shared_sections.technique(each, shares=False)]
         for each in columns["each"]
         if _published(each)
     ]

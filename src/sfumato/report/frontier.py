@@ -10,7 +10,7 @@ from ..core.roles import Roles
 from ..metrics import metric
 from ..search.frontier import Frontier
 from . import figures
-from .as_html import DRAWN
+from .html import DRAWN
 from .page import _javascript, _script_json, spell
 from .policy import policy
 

@@ -16,8 +16,7 @@ from ..study.advice import advice
 from ..study.findings import findings
 from ..study.inference import leaves
 from ..study.study import Result
-from . import _choice, _found, glossary
-from . import _parts as parts
+from . import choice_sections, finding_sections, glossary, shared_sections
 from .document import (
     Block,
     Bullets,
@@ -61,18 +60,18 @@ def internal(result: Result, *, reveal: bool = False) -> Document:
     blocks = [
         _answer(result, found),
         Heading("To whom, and what is asked"),
-        *parts.waived(result, findings=True),
-        *parts.limits(result),
-        *parts.verdicts(result),
-        *_choice.maps(result),
-        *_choice.candidates(result),
-        *_choice.why_not_others(result),
+        *shared_sections.waived(result, findings=True),
+        *shared_sections.limits(result),
+        *shared_sections.verdicts(result),
+        *choice_sections.maps(result),
+        *choice_sections.candidates(result),
+        *choice_sections.why_not_others(result),
         *_gives_away(result),
-        *_found.before_and_after(found),
-        *_found.riskiest(found, reveal),
-        *_found.exposed(found),
-        *_found.attacks(found),
-        *_found.groups(found),
+        *finding_sections.before_and_after(found),
+        *finding_sections.riskiest(found, reveal),
+        *finding_sections.exposed(found),
+        *finding_sections.attacks(found),
+        *finding_sections.groups(found),
         *_again(result, found),
         *_measures(result),
         *_mechanism(result),
@@ -80,7 +79,7 @@ def internal(result: Result, *, reveal: bool = False) -> Document:
         Fold("Glossary", [Terms([(strong(word), said) for word, said in glossary.WORDS.items()])]),
     ]
     return Document(
-        "Which release?", subtitle, blocks, parts.footer(__version__), f"Sfumato report: {study.table.name}"
+        "Which release?", subtitle, blocks, shared_sections.footer(__version__), f"Sfumato report: {study.table.name}"
     )
 
 
@@ -92,7 +91,7 @@ def _answer(result: Result, found: Mapping[str, Any]) -> Callout:
         return Callout("No candidate can be recommended", [Paragraph(why), *map(Paragraph, rest)], "beware")
     first = [Paragraph(text) for text in said.of("why", "means")]
     more = said.of("cost", "up", "down", "looked", "robust", "unplaced")
-    blank = parts.blanked(found["release"]["columns"])
+    blank = shared_sections.blanked(found["release"]["columns"])
     beware = [Paragraph([strong("Beware."), " ", text]) for text in [*([blank] if blank else []), *said.of("beware")]]
     title: list[str | Mark] = ["Take ", strong(result.points[chosen].candidate.name)]
     if free := leaves(result):
@@ -117,7 +116,7 @@ def _gives_away(result: Result) -> Iterator[Block]:
             value: list[str | Mark] = [spell(score.value), "\n", Mark(score.unit, "soft")]
             row: list[Text] = [code(name), value, metric.sentence(score.value)]
             row += [glossary.knows(metric.card)] if private else []
-            rows.append([*row, parts.sure(score)])
+            rows.append([*row, shared_sections.sure(score)])
         head: list[Column | str] = ["measure", Column("value", "right"), "in words"]
         head += ["an adversary would have to know"] if private else []
         yield Heading(title, 3)

@@ -14,7 +14,7 @@ from .. import __version__
 from ..core.errors import Unavailable
 from ..study.findings import findings
 from ..study.study import Result
-from . import _parts as parts
+from . import shared_sections
 from .document import (
     Block,
     Bullets,
@@ -40,10 +40,10 @@ def intruder(result: Result) -> Document:
     if chosen is None:
         raise Unavailable("No candidate can be recommended, so there is no release to attack.")
     release = findings(result)["release"]
-    name = parts.table_name(result)
+    name = shared_sections.table_name(result)
     quasi = joined([code(column) for column in result.study.roles.quasi])
     blocks: list[Block] = [
-        *parts.unprotected(result),
+        *shared_sections.unprotected(result),
         Callout("In short", [Paragraph(text) for text in _short(release)]),
         Heading("What the intruder knew"),
         Paragraph(
@@ -59,7 +59,7 @@ def intruder(result: Result) -> Document:
         *_linked(release),
         *_learned(release),
         Heading("What else was tried"),
-        *parts.wp29_grid(release),
+        *shared_sections.wp29_grid(release),
         Heading("What was not tried"),
         Bullets(
             [
@@ -74,7 +74,7 @@ def intruder(result: Result) -> Document:
         Paragraph(
             "Left for whoever signs: whether the means are reasonably likely to be used, and whether what was found can be accepted."
         ),
-        *parts.signature(["Conclusion", "Who played the intruder", "Reviewed by", "Date", "Signature"]),
+        *shared_sections.signature(["Conclusion", "Who played the intruder", "Reviewed by", "Date", "Signature"]),
     ]
     subtitle: list[str | Mark] = [
         f"For the DPIA on the release of {name}: ",
@@ -82,7 +82,11 @@ def intruder(result: Result) -> Document:
         ". Not to be published.",
     ]
     return Document(
-        "Motivated-intruder record", subtitle, blocks, parts.footer(__version__), f"Motivated-intruder record: {name}"
+        "Motivated-intruder record",
+        subtitle,
+        blocks,
+        shared_sections.footer(__version__),
+        f"Motivated-intruder record: {name}",
     )
 
 
@@ -115,7 +119,7 @@ def _linked(release: Mapping[str, Any]) -> Iterator[Block]:
                 spell(details.get("wrong")),
                 spell(candidates.get("least")),
                 spell(candidates.get("median")),
-                parts.rate(attack["success"]),
+                shared_sections.rate(attack["success"]),
                 percent(attack["baseline"]["value"]),
             ]
         )
@@ -135,7 +139,7 @@ def _linked(release: Mapping[str, Any]) -> Iterator[Block]:
         yield Terms(
             [
                 ("how hard", f"It takes {played[-1]['effort']}; a spreadsheet or a short program does it."),
-                ("how sure", parts.sure_of(played[-1])),
+                ("how sure", shared_sections.sure_of(played[-1])),
                 ("source", played[-1]["source"]),
             ]
         )
@@ -151,12 +155,16 @@ def _learned(release: Mapping[str, Any]) -> Iterator[Block]:
             yield Paragraph([code(name), f": could not be played. {attack['unavailable']}"])
             continue
         yield Terms(
-            [([code(name)], attack["sentence"]), ("how hard", attack["effort"]), ("how sure", parts.sure_of(attack))]
+            [
+                ([code(name)], attack["sentence"]),
+                ("how hard", attack["effort"]),
+                ("how sure", shared_sections.sure_of(attack)),
+            ]
         )
 
 
 def _limits(result: Result) -> Iterator[Block]:
     if result.study.require:
         yield Heading("Limits set for this release")
-        yield from parts.limits(result)
-        yield from parts.verdicts(result)
+        yield from shared_sections.limits(result)
+        yield from shared_sections.verdicts(result)

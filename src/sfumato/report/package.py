@@ -31,16 +31,16 @@ import numpy as np
 
 from .. import __version__
 from ..core import leftovers
-from ..core.chance import FINDABLE
+from ..core.atomic_files import discard, rename_together
 from ..core.errors import InputError, NotMet, Unavailable
 from ..core.formulas import formula_cells, formula_warning, neutralisable_cells, neutralised_note, neutralised_text
 from ..core.metric import Requirement, Verdict
 from ..core.noun import dataclass
 from ..core.people import OWNERS_WORD
+from ..core.randomness import FINDABLE
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ..core.together import discard, rename_together
 from ..core.waivers import Waivers
 from ..publishing import Verification, publish, read_published, verify_release
 from ..publishing.package_roles import write_roles
@@ -266,7 +266,7 @@ def _dictionary(release: Release, roles: Roles, *, neutralise_formulas: bool = F
 def treatments(release: Release, roles: Roles) -> dict[str, str]:
     """What was done to each column, in the words of the note: both are told what was counted in the release."""
     from ..inspect.changes import columns
-    from ._parts import technique
+    from .shared_sections import technique
 
     told = {} if release.joined_by is None else {release.joined_by: "added: says which rows belong together"}
     try:
@@ -301,7 +301,7 @@ def _readme(
     owners_word: bool,
     cells: str | None,
 ) -> str:
-    from .as_markdown import coded, escaped
+    from .markdown import coded, escaped
 
     names = ", ".join(map(coded, roles.quasi))
     lines = [

@@ -7,9 +7,9 @@ from pathlib import Path
 from ..core.files import write_whole
 from ..core.metric import Metric
 from ..study.study import Result
-from .as_html import javascript, written
 from .document import script_json as _script_json
 from .document import spell
+from .html import javascript, written
 from .internal import internal
 
 __all__ = ["_javascript", "_script_json", "spell", "words", "write"]

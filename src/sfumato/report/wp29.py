@@ -9,7 +9,7 @@ from .. import __version__
 from ..core.errors import Unavailable
 from ..study.findings import findings
 from ..study.study import Result
-from . import _parts as parts
+from . import shared_sections
 from .document import Block, Callout, Document, Heading, Mark, Paragraph, Terms, code, joined
 
 QUESTIONS = {
@@ -40,12 +40,12 @@ def wp29(result: Result) -> Document:
     if chosen is None:
         raise Unavailable("No candidate can be recommended, so there is no release to put to WP29's tests.")
     release = findings(result)["release"]
-    name = parts.table_name(result)
+    name = shared_sections.table_name(result)
     blocks: list[Block] = [
-        *parts.unprotected(result),
+        *shared_sections.unprotected(result),
         Callout("In short", [Paragraph(text) for text in short(release)], "answer"),
         Heading("The three tests"),
-        *parts.wp29_grid(release),
+        *shared_sections.wp29_grid(release),
         *_each(release),
         *_limits(result),
         Heading("How to read this"),
@@ -60,7 +60,7 @@ def wp29(result: Result) -> Document:
             "more or have other releases, were not tried here.",
             aside=True,
         ),
-        *parts.signature(["Assessed by", "Date", "Conclusion of the controller"]),
+        *shared_sections.signature(["Assessed by", "Date", "Conclusion of the controller"]),
     ]
     known = joined([code(column) for column in result.study.roles.quasi])
     subtitle: list[str | Mark] = [
@@ -71,7 +71,11 @@ def wp29(result: Result) -> Document:
         ".",
     ]
     return Document(
-        "Singling out, linkability, inference", subtitle, blocks, parts.footer(__version__), f"WP29 sheet: {name}"
+        "Singling out, linkability, inference",
+        subtitle,
+        blocks,
+        shared_sections.footer(__version__),
+        f"WP29 sheet: {name}",
     )
 
 
@@ -90,10 +94,12 @@ def short(release: Mapping[str, Any], *, worked: bool = False) -> Iterator[str]:
             yield f"{title}: not measured. {attack['unavailable']}"
             continue
         other = again.get(name)
-        stands = parts.held_against(attack, other if other is not None and "unavailable" not in other else None)
+        stands = shared_sections.held_against(
+            attack, other if other is not None and "unavailable" not in other else None
+        )
         if worked and not stands.worked:
             continue
-        rate = f"works in {parts.rate(attack['success'])} of the attacks, " if attack["attacked"] else ""
+        rate = f"works in {shared_sections.rate(attack['success'])} of the attacks, " if attack["attacked"] else ""
         yield f"{title}: {rate}{stands.words}."
 
 
@@ -106,14 +112,14 @@ def _each(release: Mapping[str, Any]) -> Iterator[Block]:
             yield Paragraph("No sensitive column is named, so there is nothing to infer.")
         for name, attack in attacks.items():
             if len(attacks) > 1 or kind == "inference":
-                yield Heading(parts.attack_title(name), 3)
+                yield Heading(shared_sections.attack_title(name), 3)
             if "unavailable" in attack:
                 yield Paragraph(f"Not measured: {attack['unavailable']}")
                 continue
             yield Terms(
                 [
-                    *parts.attack_terms(attack),
-                    ("without the release", f"{parts.rate(attack['baseline'])} by the baseline."),
+                    *shared_sections.attack_terms(attack),
+                    ("without the release", f"{shared_sections.rate(attack['baseline'])} by the baseline."),
                 ]
             )
 
@@ -121,5 +127,5 @@ def _each(release: Mapping[str, Any]) -> Iterator[Block]:
 def _limits(result: Result) -> Iterator[Block]:
     if result.study.require:
         yield Heading("Limits set for this release")
-        yield from parts.limits(result)
-        yield from parts.verdicts(result)
+        yield from shared_sections.limits(result)
+        yield from shared_sections.verdicts(result)

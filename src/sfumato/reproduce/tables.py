@@ -13,7 +13,7 @@ from ..core.arrow import integers, strings
 from ..core.column import FloatArray
 from ..core.counts import Counts
 from ..core.metric import Metric
-from ..core.recoded import recoded
+from ..core.recoded_release import recoded
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Recoding, Table

@@ -26,7 +26,7 @@ from ..core.pareto import frontier, ten_digits
 from ..core.roles import Roles
 from ..core.table import Table
 from ..metrics import metric
-from ._faces import At, best_of_faces, face
+from .faces import At, best_of_faces, face
 from .lattice import Lattice
 from .losses import Wanted
 from .problem import Best, Problem, pose

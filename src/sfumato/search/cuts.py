@@ -36,11 +36,11 @@ from ..core.people import one_row_each
 from ..core.roles import Roles
 from ..core.table import Table
 from ..metrics.privacy.mutual_information import information
-from . import _asked
-from ._path import best_path
-from ._ranges import Line, Ranges
+from . import cut_request
 from .additive import Additive, mutual_information
 from .additive import objective as named_objective
+from .best_path import best_path
+from .ordered_ranges import Line, Ranges
 
 _PLACES = 5_000
 """Places to cut that are looked at: 12.5 million ranges, and 0.1 GB."""
@@ -144,17 +144,17 @@ def optimal_cuts(
             f"those are {', '.join(roles.quasi) or 'none'}."
         )
     one_row_each(table, roles, "the search for cuts")
-    about = _asked.about(aim, roles, sensitive)
-    demands = _asked.demands(tuple(require), roles)
+    about = cut_request.about(aim, roles, sensitive)
+    demands = cut_request.demands(tuple(require), roles)
     split = tuple(dict.fromkeys(name for name in (*demands, about) if name is not None))
     for name in split:
         roles.check_column(name, table.columns, where=table.name, kind="sensitive")
-    held = _asked.held(levels or {}, roles, column)
+    held = cut_request.held(levels or {}, roles, column)
     counts = table.count((column, *held, *split))
     if not counts.rows:
         raise InputError(f"{table.name} has no rows.")
     line = Line.of(counts.column(column), roles)
-    ranges = Ranges.of(counts, line, _asked.groups(counts, held, roles), split, roles)
+    ranges = Ranges.of(counts, line, cut_request.groups(counts, held, roles), split, roles)
     before = None
     if aim is mutual_information and about is not None:
         whole = table.count((*roles.quasi, about))

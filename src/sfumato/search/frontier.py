@@ -25,8 +25,8 @@ from ..core.pareto import knee, ten_digits
 from ..core.roles import Roles
 from ..core.table import Table
 from ..metrics import metric
-from ._walk import CHECKS, Seen, Walk
 from .advice import nearest
+from .frontier_walk import CHECKS, Seen, Walk
 from .lattice import Levels
 from .losses import Wanted
 from .problem import Problem, pose

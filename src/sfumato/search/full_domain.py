@@ -22,9 +22,9 @@ from ..core.table import Table
 from .advice import nearest
 from .judge import Verdict
 from .lattice import Levels
+from .local_search import explore_wide
 from .optimal import LARGEST, explore
 from .problem import Problem, pose
-from .wide import explore_wide
 
 Watch = Callable[[int, float | None, float], None]
 """Told the nodes judged, the least loss found and the bound, from time to time."""

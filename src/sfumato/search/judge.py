@@ -24,7 +24,7 @@ import pyarrow as pa
 from ..core.arrow import integers, strings, take
 from ..core.classes import Classes, Sensitive
 from ..core.column import Column, FloatArray, IntArray
-from ..core.counted import CountedTable
+from ..core.counted_table import CountedTable
 from ..core.counts import Counts, exact, pack
 from ..core.cover import BoolArray
 from ..core.metric import Requirement, Score
@@ -33,8 +33,8 @@ from ..core.population import Cover
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Recoding, Table
-from .means import fraction, leave_out
-from .people import People
+from .mean_suppression import fraction, leave_out
+from .population import People
 from .rollup import Grouped, Rollup
 
 

@@ -11,13 +11,13 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import field
 
-from ..core.asked import sensitive_columns
-from ..core.counted import CountedTable
+from ..core.counted_table import CountedTable
 from ..core.errors import InputError
 from ..core.metric import Metric, Requirement
 from ..core.noun import dataclass
 from ..core.parameter import Words
 from ..core.people import one_row_each
+from ..core.required_columns import sensitive_columns
 from ..core.roles import Roles
 from ..core.table import Table
 from .judge import Judge, Verdict

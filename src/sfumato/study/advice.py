@@ -9,7 +9,7 @@ from ..core.metric import Metric
 from ..core.noun import dataclass
 from ..core.words import counted, percent, percent_up, up
 from .inference import leaves
-from .robust import robust
+from .robustness import robust
 
 if TYPE_CHECKING:
     from .point import Point

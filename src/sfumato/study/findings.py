@@ -14,12 +14,12 @@ from ..core.release import Release
 from ..inspect.audit import Audit, audit
 from ..inspect.changes import columns, suppressed
 from ..inspect.exposure import exposure
-from ..inspect.standing_out import MASK, after, risk, riskiest, sizes, worst_sets
+from ..inspect.riskiest_combinations import MASK, after, risk, riskiest, sizes, worst_sets
 from ..inspect.subgroups import Subgroups, subgroups
 from ._played import homogeneities, linkages, tried, wp29
-from .kept import Kept, name_of, of_release, of_roles, program
 from .point import _plain
 from .result import Result
+from .score_store import Kept, name_of, of_release, of_roles, program
 
 if TYPE_CHECKING:
     from .study import Study

@@ -219,7 +219,7 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """Everything that the report shows, for machines: the same numbers."""
         from .advice import advice
-        from .robust import robust
+        from .robustness import robust
 
         chosen, why = self.recommended
         study = self.study

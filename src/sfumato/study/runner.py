@@ -23,8 +23,8 @@ from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from .candidate import Candidate
-from .kept import Kept, name_of, of_release, of_roles, program
 from .point import Measured
+from .score_store import Kept, name_of, of_release, of_roles, program
 
 Told = Callable[[int, str], None]
 """Told how many candidates are done and the name of the one that is next, or was last."""

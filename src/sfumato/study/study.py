@@ -22,10 +22,10 @@ from ..profile.free_columns import FreeColumns
 from ..profile.free_release import free_of_table
 from .candidate import Candidate, grid
 from .context import WP29, Context
-from .kept import Kept
 from .point import Measured, Point
 from .result import Result, number, scores_dict
 from .runner import Bench, run
+from .score_store import Kept
 
 __all__ = ["Candidate", "Point", "Result", "Study", "grid", "number", "scores_dict"]
 
@@ -148,7 +148,7 @@ class Study:
             raise Infeasible(f"No candidate could be made. The first says: {points[0].failure}")
         result = Result(self, tuple(points), seed, cache=cache)
         if refine:
-            from .refine import refined
+            from .refinement import refined
 
             result = refined(result, rounds=refine, kept=kept, workers=workers, told=progress)
         return result

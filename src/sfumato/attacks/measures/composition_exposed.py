@@ -46,7 +46,7 @@ def composition_exposed(
     """
     # here, so that the registry of metrics costs no engine
     from ...engines import read
-    from ...engines.foreign import recognise
+    from ...engines.missing_codes import recognise
 
     if len(identity) > 1:
         raise InputError("composition_exposed: identity is one column that tells people apart.")

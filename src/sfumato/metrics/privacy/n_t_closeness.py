@@ -17,8 +17,8 @@ from ...core.noun import short
 from ...core.parameter import Choice, Number
 from ...core.release import Evidence
 from ...core.sizes import in_proportion
-from ...core.supersets import around, compact, levels
 from ...core.words import up
+from ..supersets import around, compact, levels
 
 MOST = 512
 """Levels of supersets that are looked at, at most."""

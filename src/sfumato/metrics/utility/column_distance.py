@@ -6,7 +6,7 @@ from ...core.column import Column, FloatArray, IntArray
 from ...core.counts import Counts, exact
 from ...core.cover import Domain
 from ...core.errors import Unavailable
-from ...core.joined import Joined
+from ...core.group_join import Joined
 from ...core.metric import Score, measure
 from ...core.noun import dataclass
 from ...core.release import Evidence

@@ -7,7 +7,7 @@ import numpy as np
 from ...core.column import IntArray
 from ...core.counts import Counts, pack
 from ...core.errors import Unavailable
-from ...core.joined import Joined
+from ...core.group_join import Joined
 from ...core.metric import Score, measure
 from ...core.release import Evidence
 from ...core.table import Table

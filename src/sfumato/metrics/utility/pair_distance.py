@@ -7,7 +7,7 @@ import numpy as np
 from ...core.column import FloatArray, IntArray
 from ...core.counts import Counts
 from ...core.errors import Unavailable
-from ...core.joined import Joined
+from ...core.group_join import Joined
 from ...core.metric import Score, measure
 from ...core.noun import dataclass
 from ...core.release import Evidence

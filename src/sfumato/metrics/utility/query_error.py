@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from ...core.column import Column, FloatArray, IntArray
 from ...core.counts import Counts
-from ...core.joined import Joined
+from ...core.group_join import Joined
 from ...core.metric import Score, measure
 from ...core.parameter import Choice, Number
 from ...core.release import Evidence

@@ -1,0 +1,282 @@
+"""Open a table as its owner states it: every row by itself, so that none changes how another is read, or whether it is.
+
+Nothing but the header (or the schema) decides on an error. Text files are copied line by line to a private Parquet file of
+texts, about 3 seconds a million rows of ten columns. See `core.stated_reading` for the rules, which are the same for every kind of file.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import decimal
+import gzip
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import pyarrow as pa
+
+from ..core.arrow import strings
+from ..core.column import text_of
+from ..core.errors import InputError
+from ..core.spelling import DAY
+from ..core.stated_reading import KEYS, Reading
+from . import dialect
+from .duckdb import DuckTable, folder, literal, name_of, serial, spell_path
+from .workbook import sheet_rows
+
+_BLOCK = 1 << 22
+_LONGEST = 131_072
+"""Characters of the longest field: a line with a longer one is not taken apart, and neither does Python's own reader."""
+_PLAIN = (str, bool, int, float, decimal.Decimal, datetime.date, datetime.time)
+Cells = list[str | None]
+
+
+def open_stated(source: Any, options: Mapping[str, Any]) -> DuckTable:
+    """A table read as stated; `sheet` and `query` beside what `Reading` has."""
+    given = {key: value for key, value in options.items() if value is not None}
+    more: dict[str, Any] = {key: given.pop(key) for key in ("sheet", "query") if key in given}
+    reading = Reading.of(given, "How the table is to be read")
+    table = _opened(source, reading, more)
+    if more:
+        raise InputError(f"{table.name}: {', '.join(sorted(more))} does not apply to this kind of table.")
+    cells = {name: _cell(name_of(name), reading) for name in table.columns if table.types[name] == "VARCHAR"}
+    made = table.each(cells) if cells and (reading.missing or reading.dates != "text") else table
+    opened = (str(source.absolute()), _options(options)) if isinstance(source, Path) else None
+    return replace(
+        made,
+        notes=(_told(source, reading),),
+        lines=None,
+        reading=reading,
+        origin=(source, dict(options)),
+        opened=opened,
+    )
+
+
+def again(table: DuckTable, stated: Mapping[str, Any]) -> DuckTable:
+    """An opened table as stated; what was stated when it was opened goes before what is stated elsewhere."""
+    if table.origin is None:  # made here from another: it stands as it is
+        return replace(table, reading=Reading.of(stated))
+    source, options = table.origin
+    merged = {**stated, **{key: value for key, value in options.items() if key in (*KEYS, "sheet", "query")}}
+    return open_stated(source, merged)
+
+
+def _told(source: Any, reading: Reading) -> str:
+    """How it was read: a sentence that depends on nothing but what was stated."""
+    if isinstance(source, Path) and _what_is(source) == "csv":
+        how = _words(reading)
+    else:
+        how = "with the types that its columns, or its cells, have"
+    more = [key for key in reading.stated() if key not in ("encoding", "delimiter")]
+    number = "comma" if reading.decimal == "comma" else "point"
+    return f"read as stated, nothing guessed: {how}, numbers in texts with a decimal {number}" + (
+        f"; also stated: {', '.join(more)}" if more else ""
+    )
+
+
+def _options(options: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """As `DuckTable.opened` has them."""
+    listed = {key: tuple(value) if isinstance(value, list) else value for key, value in options.items()}
+    return tuple(sorted({**listed, "stated": True}.items()))
+
+
+def _what_is(path: Path) -> str:
+    from . import sources  # which imports this
+
+    return sources.what_is(path)
+
+
+def _opened(source: Any, reading: Reading, more: dict[str, Any]) -> DuckTable:
+    from . import sources
+
+    if not isinstance(source, Path):
+        return sources.from_memory(_plain_objects(source))
+    if source.is_dir():
+        raise InputError(f"{source}: a folder, not a table; name a file.")
+    what = _what_is(source)
+    if what == "excel":
+        return _excel(source, more.pop("sheet", None), reading)
+    if what == "sqlite":
+        return sources.sqlite_file(source, more.pop("query", None), spell=lambda value: _spelled(value, reading))
+    if what == "duckdb":
+        return sources.duckdb_file(source, more.pop("query", None))
+    if what in ("parquet", "arrow"):
+        return sources.parquet_file(source) if what == "parquet" else sources.arrow_file(source)
+    return _csv(source, reading)
+
+
+def _cell(cell: str, reading: Reading) -> str:
+    """A cell of text with what is stated of missing values and dates."""
+    day = cell
+    if reading.dates != "text":
+        for sign, shape in DAY.items():
+            first = ("%m", "%d", "%Y") if reading.dates == "month-first" and sign != "." else ("%d", "%m", "%Y")
+            read = f"strftime(try_strptime({cell}, {literal(sign.join(first))}), '%Y-%m-%d')"
+            day = f"CASE WHEN regexp_full_match({cell}, {literal(shape)}) THEN COALESCE({read}, {cell}) ELSE {day} END"
+    if not reading.missing:
+        return day
+    return f"CASE WHEN {cell} IN ({', '.join(map(literal, reading.missing))}) THEN NULL ELSE {day} END"
+
+
+# --- text files -------------------------------------------------------------------------------------------------------
+
+
+def _csv(path: Path, reading: Reading) -> DuckTable:
+    import pyarrow.parquet as pq
+
+    copy = folder() / f"{next(serial)}.parquet"
+    try:
+        with cast(BinaryIO, gzip.open(path)) if path.suffix == ".gz" else path.open("rb") as file:
+            names, blocks = _header(path, _blocks(file), reading)
+            schema = pa.schema([(name, pa.large_string()) for name in names])
+            with pq.ParquetWriter(copy, schema) as writer:
+                for lines in blocks:
+                    rows = list(_rows(lines, reading, len(names)))
+                    columns = zip(*rows, strict=True) if rows else [()] * len(names)
+                    arrays = [strings(column).cast(pa.large_string()) for column in columns]
+                    writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file.") from None
+    except (OSError, EOFError) as error:
+        raise InputError(f"{path}: cannot be read ({type(error).__name__}).") from None
+    return DuckTable.of(str(path), f"SELECT * FROM read_parquet({spell_path(copy)})")
+
+
+def _blocks(file: BinaryIO) -> Iterator[list[bytes]]:
+    """The lines that are not empty, some thousand at a time: a line ends where a byte 10 stands, whatever is around it."""
+    block, rest = file.read(_BLOCK).removeprefix(b"\xef\xbb\xbf"), list[bytes]()
+    while block:
+        first, *whole = block.split(b"\n")
+        rest.append(first)
+        if whole:
+            *whole, last = [b"".join(rest), *whole]
+            rest = [last]
+            yield [line for line in (line.removesuffix(b"\r") for line in whole) if line]
+        block = file.read(_BLOCK)
+    yield [line for line in [b"".join(rest).removesuffix(b"\r")] if line]
+
+
+def _header(
+    path: Path, blocks: Iterator[list[bytes]], reading: Reading
+) -> tuple[tuple[str, ...], Iterator[list[bytes]]]:
+    """The names of the columns, and the lines behind the one that has them."""
+    if not reading.header:
+        if not reading.names:
+            raise InputError(
+                f"{path}: state the names of its columns, since there is no header and the first row must not tell how many there "
+                'are: names = ["...", "..."] under [reading] in the roles file.'
+            )
+        dialect.check_names(reading.names, path)
+        return reading.names, blocks
+    first = next((lines for lines in blocks if lines), None)
+    if first is None:
+        raise InputError(f"{path}: the file is empty; a table needs a header line.")
+    try:
+        (line,) = csv.reader([first[0].decode(reading.encoding)], **_quoting(reading), strict=True)
+    except (UnicodeError, csv.Error, ValueError):
+        raise InputError(
+            f"{path}: the header cannot be read as {_words(reading)}; state how the file is written under [reading] in the roles file, "
+            "or with --encoding, --delimiter and --quote."
+        ) from None
+    names = reading.names or tuple(line)
+    if len(names) != len(line):
+        raise InputError(f"{path}: {len(names)} names are stated, and the header has {len(line)}.")
+    dialect.check_names(names, path)
+
+    def below() -> Iterator[list[bytes]]:
+        yield first[1:]
+        yield from blocks
+
+    return names, below()
+
+
+def _quoting(reading: Reading) -> dict[str, Any]:
+    quoting = {"quotechar": reading.quote} if reading.quote else {"quoting": csv.QUOTE_NONE}
+    return {"delimiter": reading.delimiter, **quoting}
+
+
+def _words(reading: Reading) -> str:
+    return f"{reading.encoding} with fields between {reading.delimiter!r}"
+
+
+def _rows(lines: Sequence[bytes], reading: Reading, width: int) -> Iterator[Cells]:
+    """A row for every line, whatever it holds."""
+    delimiter, quote, quoting = reading.delimiter, reading.quote, _quoting(reading)
+    for line in lines:
+        try:
+            text, odd = line.decode(reading.encoding), False
+        except (UnicodeError, ValueError):
+            text, odd = _as_far_as_it_goes(line, reading.encoding), True
+        if quote and quote in text:
+            try:
+                (fields,) = csv.reader([text], **quoting, strict=True)
+            except (csv.Error, ValueError):
+                fields = []
+        else:
+            fields = text.split(delimiter)
+        if len(fields) != width or (len(text) > _LONGEST and max(map(len, fields)) > _LONGEST):
+            yield [None] * width
+        elif odd or "\0" in text:
+            yield [field if field and _readable(field) else None for field in fields]
+        else:
+            yield [field or None for field in fields]
+
+
+def _as_far_as_it_goes(line: bytes, encoding: str) -> str:
+    """A line with bytes that are no text: those stay marked, so that only their cells are missing."""
+    try:
+        return line.decode(encoding, errors="surrogateescape")
+    except (UnicodeError, ValueError):
+        return "\0"
+
+
+def _readable(field: str) -> bool:
+    return "\0" not in field and not any("\ud800" <= letter <= "\udfff" for letter in field)
+
+
+# --- cells that have types of their own -------------------------------------------------------------------------------
+
+
+def _spelled(value: Any, reading: Reading) -> str | None:
+    """A typed cell as a text that is read again as what it is; one that is no plain value is missing."""
+    if not isinstance(value, _PLAIN) or value != value:
+        return None
+    text = text_of(value)
+    if text is not None and not isinstance(value, str):
+        return text.replace(".", ",") if reading.decimal == "comma" and isinstance(value, float) else text
+    return text if text is None or _readable(text) else None
+
+
+def _plain_objects(source: Any) -> Any:
+    """A pandas table with its columns of objects as texts, each cell by itself: one odd object must not stop the others."""
+    if type(source).__module__.split(".")[0] != "pandas":
+        return source
+    import pandas
+
+    objects = [column for column in source.columns if source[column].dtype == object]
+
+    def texts(column: Any) -> Any:
+        cells = [None if value is pandas.NaT else _spelled(value, Reading()) for value in source[column]]
+        return pandas.Series(cells, index=source.index, dtype="string")
+
+    return source.assign(**{column: texts(column) for column in objects}) if objects else source
+
+
+def _excel(path: Path, sheet: str | None, reading: Reading) -> DuckTable:
+    """The sheet's columns under the first row that is not empty; a cell beyond them belongs to none."""
+    from . import sources
+
+    _, chosen, cells = sheet_rows(path, sheet)
+    cells = [row for row in cells if any(value != "" for value in row)]
+    if not cells:
+        raise InputError(f"{path}: sheet {chosen!r} is empty.")
+    first, *rows = cells
+    there = [i for i, value in enumerate(first) if value != ""]
+    at = range(there[0], there[-1] + 1)
+    header = tuple(text_of(first[i]) or "" for i in at)
+    dialect.check_names(header, path)
+    kept = [row for row in rows if any(row[i] != "" for i in at)]
+    columns = [strings([_spelled(row[i], reading) for row in kept]) for i in at]
+    return sources.from_memory(pa.Table.from_arrays(columns, names=list(header)), str(path))

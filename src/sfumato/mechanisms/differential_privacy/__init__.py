@@ -1,0 +1,1 @@
+"""What the mechanisms with a differential privacy promise share: budget, noise and how statistics are released."""

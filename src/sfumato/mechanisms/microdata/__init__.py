@@ -1,0 +1,1 @@
+"""What the mechanisms that change values row by row share."""

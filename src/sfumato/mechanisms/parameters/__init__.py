@@ -1,0 +1,1 @@
+"""Parameters that several mechanisms share, and how their texts are read."""

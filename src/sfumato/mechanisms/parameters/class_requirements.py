@@ -1,0 +1,67 @@
+"""What mechanisms that steer by requirements on classes share: `k` and `require`, what they refuse, and how they begin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...core.counts import Counts
+from ...core.errors import InputError
+from ...core.mechanism import Mechanism
+from ...core.metric import Requirement
+from ...core.recoded_release import recoded
+from ...core.release import Release
+from ...core.required_columns import sensitive_columns
+from ...core.roles import Roles
+from ...core.table import Recoding, Table
+from ...metrics.privacy.k_anonymity import k_anonymity
+
+
+class Steered(Mechanism):
+    """Subclasses are frozen dataclasses with these two fields among theirs."""
+
+    k: int | None
+    require: tuple[Requirement, ...]
+
+    def honours(self, requirement: Requirement) -> bool:
+        """Any requirement on classes."""
+        return requirement.metric.card.steers
+
+    @property
+    def promises(self) -> tuple[Requirement, ...]:
+        """k and the requirements."""
+        return (*((k_anonymity.at_least(self.k),) if self.k is not None else ()), *self.require)
+
+    def check_steering(
+        self, *whole: str, cannot: str = "it looks at the whole table or a population, not at a class alone"
+    ) -> None:
+        """Refuse what cannot be honoured, and numbers (k and those named) that are not whole or below 1."""
+        for name in ("k", *whole):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+                raise InputError(f"{self.card.name}: {name} must be at least 1, and whole.")
+        object.__setattr__(self, "require", tuple(self.require))
+        for requirement in self.require:
+            if not self.honours(requirement):
+                raise InputError(f"{self.card.name} cannot steer by {requirement}: {cannot}.")
+
+    def count(self, table: Table, roles: Roles, also: Iterable[str] = ()) -> tuple[Counts, tuple[str, ...]]:
+        """The quasi-identifiers counted with the sensitive columns that the promises look at, and which these are.
+
+        `also` are columns to count besides, last.
+        """
+        if not self.promises:
+            raise InputError(
+                f"{self.card.name} needs something to meet: set k, or require for example k_anonymity >= 5."
+            )
+        if not roles.quasi:
+            raise InputError(f"{roles.source} names no quasi-identifier; set quasi = [...].")
+        roles.check(table.columns, where=table.name, need=("identifiers", "quasi", "sensitive", "insensitive"))
+        split = sensitive_columns((requirement.metric for requirement in self.promises), roles)
+        counts = table.counted((*roles.quasi, *split, *(name for name in also if name not in split)))
+        if not counts.rows:
+            raise InputError(f"{table.name} has no rows.")
+        return counts, split
+
+    def released(self, table: Table, roles: Roles, recoding: Recoding, notes: tuple[str, ...] = ()) -> Release:
+        """The table recoded, as this mechanism's release."""
+        return recoded(table, roles, recoding, made_by=self.card.name, parameters=self.settings(), notes=notes)

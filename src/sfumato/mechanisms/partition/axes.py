@@ -1,0 +1,159 @@
+"""The quasi-identifiers as axes that a multidimensional partitioner can cut: numbers, dates, categories, taxonomies.
+
+On every axis the values of the column have codes 0 .. D-1 such that whatever the axis can release is a range of codes:
+numbers and dates by size, categories by frequency, taxonomy leaves so that each node's leaves stand together. The missing value
+has the last code; a range that mixes it with others is released as `*`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+
+import numpy as np
+
+from ...core.column import Column, FloatArray, IntArray
+from ...core.counts import Counts, exact
+from ...core.cover import spell_set
+from ...core.hierarchy import TOP, Hierarchy
+from ...core.noun import dataclass
+from ...core.range_ends import Ends, Style
+from ...core.roles import Roles
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """An axis over a column: `code` maps the column's codes to ours, `texts` spells each of ours."""
+
+    column: Column
+    code: IntArray
+    texts: list[str | None]
+    levels: list[IntArray] = field(default_factory=list)
+    """For a taxonomy: at each level, the label's number of each code, from the leaves to `*`."""
+    names: list[list[str | None]] = field(default_factory=list)
+    ends: Ends | None = None
+    """How a range of numbers or dates is spelled; others are sets."""
+
+    @property
+    def spans(self) -> bool:
+        """Whether a range is an interval."""
+        return self.ends is not None
+
+    @classmethod
+    def of(cls, column: Column, rows: IntArray, roles: Roles, style: Style = "open") -> Axis:
+        """The axis that suits a column with `rows` of each value.
+
+        The owner's taxonomy, masks or calendar where there is one, else its own order. Interval rules (widths, cuts, quantiles)
+        are not used: numbers are cut where the data ask for it. Values without an order stand by frequency, the most frequent
+        first, so that a cut in the middle sets the few frequent values apart from the many rare ones.
+        """
+        texts = column.texts
+        rule = roles.hierarchies.get(column.name)
+        if roles.taxonomy(column.name) is not None or (isinstance(rule, dict) and {"prefix", "dates"} & set(rule)):
+            fitted = roles.hierarchy(column)
+            assert fitted is not None
+            return cls._tree(column, fitted)
+        rank = (
+            column.rank(roles.orders.get(column.name))
+            if len(column) > 2 or column.numbers is not None or column.dates
+            else None
+        )
+        spans = (column.numbers is not None or column.dates) and column.name not in roles.orders
+        if rank is None:
+            given = len(column.values)  # the missing value stays last
+            rank = np.arange(len(column))
+            rank[np.argsort(-rows[:given], kind="stable")] = np.arange(given)
+        ordered = [texts[i] for i in np.argsort(rank)]
+        ends = Ends.of(column, [text for text in ordered if text is not None], roles, style) if spans else None
+        return cls(column, rank, ordered, ends=ends)
+
+    @classmethod
+    def _tree(cls, column: Column, fitted: Hierarchy) -> Axis:
+        labels = [
+            [*level, TOP if h == fitted.height else None] if column.has_missing else list(level)
+            for h, level in enumerate(fitted.levels)
+        ]
+        numbers = []
+        for level in labels:
+            index: dict[str | None, int] = {}
+            numbers.append(np.array([index.setdefault(label, len(index)) for label in level], dtype=np.int64))
+        order = np.lexsort([*numbers])  # by the top level first: the leaves of a node stand together
+        code = np.empty(len(column), dtype=np.int64)
+        code[order] = np.arange(len(order))
+        texts = [labels[0][i] for i in order]
+        return cls(column, code, texts, [n[order] for n in numbers], [[level[i] for i in order] for level in labels])
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def level(self, low: IntArray, high: IntArray) -> IntArray:
+        """For a taxonomy: the lowest level at which the ends of each range share a label."""
+        found = np.full(len(low), len(self.levels) - 1)
+        for h in range(len(self.levels) - 2, -1, -1):
+            found[self.levels[h][low] == self.levels[h][high]] = h
+        return found
+
+    def reach(self, level: IntArray, label: IntArray) -> tuple[IntArray, IntArray]:
+        """For a taxonomy: the first and the last code under a label at a level."""
+        first, last = np.zeros_like(label), np.zeros_like(label)
+        for h in np.unique(level):
+            here, labels = level == h, self.levels[h]
+            first[here] = np.unique(labels, return_index=True)[1][label[here]]
+            last[here] = len(labels) - 1 - np.unique(labels[::-1], return_index=True)[1][label[here]]
+        return first, last
+
+    def spread(self, low: IntArray, high: IntArray) -> FloatArray:
+        """For a taxonomy: how much of the domain each range leaves open, as ILoss counts it: (leaves - 1) / D."""
+        at, leaves = self.level(low, high), np.ones(len(low), dtype=np.int64)
+        for h, level in enumerate(self.levels):
+            here = at == h
+            leaves[here] = np.bincount(level)[level[low[here]]]
+        return (leaves - 1) / len(self)
+
+    def spell(self, low: IntArray, high: IntArray, member: IntArray, code: IntArray) -> list[str | None]:
+        """What each group releases, given the ends of its range and its codes (`member` the group of each, ascending)."""
+        if self.levels:
+            at = self.level(low, high)
+            return [self.names[h][c] for h, c in zip(at.tolist(), low.tolist(), strict=True)]
+        if self.spans:
+            return self._intervals(low, high)
+        return self._sets(len(low), member, code)
+
+    def _intervals(self, low: IntArray, high: IntArray) -> list[str | None]:
+        assert self.ends is not None
+        key, where = np.unique(low * len(self) + high, return_inverse=True)
+        spelled = []
+        for a, b in zip((key // len(self)).tolist(), (key % len(self)).tolist(), strict=True):
+            whole = self.texts[b] is None  # the missing value beside others
+            spelled.append(self.texts[a] if a == b else TOP if whole else self.ends.label(a, b))
+        return [spelled[i] for i in where]
+
+    def _sets(self, groups: int, member: IntArray, code: IntArray) -> list[str | None]:
+        # 52 codes a word: sums of distinct powers of two stay exact in a float
+        width = 52
+        pairs = np.unique(member * len(self) + code)
+        group, held = pairs // len(self), pairs % len(self)
+        words = np.zeros((groups, -(-len(self) // width)))
+        for w in range(words.shape[1]):
+            inside = held // width == w
+            words[:, w] = np.bincount(group[inside], weights=np.exp2(held[inside] % width), minlength=groups)
+        _, first, where = np.unique(words, axis=0, return_index=True, return_inverse=True)
+        starts = np.searchsorted(group, first)
+        stops = np.searchsorted(group, first, side="right")
+        spelled: list[str | None] = []
+        for a, b in zip(starts.tolist(), stops.tolist(), strict=True):
+            texts = [self.texts[c] for c in held[a:b]]
+            whole = len(texts) == len(self) or (len(texts) > 1 and None in texts)
+            spelled.append(
+                texts[0] if len(texts) == 1 else TOP if whole else spell_set([t for t in texts if t is not None])
+            )
+        return [spelled[i] for i in where.reshape(-1)]
+
+
+def axes_of(counts: Counts, roles: Roles, style: Style = "open") -> tuple[list[Axis], IntArray]:
+    """The axes of the quasi-identifiers, which are counted first, and the code of each tuple on each."""
+    axes = [
+        Axis.of(column, exact(np.bincount(codes, weights=counts.n, minlength=len(column))), roles, style)
+        for column, codes in zip(counts.columns, counts.codes, strict=True)
+        if column.name in roles.quasi
+    ]
+    return axes, np.array([axis.code[counts.codes[i]] for i, axis in enumerate(axes)])

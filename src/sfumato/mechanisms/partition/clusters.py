@@ -1,0 +1,260 @@
+"""Clusters of weighted tuples, grown greedily by what they lose: the kernel of k-member clustering.
+
+What a cluster loses on an axis follows from the ends of its range and, where a set is released, from how many values it
+holds; so does what it would lose with any further value. A step of the greedy search is then a small table per axis and a
+look-up per tuple. Tables of narrow axes are added up to joint ones first, which leaves a few look-ups for many columns.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from ...core.column import FloatArray, IntArray
+from ...core.cover import BoolArray, Domain
+from ...core.noun import dataclass
+from ...core.roles import Roles
+from .axes import Axis
+
+Loss = Literal["iloss", "byun"]
+
+_JOINT = 4096
+"""Entries of a joint table: it stays in the processor's cache."""
+_KEPT = 2_000_000
+"""Entries of all tables that are kept for later."""
+
+
+class Ruler:
+    """What clusters lose on one axis, by the owner's weight of the column.
+
+    `iloss`, as ILoss counts what will be released (Xiao and Tao 2006): (leaves - 1)/|D| of the label, interval or set.
+    `byun`, as Byun, Kamra, Bertino and Li 2007 count what lies in a cluster (their IL, for one row): (max - min)/|D| of numbers and
+    dates, with |D| from the least to the largest; the height of the lowest common node over the height of its taxonomy; 1 for
+    values without an order or taxonomy that differ. Both are 0 where all values are equal; `byun` is 1 where they could not differ more.
+    """
+
+    def __init__(self, axis: Axis, roles: Roles, loss: Loss = "iloss") -> None:
+        name = axis.column.name
+        self.axis = axis
+        self.counts_values = not axis.levels and not axis.spans
+        self._gap = len(axis) - 1 if axis.column.has_missing else len(axis)  # no code is as high as the latter
+        self._at = np.arange(len(axis))
+        self._place: IntArray | FloatArray = self._at  # of each code on its scale
+        self._flat = loss == "byun" and self.counts_values
+        self._heights: list[FloatArray] = []  # of a taxonomy: what a label loses, by its level and code
+        if loss == "iloss":
+            domain = Domain(axis.column, roles.taxonomy(name) or roles.hierarchy(axis.column))
+            size: float = domain.size
+            self._heights = [np.array([(domain.leaves(label) or 1) - 1.0 for label in names]) for names in axis.names]
+        elif axis.levels:
+            size = len(axis.levels) - 1
+            self._heights = [np.full(len(axis), float(h)) for h in range(len(axis.levels))]
+        elif axis.spans:
+            self._place = _measured(axis)
+            size = float(self._place.max())
+        else:
+            size = 1
+        self._most = size if loss == "byun" else len(axis) - 1
+        self.scale = float(roles.weights.get(name, 1.0)) / (size or 1)
+        self._tables: dict[tuple[int, int], FloatArray] = {}
+
+    def __len__(self) -> int:
+        return len(self.axis)
+
+    def loss(self, low: IntArray, high: IntArray, values: IntArray) -> FloatArray:
+        """For ranges of codes from `low` to `high` that hold so many different ones."""
+        if self._heights:
+            level, lost = self.axis.level(low, high), np.zeros(len(low))
+            for h, of_code in enumerate(self._heights):
+                here = level == h
+                lost[here] = of_code[low[here]]
+            return lost * self.scale
+        if self.axis.spans:
+            wide = self._place[high] - self._place[low]
+        else:
+            wide = np.minimum(values - 1, 1) if self._flat else values - 1
+        mixed = (high == self._gap) & (low < high)  # a missing value beside others is released as *
+        return np.where(mixed, self._most, wide) * self.scale
+
+    def prices(self, low: int, high: int, held: BoolArray | None) -> FloatArray:
+        """What a cluster loses with each code of the axis added to it."""
+        if held is None:
+            if (low, high) not in self._tables:
+                if len(self._tables) * len(self) > _KEPT:
+                    self._tables.clear()
+                ends = np.minimum(low, self._at), np.maximum(high, self._at)
+                self._tables[low, high] = self.loss(*ends, self._at)
+            return self._tables[low, high]
+        values = int(held.sum()) + ~held
+        return self.loss(np.minimum(low, self._at), np.maximum(high, self._at), values)
+
+
+def _measured(axis: Axis) -> FloatArray:
+    """Each code of an axis of numbers or dates (in seconds) on its scale, from 0; the missing value, which is on none, at 0."""
+    column = axis.column
+    numbers = column.numbers
+    if numbers is None:
+        moments = np.array([text[:19] for text in column.texts if text is not None], dtype="datetime64[s]")
+        numbers = np.append(moments.astype(np.float64), np.nan) if column.has_missing else moments.astype(np.float64)
+    place = np.zeros(len(axis))
+    known = ~np.isnan(numbers)
+    place[axis.code[known]] = numbers[known] - np.min(numbers[known], initial=np.inf)
+    return place
+
+
+class Pool:
+    """The rows that no cluster has yet, and the one cluster that grows from them."""
+
+    def __init__(self, rulers: list[Ruler], code: IntArray, n: IntArray) -> None:
+        self.rulers, self.code, self.left = rulers, code, n.copy()
+        self.rows = int(n.sum())
+        self._groups: list[list[int]] = []
+        for j in np.argsort([len(ruler) for ruler in rulers], kind="stable").tolist():
+            for group in self._groups:
+                if np.prod([len(rulers[i]) for i in (*group, j)], dtype=float) <= _JOINT:
+                    group.append(j)
+                    break
+            else:
+                self._groups.append([j])
+        self._group_of = {j: g for g, group in enumerate(self._groups) for j in group}
+        self._keys = []
+        for group in self._groups:
+            key = np.zeros(len(n), dtype=np.int64)
+            for j in group:
+                key = key * len(rulers[j]) + code[j]
+            self._keys.append(key)
+        self.tuples = np.flatnonzero(n > 0)
+        """The tuples that are looked at; some of them may have no row left."""
+        self._gone = np.zeros(len(self.tuples))
+        self._keys = [key[self.tuples] for key in self._keys]
+        self._low: list[int] = []
+        self._high: list[int] = []
+        self._held: list[BoolArray | None] = []
+        self._prices: list[FloatArray] = []
+        self._parts: list[FloatArray] = [np.zeros(0)] * len(self._groups)
+        self._stale = set(range(len(self._groups)))
+
+    def start(self, tuple_: int) -> None:
+        """A new cluster that covers this tuple alone."""
+        if np.count_nonzero(self._gone) * 4 > len(self.tuples):
+            there = self._gone == 0
+            self.tuples, self._gone = self.tuples[there], self._gone[there]
+            self._keys = [key[there] for key in self._keys]
+        self._low = self.code[:, tuple_].tolist()
+        self._high = list(self._low)
+        self._held = [self._only(ruler, c) for ruler, c in zip(self.rulers, self._low, strict=True)]
+        self._prices = [
+            r.prices(a, b, h) for r, a, b, h in zip(self.rulers, self._low, self._high, self._held, strict=True)
+        ]
+        self._stale = set(range(len(self._groups)))
+
+    @staticmethod
+    def _only(ruler: Ruler, code: int) -> BoolArray | None:
+        if not ruler.counts_values:
+            return None
+        held = np.zeros(len(ruler), dtype=bool)
+        held[code] = True
+        return held
+
+    def losses(self) -> FloatArray:
+        """What the cluster would lose with each of `tuples`, infinite where it has no row left."""
+        for g in self._stale:
+            table = np.zeros(1)
+            for j in self._groups[g]:
+                table = np.add.outer(table, self._prices[j]).ravel()
+            self._parts[g] = table[self._keys[g]]
+        self._stale = set()
+        total = self._gone.copy()
+        for part in self._parts:
+            total += part
+        return total
+
+    def take(self, place: int, rows: int) -> None:
+        """So many rows of the tuple at a place of `tuples` go into the cluster, which then covers it."""
+        tuple_ = int(self.tuples[place])
+        self.left[tuple_] -= rows
+        self.rows -= rows
+        if not self.left[tuple_]:
+            self._gone[place] = np.inf
+        for j, c in enumerate(self.code[:, tuple_].tolist()):
+            held = self._held[j]
+            if self._low[j] <= c <= self._high[j] if held is None else held[c]:
+                continue
+            self._low[j], self._high[j] = min(self._low[j], c), max(self._high[j], c)
+            if held is not None:
+                held[c] = True
+            self._prices[j] = self.rulers[j].prices(self._low[j], self._high[j], held)
+            self._stale.add(self._group_of[j])
+
+
+@dataclass(eq=False)
+class Clusters:
+    """`n` rows of tuple `entry` in cluster `member`, in any order; rows can come in, and clusters can be united."""
+
+    rulers: list[Ruler]
+    code: IntArray
+    entry: IntArray
+    n: IntArray
+    member: IntArray
+
+    def __post_init__(self) -> None:
+        count = int(self.member.max()) + 1
+        order = np.argsort(self.member, kind="stable")
+        start = np.searchsorted(self.member[order], np.arange(count))
+        held = self.code[:, self.entry[order]]
+        self.low, self.high = np.minimum.reduceat(held, start, axis=1), np.maximum.reduceat(held, start, axis=1)
+        self.values = np.ones_like(self.low)
+        for j, ruler in enumerate(self.rulers):
+            if ruler.counts_values:
+                pairs = np.unique(self.member * len(ruler) + self.code[j][self.entry])
+                self.values[j] = np.bincount(pairs // len(ruler), minlength=count)
+        self.size = np.bincount(self.member, weights=self.n, minlength=count)
+        self.lost = self._loss(self.low, self.high, self.values)
+
+    def _loss(self, low: IntArray, high: IntArray, values: IntArray) -> FloatArray:
+        total = np.zeros(low.shape[1])
+        for j, ruler in enumerate(self.rulers):
+            total += ruler.loss(low[j], high[j], values[j])
+        return total
+
+    def _with(self, tuples: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+        """The low and high ends and the number of values of every cluster, if these tuples came in."""
+        held = self.code[:, tuples]
+        low, high = np.minimum(self.low, held.min(axis=1)[:, None]), np.maximum(self.high, held.max(axis=1)[:, None])
+        values = self.values.copy()
+        for j, ruler in enumerate(self.rulers):
+            if ruler.counts_values:
+                own = self.code[j][self.entry]
+                for c in np.unique(held[j]):
+                    lacks = np.ones(values.shape[1], dtype=bool)
+                    lacks[self.member[own == c]] = False
+                    values[j] += lacks
+        return low, high, values
+
+    def costs(self, tuples: IntArray, rows: int) -> FloatArray:
+        """What all rows lose more, for each cluster, if these rows came into it (the IL of the paper: size times loss)."""
+        cost: FloatArray = (self.size + rows) * self._loss(*self._with(tuples)) - self.size * self.lost
+        return cost
+
+    def put(self, tuples: IntArray, n: IntArray, cluster: int) -> None:
+        """These rows come into a cluster."""
+        low, high, values = self._with(tuples)
+        at = slice(cluster, cluster + 1)
+        self.low[:, at], self.high[:, at], self.values[:, at] = low[:, at], high[:, at], values[:, at]
+        self.lost[at] = self._loss(low[:, at], high[:, at], values[:, at])
+        self.size[cluster] += int(n.sum())
+        self.entry, self.n = np.append(self.entry, tuples), np.append(self.n, n)
+        self.member = np.append(self.member, np.full(len(tuples), cluster))
+
+    def unite(self, cluster: int) -> int:
+        """Give a cluster to the one where that costs least: which one that is."""
+        inside = self.member == cluster
+        tuples, n = self.entry[inside], self.n[inside]
+        cost = self.costs(tuples, int(n.sum()))
+        cost[(np.arange(len(cost)) == cluster) | (self.size == 0)] = np.inf
+        other = int(np.argmin(cost))
+        self.entry, self.n, self.member = self.entry[~inside], self.n[~inside], self.member[~inside]
+        self.size[cluster] = 0
+        self.put(tuples, n, other)
+        return other

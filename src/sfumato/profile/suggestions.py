@@ -1,0 +1,201 @@
+"""A role for each column with a reason, to be edited by the owner: cautious, and never with a value of the table.
+
+What others may know of a person is quasi unless something speaks against it; what nobody may learn is sensitive; what
+names or numbers a person, and free text, never leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..core import ladders
+from ..core.column import Column
+from ..core.noun import dataclass
+from ..core.roles import Roles
+from . import name_lexicon as words
+from .kinds import Guess, direct
+from .name_lexicon import Role
+
+_ENOUGH = 100
+"""Rows from which on the number of values says something."""
+_TELLING = 0.3
+"""Distinct values over rows from which on a column tells rows apart."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A column as it was looked at: `column` has its distinct values, or those of a sample."""
+
+    name: str
+    guess: Guess
+    column: Column
+    distinct: int
+    missing: int
+    rows: int
+
+    @property
+    def share(self) -> float:
+        """Distinct values over rows that have one."""
+        return self.distinct / max(self.rows - self.missing, 1)
+
+    @property
+    def alike(self) -> bool:
+        """Whether the rows, more than one, have the same value, or none has one: of a single row everything tells."""
+        return self.guess.kind == "constant" and (self.rows != 1 or self.missing > 0)
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A role and why."""
+
+    role: Role
+    reason: str
+
+
+def suggest(seen: Sequence[Seen], quasi: Sequence[str] | None = None) -> dict[str, Suggestion]:
+    """A suggestion for each column; `quasi` is the owner's word on which ones are the quasi-identifiers."""
+    found = {column.name: _suggest(column) for column in seen}
+    repeated = [column for column in seen if found[column.name].role == "person"]
+    for column in sorted(repeated, key=lambda c: -c.distinct)[1:]:  # one person column: the finest
+        found[column.name] = Suggestion(
+            "identifiers", "it numbers people or groups, as another column does more finely"
+        )
+    if quasi is not None:
+        for name, said in found.items():
+            if name in quasi:
+                found[name] = Suggestion("quasi", "named as a quasi-identifier by the owner")
+            elif said.role == "quasi":
+                found[name] = _left_over(next(column for column in seen if column.name == name))
+    return found
+
+
+def named(roles: Roles | None) -> dict[str, Suggestion]:
+    """What the owner's roles file says, which no suggestion overrules."""
+    if roles is None:
+        return {}
+    by_role: dict[Role, Sequence[str]] = {
+        "identifiers": roles.identifiers,
+        "insensitive": roles.insensitive,
+        "sensitive": roles.sensitive,
+        "quasi": roles.quasi,
+        "person": () if roles.person is None else (roles.person,),
+    }
+    return {name: Suggestion(role, "your roles file says so") for role, names in by_role.items() for name in names}
+
+
+def _suggest(seen: Seen) -> Suggestion:
+    """The name before the values: a column that tells nobody apart can still name people, or tell of all at once."""
+    kind, concept = seen.guess.kind, words.concept(seen.name)
+    if kind == "text":
+        return Suggestion("identifiers", "free text can hold anything, names included, so it never leaves")
+    if concept is words.NUMBER and seen.share < 0.9 and seen.distinct > 1:
+        return Suggestion("person", "its name says that it numbers people, and numbers repeat: several rows a person")
+    if concept is not None and concept.key == "weight":
+        return Suggestion("identifiers", f"{concept.why}; {_many(seen)}")
+    if concept is not None and concept.role == "identifiers":
+        return Suggestion("identifiers", concept.why)
+    if kind == "identifier":
+        return Suggestion("identifiers", f"{seen.guess.reason}, which points at one person")
+    if kind == "constant" and (what := direct(seen.column)) is not None:
+        return Suggestion("identifiers", f"the values look like {what}, which point at one person")
+    if seen.alike and seen.missing < seen.rows and concept is not None and concept.role == "sensitive":
+        return Suggestion(
+            "sensitive",
+            f"{concept.why}; everybody has the same value, so who is known to be in the table is known to have it",
+        )
+    if seen.alike:
+        return Suggestion("insensitive", f"{seen.guess.reason}, so it tells nothing apart")
+    if concept is not None:
+        said = why(seen.name, kind)
+        if concept.role == "insensitive" and telling(seen):
+            return Suggestion("quasi", f"{_many(seen)}, which tell rows apart, whatever its name says")
+        return Suggestion(concept.role, said)
+    if kind == "numeric" and telling(seen):
+        return Suggestion(
+            "quasi", f"{_many(seen)}, which tell rows apart: whoever has one from elsewhere finds the row"
+        )
+    if kind == "date" and _timed(seen):
+        return Suggestion("quasi", "exact times tell rows apart, and those who were near know them")
+    return Suggestion("quasi", why(seen.name, kind))
+
+
+def telling(seen: Seen) -> bool:
+    """Whether a column has so many values that it tells rows apart by itself: it is never called insensitive."""
+    return seen.rows >= _ENOUGH and seen.share >= _TELLING
+
+
+def _many(seen: Seen) -> str:
+    return f"it has {seen.distinct:,} different values in {seen.rows - seen.missing:,} rows"
+
+
+def _timed(seen: Seen) -> bool:
+    """Whether dates come with a time of day."""
+    texts = [text for text in seen.column.texts[:1000] if text is not None]
+    return bool(texts) and sum(":" in text for text in texts) > 0.5 * len(texts)
+
+
+def _left_over(seen: Seen) -> Suggestion:
+    """A column that the owner does not count among the quasi-identifiers; one that tells rows apart stays in the house all the same."""
+    words = "not among the quasi-identifiers that the owner named"
+    if telling(seen):
+        return Suggestion(
+            "identifiers", f"{words}, but {_many(seen)}, which tell rows apart: keep it back, or make it quasi"
+        )
+    return Suggestion("insensitive", words)
+
+
+def why(name: str, kind: str) -> str:
+    """Why others know a column, or must not: by its name, else by the kind of its values."""
+    concept = words.concept(name)
+    if concept is not None and not (concept is words.EVENT and kind == "category"):  # a yes or no tells no time
+        return concept.why
+    return words.EVENT.why if kind == "date" else "nothing says that others cannot know it, so assume that they do"
+
+
+def roles(seen: Sequence[Seen], found: Mapping[str, Suggestion]) -> Roles:
+    """The suggestions as roles, with hierarchies for the quasi-identifiers and orders that were recognised."""
+    named: dict[Role, tuple[str, ...]] = {}
+    for c in seen:
+        named[found[c.name].role] = (*named.get(found[c.name].role, ()), c.name)
+    hierarchies = {c.name: hierarchy(c) for c in seen if found[c.name].role == "quasi"}
+    orders = {
+        c.name: c.guess.order
+        for c in seen
+        if c.guess.order and found[c.name].role in ("quasi", "sensitive") and c.column.rank() is None
+    }
+    return Roles(
+        quasi=named.get("quasi", ()),
+        sensitive=named.get("sensitive", ()),
+        identifiers=named.get("identifiers", ()),
+        insensitive=named.get("insensitive", ()),
+        person=next(iter(named.get("person", ())), None),
+        hierarchies=hierarchies,
+        orders=orders,
+        source="the suggested roles",
+    )
+
+
+def hierarchy(seen: Seen) -> dict[str, Any]:
+    """A rule that builds on the column as it is."""
+    kind, column = seen.guess.kind, seen.column
+    if kind == "date" and not column.dates:
+        return {"suppress": True}
+    if kind == "ordinal" and column.numbers is not None:
+        return ladders.suggest(column, "numeric")
+    return ladders.suggest(column, kind)
+
+
+def notes(seen: Sequence[Seen], found: Mapping[str, Suggestion]) -> list[str]:
+    """What the owner should know beyond the columns' own reasons."""
+    said = []
+    if not any(suggestion.role == "sensitive" for suggestion in found.values()):
+        said.append("No column looks sensitive by its name: name what nobody may learn, or only identity is protected.")
+    if marked := [repr(c.name) for c in seen if c.guess.marks]:
+        said.append(
+            f"Texts that usually mean missing (such as ? or NA) stand in {', '.join(marked)}; "
+            "say which with --missing, so that they count as one missing value."
+        )
+    if dates := [repr(c.name) for c in seen if c.guess.kind == "date" and not c.column.dates]:
+        said.append(f"Dates are not written YYYY-MM-DD in {', '.join(dates)}; rewritten, they coarsen by calendar.")
+    return said

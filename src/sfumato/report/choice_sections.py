@@ -1,0 +1,174 @@
+"""The parts of the report that lead to the choice: maps, candidates, who beats whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..core.metric import Metric
+from ..study.inference import limited
+from ..study.robustness import robust
+from ..study.study import Result
+from . import figures, shared_sections
+from .document import (
+    Block,
+    Column,
+    Figure,
+    Fold,
+    Grid,
+    Heading,
+    Mark,
+    Paragraph,
+    Terms,
+    Text,
+    code,
+    joined,
+    spell,
+    verdict,
+)
+
+# What the table of candidates shows, besides the two axes.
+COLUMNS = (
+    "k_anonymity",
+    "distinct_l_diversity",
+    "entropy_l_diversity",
+    "t_closeness[equal]",
+    "mutual_information",
+    "average_class_size",
+)
+
+
+def maps(result: Result) -> Iterator[Block]:
+    """The maps: the study's, then the others that were asked for."""
+    study = result.study
+    yield Heading("Risk and utility")
+    lower = study.risk.card.better == "lower" and study.utility.card.better == "lower"
+    text = "Every candidate is a point" + ("; the nearer to the lower left, the better on both" if lower else "")
+    text += ". The line joins those that no other candidate beats (no worse on both axes, better on one)"
+    if result.knee is not None:
+        text += (
+            f"; its sharpest turn, the knee, is {result.points[result.knee].candidate.name} (the point farthest below the "
+            "straight line between the frontier's ends, axes stretched to 0–1)"
+        )
+    yield Paragraph(text + ". Dashed lines are requirements. Shape and legend say what colour says.", aside=True)
+    yield Figure(
+        "map", figures.risk_utility_map(result), "Risk-utility map; its numbers are in the table of candidates below"
+    )
+    for n, (risk, utility) in enumerate(study.maps):
+        yield Heading(f"By {risk.card.title} and {utility.card.title}", 3)
+        yield Figure(
+            f"map-{n + 2}",
+            figures.risk_utility_map(result, risk, utility),
+            f"Risk-utility map by {risk} and {utility}",
+            _map_numbers(result, risk, utility),
+        )
+
+
+def _map_numbers(result: Result, risk: Metric, utility: Metric) -> Grid:
+    which = [i for i in result.made if result.points[i].has(risk, utility)]
+    rows: list[list[Text]] = [
+        [result.names[i], spell(result.points[i].value(risk)), spell(result.points[i].value(utility))] for i in which
+    ]
+    return Grid(["candidate", shared_sections.heads(risk), shared_sections.heads(utility)], rows)
+
+
+def shown_columns(result: Result) -> list[Metric]:
+    """The metrics of the table of candidates: the axes, then those of other maps, then the usual ones that were measured."""
+    axes = [result.study.risk, result.study.utility, *(axis for pair in result.study.maps for axis in pair)]
+    seen: dict[str, Metric] = {}
+    for i in result.made:
+        seen |= {name: metric for name, (metric, _) in result.points[i].scores.items()}
+    usual = [seen[name] for name in COLUMNS if name in seen]
+    return list(dict.fromkeys([*axes, *usual]))
+
+
+def candidates(result: Result) -> Iterator[Block]:
+    """Every candidate with its numbers, or why it could not be made."""
+    study, chosen = result.study, result.recommended[0]
+    free = ", ".join(repr(name) for name in study.roles.sensitive if not limited(name, study.require))
+    columns = shown_columns(result)
+    rows: list[list[Text]] = []
+    for i in result.order:
+        point = result.points[i]
+        name: Text = [result.names[i], Mark(" (found around another)", "soft")] if point.found else result.names[i]
+        if point.failure is not None:
+            rows.append([name, verdict(False, "not made"), point.failure])
+            continue
+        if not point.met:
+            stands: list[str | Mark] = ["misses "]
+            stands += joined(
+                [
+                    *(verdict(False, each.requirement) for each in point.verdicts if not each.met),
+                    *(verdict(False, f"{text} (cannot be asked)") for text in point.unknown),
+                ]
+            )
+        else:
+            stands = [figures.standing(result, i)]
+            if study.require:
+                stands += (
+                    [" ", verdict(True, "meets all")]
+                    if not free
+                    else [" ", f"meets the limits, which leave out {free}"]
+                )
+        values = [spell(point.value(m)) if str(m) in point.scores else "–" for m in columns]
+        rows.append([name, stands, *values])
+    yield Heading("The candidates")
+    yield Grid(
+        ["candidate", "standing", *map(shared_sections.heads, columns)],
+        rows,
+        chosen=None if chosen is None else result.order.index(chosen),
+    )
+    yield Paragraph("– was not measured or cannot be asked of that release.", aside=True)
+    full = [(short, point.candidate.name) for short, point in zip(result.names, result.points, strict=True)]
+    long: list[tuple[Text, Text]] = [(short, code(name)) for short, name in full if short != name]
+    if long:
+        yield Fold("The candidates in full", [Terms(long)])
+
+
+def why_not_others(result: Result) -> Iterator[Block]:
+    """Who beats whom, and whether the choice holds under other measures."""
+    study = result.study
+    yield Heading("Why not another")
+    names = result.names
+    if result.dominance:
+        rows: list[list[Text]] = [
+            [
+                names[each["candidate"]],
+                names[each["by"]],
+                spell(each["risk"]),
+                spell(each["utility"]),
+                str(each["beaten_by"]),
+            ]
+            for each in result.dominance
+        ]
+        head: list[Column | str] = [
+            "candidate",
+            "is beaten by",
+            Column(f"{study.risk} better by", "right"),
+            Column(f"{study.utility} better by", "right"),
+            Column("of the frontier beat it", "right"),
+        ]
+        yield Grid(head, rows, "Who dominates whom, and by how much.")
+    else:
+        yield Paragraph("No candidate dominates another on the two axes.")
+    rankings = robust(result)
+    if rankings:
+        lines: list[list[Text]] = [
+            [
+                code(each.metric),
+                f"{each.rank} of {each.of}",
+                verdict(each.on_frontier, "beaten by none" if each.on_frontier else "beaten"),
+                f"{each.agreement:.2f}",
+                names[each.first],
+            ]
+            for each in rankings
+        ]
+        head = [
+            "by",
+            Column("rank", "right"),
+            "on both axes",
+            Column("agreement", "right", "Kendall, -1 to 1"),
+            "first by it",
+        ]
+        yield Grid(
+            head, lines, "Does the choice hold under other measures? Those that meet every requirement, ranked anew."
+        )

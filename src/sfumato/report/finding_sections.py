@@ -1,0 +1,288 @@
+"""The parts of the report that come from findings: before and after, riskiest, class by class, attacks, groups, audit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ..inspect.exposure import MEASURES, Exposure
+from ..study.findings import MASK
+from . import figures, shared_sections
+from .document import (
+    Block,
+    Column,
+    Figure,
+    Fold,
+    Grid,
+    Heading,
+    Paragraph,
+    Row,
+    Text,
+    code,
+    joined,
+    percent,
+    spell,
+    verdict,
+)
+
+
+def before_and_after(found: Mapping[str, Any]) -> Iterator[Block]:
+    """The raw table and the release side by side, and what became of each column."""
+    release = found["release"]
+    yield Heading("Before and after")
+    yield from shared_sections.compared(found["before"], None if release is None else release["after"])
+    if release is not None:
+        yield Paragraph(shared_sections.suppressed(release["suppressed"]))
+        for note in release["notes"]:
+            yield Paragraph(note, aside=True)
+        yield Heading("Column by column", 3)
+        yield shared_sections.column_grid(release["columns"])
+
+
+def riskiest(found: Mapping[str, Any], reveal: bool) -> Iterator[Block]:
+    """Where the raw table is riskiest; values only if asked for."""
+    yield Heading("Where the raw table is riskiest")
+    sets = found["sets"]
+    if "unavailable" in sets:
+        yield Paragraph(str(sets["unavailable"]))
+    else:
+        rows: list[list[Text]] = []
+        for each in sets["worst"]:
+            names = joined([code(name) for name in each["columns"]])
+            rows.append(
+                [
+                    str(len(each["columns"])),
+                    names,
+                    spell(each["alone"]),
+                    spell(each["smallest_class"]),
+                    spell(each["distinction"]),
+                ]
+            )
+        head: list[Column | str] = [
+            Column("columns known", "right"),
+            "the worst set",
+            Column("rows alone", "right"),
+            Column("smallest class", "right"),
+            Column("mean risk", "right"),
+        ]
+        yield Grid(head, rows, "Of every number of columns the set on which most rows are alone.")
+    if found["checks"]:
+        yield _checked(found["checks"])
+    most = found["riskiest"]
+    if "unavailable" in most:
+        yield Paragraph(str(most["unavailable"]))
+        return
+    scored = most["by"] == "score"
+    lines: list[list[Text]] = []
+    for n, each in enumerate(most["each"]):
+        values = joined(
+            [f"{name} = {value}" for name, value in zip(each["columns"], each["values"], strict=True)], ", "
+        )
+        lines.append([str(n + 1), values, spell(each["rows"]), spell(each["ways"]), spell(each["score"])])
+    yield Heading("The ten riskiest combinations" if len(lines) == 10 else "The riskiest combinations", 3)
+    head = [
+        Column("", "right"),
+        "the fewest columns on which it is alone" if scored else "the rarest combinations of all quasi-identifiers",
+        Column("rows", "right"),
+        Column("ways", "right", "minimal uniques"),
+        Column("score", "right", "SUDA"),
+    ]
+    caption = (
+        f"Records by how few columns, up to {most['largest']}, and in how many ways they stand out (Elliot, Manning, Ford 2002)."
+        if scored
+        else "Nobody is alone; these are shared by fewest people."
+    )
+    yield Grid(head, lines, caption)
+    if not reveal:
+        yield Paragraph(f"Values are masked ({MASK}); the owner can ask for them with --reveal.", aside=True)
+
+
+def _checked(checks: Sequence[Mapping[str, Any]]) -> Fold:
+    """Combinations against least frequencies, as statistics offices look at them."""
+    rows: list[list[Text]] = [
+        [
+            str(each["columns"]),
+            str(each["least"]),
+            f"{each['failing_sets']:,} of {each['sets']:,}",
+            spell(each["rows"]),
+            joined([code(name) for name in each["worst"]]) or "–",
+        ]
+        for each in checks
+    ]
+    head: list[Column | str] = [
+        Column("columns", "right"),
+        Column("at least", "right", "rows"),
+        Column("sets with a rarer combination", "right"),
+        Column("rows on the worst", "right"),
+        "the worst set",
+    ]
+    return Fold("Combinations against least frequencies, as statistics offices check them", [Grid(head, rows)])
+
+
+def exposed(found: Mapping[str, Any]) -> Iterator[Block]:
+    """Class by class, for each sensitive column."""
+    release = found["release"]
+    if release is None:
+        return
+    if "unavailable" in release["exposure"]:
+        if release["exposure"]["unavailable"]:
+            yield Heading("Class by class")
+            yield Paragraph(str(release["exposure"]["unavailable"]))
+        return
+    for n, entry in enumerate(release["exposure"]["each"]):
+        each = Exposure(**entry)
+        yield Heading(f"Class by class: {each.column}")
+        yield Paragraph(
+            f"How many rows stand in classes that leak how much about {each.column}, compared with what its overall distribution "
+            "already tells.",
+            aside=True,
+        )
+        drawn = []
+        for measure in MEASURES:
+            bins = [b for b in each.bins if b["measure"] == str(measure) and b["classes"]]
+            numbers: list[list[Text]] = [
+                [spell(b["from"]), spell(b["to"]), spell(b["rows"]), spell(b["classes"])] for b in bins
+            ]
+            head: list[Column | str] = [Column(name, "right") for name in ("from", "to", "rows", "classes")]
+            drawn.append(
+                Figure(
+                    f"{measure}-{n}",
+                    figures.exposure_figure(each, str(measure)),
+                    f"Rows by {measure} of their class",
+                    Grid(head, numbers),
+                )
+            )
+        yield Row(drawn)
+        yield Heading("The most exposed classes", 3)
+        rows: list[list[Text]] = [
+            [
+                f"class {row['class']}",
+                spell(row["rows"]),
+                spell(row["values"]),
+                spell(row["distribution_leakage"]),
+                spell(row["entropy_leakage"]),
+            ]
+            for row in each.worst
+        ]
+        head = [
+            Column("class"),
+            Column("rows", "right"),
+            Column("different values", "right"),
+            Column("distribution leakage", "right"),
+            Column("entropy leakage", "right", "bits"),
+        ]
+        yield Grid(head, rows)
+        yield Paragraph(
+            "Classes are numbered in the order of their released values; no value of the table is shown here.",
+            aside=True,
+        )
+
+
+def attacks(found: Mapping[str, Any]) -> Iterator[Block]:
+    """The attacks that were played."""
+    release = found["release"]
+    if release is None:
+        return
+    yield Heading("Attacked")
+    yield Paragraph("Attacks were played on the release itself, with the original to tell who was right.", aside=True)
+    yield from shared_sections.wp29_grid(release)
+    rows: list[list[Text]] = []
+    for attack in release["linkage"]:
+        if "unavailable" in attack:
+            rows.append(["–", f"Not played: {attack['unavailable']}"])
+            continue
+        details = attack["details"]
+        rows.append(
+            [
+                joined([code(name) for name in details["known"]]),
+                spell(details.get("correct")),
+                shared_sections.rate(attack["success"]),
+                percent(attack["baseline"]["value"]),
+                attack["exactness"],
+            ]
+        )
+    head: list[Column | str] = [
+        "an intruder who knows",
+        Column("found without doubt", "right"),
+        "right by guessing, with 95% interval",
+        Column("baseline", "right"),
+        "how sure",
+    ]
+    yield Grid(head, rows, "Record linkage: everybody in the original is looked up in the release.")
+    for name, attack in release["homogeneity"].items():
+        yield Paragraph(["Of ", code(name), ": ", attack.get("sentence") or attack.get("unavailable", "")])
+
+
+def _mined(mined: Mapping[str, Any] | None) -> str:
+    """The decline of a group with its interval; nothing where it was too small to be mined."""
+    if mined is None:
+        return "too few"
+    low, high = mined["interval"]
+    return f"{spell(mined['decline'])} ({spell(low)} to {spell(high)})"
+
+
+def groups(found: Mapping[str, Any]) -> Iterator[Block]:
+    """Small groups, and whether the release still makes sense."""
+    release = found["release"]
+    if release is None:
+        return
+    groups = release["subgroups"]
+    yield Heading("Are small groups treated worse?")
+    yield from shared_sections.sentences(groups)
+    for note in groups.get("notes", ()):
+        yield Paragraph(str(note), aside=True)
+    if "unavailable" not in groups and groups["worst"]:
+        rows: list[list[Text]] = []
+        for each in groups["worst"]:
+            beyond = each["difference"] > each["chance"][1] + 1e-12
+            rows.append(
+                [
+                    [code(each["column"]), " = ", each["name"] or MASK],
+                    spell(each["people"]),
+                    spell(each["suppressed"]),
+                    spell(each["loss"]),
+                    spell(each["difference"]),
+                    verdict(not beyond, "beyond chance" if beyond else "within chance"),
+                    spell(each["risk"]),
+                    *([_mined(each["mined"])] if groups.get("field") else []),
+                ]
+            )
+        head: list[Column | str] = [
+            "group",
+            Column("people", "right"),
+            Column("suppressed", "right"),
+            Column("loss", "right"),
+            Column("above everybody's", "right"),
+            "for so few",
+            Column("mean risk", "right"),
+        ]
+        if groups.get("field"):
+            head.append(Column("mined worse by", "right"))
+        yield Grid(head, rows, "The groups that lose most.")
+        if groups.get("field"):
+            yield Paragraph(
+                [
+                    "Mined: by how much less of the group the deciding miner predicts ",
+                    code(groups["field"]),
+                    " right from the release than from the original, on a sample of rows, with a 95% interval.",
+                ],
+                aside=True,
+            )
+    elif groups.get("not_mined"):
+        yield Paragraph(f"Not mined: {groups['not_mined']}", aside=True)
+    yield Heading("Does it still make sense?")
+    audit = release["audit"]
+    if "unavailable" in audit:
+        yield Paragraph(str(audit["unavailable"]))
+        return
+    lines: list[list[Text]] = [
+        [
+            check["kind"],
+            verdict(check["status"] != "fails", check["status"])
+            if check["status"] in ("holds", "fails")
+            else check["status"],
+            check["sentence"],
+        ]
+        for check in audit["checks"]
+    ]
+    yield Grid(["check", "verdict", "found"], lines, str(audit["sentences"][-1]))

@@ -1,0 +1,141 @@
+"""Look around what would be recommended: the same mechanisms with other parameters, until nothing better is found.
+
+A grid is coarse, and greedy mechanisms are not monotone in their parameters: k = 12 may lose less than k = 10. So the neighbours
+of the best candidate of each mechanism are tried, judged by the axes and the requirements alone, and what beats it is looked
+around in turn. What wins is then measured like all others.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ..core.errors import SfumatoError
+from ..core.mechanism import Mechanism
+from .candidate import Candidate, spelled
+from .context import smallest_k
+from .point import Point
+from .result import Result
+from .runner import Told, run
+from .score_store import Kept
+
+if TYPE_CHECKING:
+    from .study import Study
+
+_NEAR = 1.3
+"""Mechanisms whose best candidate loses at most so many times what the recommended one loses are looked around, too."""
+_STEPS = (1, 2, 3, 4, 5)
+_SHARES = (0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0)
+_STILL = ("time_limit", "block", "group", "column", "columns", "target", "objective", "importance", "budget")
+"""Parameters that mean another release, or only cost, and no nearby one."""
+
+
+def refined(result: Result, *, rounds: int, kept: Kept, workers: int, told: Told | None) -> Result:
+    """The result with what was found around the recommended candidate."""
+    study = result.study
+    bench = study.bench(result.seed)
+    tried = {point.candidate.text for point in result.points} | {
+        Candidate.by(p.candidate.mechanism).text for p in result.points if p.candidate.mechanism is not None
+    }
+    looked = 0
+    seen: list[Point] = []
+    points = list(result.points)
+    for _ in range(rounds):
+        more = list({c.text: c for c in _around(result) if c.text not in tried}.values())
+        if not more:
+            break
+        tried |= {c.text for c in more}
+        looked += len(more)
+        found = run(bench, more, list(study.decisive), study.decisive, kept=kept, workers=workers, told=told)
+        fresh = [study.point(c, m, looked_for=True) for c, m in zip(more, found, strict=True)]
+        seen += fresh
+        trial = dataclasses.replace(result, points=(*points, *fresh))
+        best = trial.recommended[0]
+        if best is None or best < len(points):  # none of the fresh ones
+            break
+        points.append(trial.points[best])
+        result = dataclasses.replace(result, points=tuple(points))
+    while better := _better(
+        result, seen
+    ):  # a knee moves with the points: it must not end up where something tried beats it
+        points.append(better)
+        result = dataclasses.replace(result, points=tuple(points))
+    chosen = result.recommended[0]
+    if chosen is not None and points[chosen].found:  # what wins is measured like the others
+        wanted = None if study.measures is None else list(study.asked)
+        (whole,) = run(bench, [points[chosen].candidate], wanted, study.asked, kept=kept, workers=1, told=None)
+        points[chosen] = study.point(points[chosen].candidate, whole, looked_for=True)
+    return dataclasses.replace(result, points=tuple(points), looked=looked)
+
+
+def _better(result: Result, seen: list[Point]) -> Point | None:
+    """Of what was tried, the most useful that meets the requirements and beats the recommended candidate; None if none does."""
+    chosen, here = result.recommended[0], len(result.points)
+    if chosen is None:
+        return None
+    trial = dataclasses.replace(result, points=(*result.points, *seen))
+    found = [i for i in range(here, len(trial.points)) if trial.points[i].met and trial.dominates(i, chosen)]
+    loss = trial.axis(trial.study.utility, found)
+    return None if not found else trial.points[found[int(loss.argmin())]]
+
+
+def _around(result: Result) -> Iterator[Candidate]:
+    """Neighbours of the recommended candidate, and of the best of each mechanism that comes near it."""
+    chosen = result.recommended[0]
+    if chosen is None:
+        return
+    study = result.study
+    pool = [i for i in result.placed if result.points[i].met] if study.require else result.frontier
+    loss = dict(zip(pool, result.axis(study.utility, pool), strict=True))
+    best: dict[str, int] = {}
+    for i in sorted(pool, key=lambda i: (loss[i], i)):
+        best.setdefault(result.points[i].candidate.family, i)
+    limit = loss[chosen] * _NEAR if loss[chosen] > 0 else float("inf")
+    for i in best.values():
+        made = result.points[i].candidate.mechanism
+        if made is not None and (i == chosen or loss[i] <= limit):
+            yield from neighbours(made, study)
+
+
+def neighbours(made: Mechanism, study: Study) -> Iterator[Candidate]:
+    """The same mechanism with one parameter changed: every other choice, a little more or less of every number."""
+    hints = typing.get_type_hints(type(made))
+    settings = made.settings()
+    require = settings.pop("require", [])
+    least = smallest_k(study.require)
+    for field in dataclasses.fields(made):  # type: ignore[arg-type]
+        if field.name in _STILL or field.name == "require":
+            continue
+        value = getattr(made, field.name)
+        for other in _values(field.name, value, hints[field.name], least, str(study.utility)):
+            if other == value:
+                continue
+            changed = {**settings, field.name: other}
+            try:
+                other_made = Candidate.of(spelled(made.card.name, changed, require)).mechanism
+                assert other_made is not None
+                yield Candidate.by(other_made)  # spelled in one way, so that nothing is tried twice
+            except SfumatoError:  # no such combination
+                continue
+
+
+def _values(name: str, value: Any, hint: Any, least: int, utility: str) -> list[Any]:
+    if typing.get_origin(hint) is typing.Literal:
+        return list(typing.get_args(hint))
+    if hint is bool:
+        return [not value]
+    if name in ("k", "l") and isinstance(value, int):
+        wider = [round(value * factor) for factor in (1.2, 1.35, 1.5, 1.75, 2)]
+        ks = [value - 2, value - 1, *(value + step for step in _STEPS), *wider]
+        return [k for k in ks if k >= (max(least, 1) if name == "k" else 2)]
+    if name == "suppression":
+        return list(_SHARES)
+    if name == "minimise":
+        return ["loss", utility]
+    if name == "most" and isinstance(value, int):
+        return [value - 1, value + 1]
+    if isinstance(value, float) and value > 0:
+        return [round(value * factor, 6) for factor in (0.5, 0.8, 1.25, 2.0)]
+    return []
