@@ -1,4 +1,4 @@
-"""Write the generated pages: one per metric and mechanism from the cards, and the command line from its help.
+"""Write what is generated: a page per metric and mechanism from the cards, the command line from its help, the package's type stub.
 
     .venv/bin/python docs/build.py
 
@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 
 
 def pages() -> dict[str, str]:
-    """Every generated page by its path under docs/."""
+    """Everything generated, by its path from docs/."""
     import sfumato as sf
     from sfumato.core.mechanism import DRAWS
     from sfumato.core.metric import spell_number
@@ -95,6 +95,7 @@ def pages() -> dict[str, str]:
         found[f"mechanisms/{name}.md"] = "\n".join(lines)
     found["mechanisms/README.md"] = "\n".join([*shelf, ""])
     found["cli.md"] = command_line()
+    found["../src/sfumato/__init__.pyi"] = stub()
     return found
 
 
@@ -117,6 +118,29 @@ def command_line() -> str:
         text = "\n".join(line.rstrip() for line in printed.getvalue().strip("\n").splitlines()).strip("\n")
         lines += [f"## sfumato {verb}".rstrip(), "", "```text", text, "```", ""]
     return "\n".join(lines)
+
+
+def stub() -> str:
+    """The public names of the package with their homes, for type checkers and editors: the package itself loads them when first used."""
+    import sfumato as sf
+
+    homes = {name: f".{home}" for name, home in sf._HOME.items()}
+    for name in set(sf.__all__) - {*homes, "__version__"}:
+        value = getattr(sf, name)
+        homes[name] = getattr(value, "kernel", value).__module__.removeprefix("sfumato")
+    imports = [
+        f"from {home} import {name} as {name}" for home, name in sorted((home, name) for name, home in homes.items())
+    ]
+    return "\n".join(
+        [
+            '"""Written by docs/build.py: the public names, for type checkers and editors."""',
+            "",
+            *imports,
+            "",
+            "__version__: str",
+            "",
+        ]
+    )
 
 
 def main() -> None:

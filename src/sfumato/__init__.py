@@ -6,12 +6,15 @@
     release = sf.Mondrian(k=5)(table, roles)
     sf.k_anonymity(release, roles).value
 
-Names are loaded when they are first used, so that importing the package costs nothing.
+Names are loaded when they are first used, so that importing the package costs nothing. Metrics and mechanisms come from their registries.
+Type checkers and editors read `__init__.pyi`, which docs/build.py writes.
 """
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import Any
 
 __version__ = "0.1.0"
@@ -21,42 +24,25 @@ _HOME = {
     "Roles": "core.roles",
     "Hierarchy": "core.hierarchy",
     "Release": "core.release",
+    "Table": "core.table",
+    "Metric": "core.metric",
+    "Mechanism": "core.mechanism",
     "Score": "core.metric",
     "Requirement": "core.metric",
     "SfumatoError": "core.errors",
+    "InputError": "core.errors",
+    "RequirementError": "core.errors",
+    "Unavailable": "core.errors",
+    "Infeasible": "core.errors",
+    "NotMet": "core.errors",
     "measure": "metrics",
     "metric": "metrics",
     "require": "metrics",
     "registry": "metrics",
     "profile": "profile.table",
     "raw_risk": "inspect.raw_risk",
-    "Mondrian": "mechanisms.mondrian",
-    "GeneralizeToLevels": "mechanisms.generalize_to_levels",
-    "GeneralizeFullDomain": "mechanisms.generalize_full_domain",
-    "KMember": "mechanisms.k_member",
-    "Personalize": "mechanisms.personalize",
-    "TopDownSpecialization": "mechanisms.top_down_specialization",
-    "AlphaBeta": "mechanisms.alpha_beta",
-    "LocalSuppression": "mechanisms.local_suppression",
-    "TopBottomCoding": "mechanisms.top_bottom_coding",
-    "CutPoints": "mechanisms.cut_points",
-    "Hipaa": "mechanisms.hipaa",
-    "LocalNoise": "mechanisms.local_noise",
-    "DpStatistics": "mechanisms.dp_statistics",
-    "DpMarginals": "mechanisms.dp_marginals",
-    "DpChoice": "mechanisms.dp_choice",
-    "DpSynthesis": "mechanisms.dp_synthesis",
-    "DpRanges": "mechanisms.dp_ranges",
     "Budget": "mechanisms.differential_privacy.budget",
-    "Anatomy": "mechanisms.anatomy",
-    "PermuteWithinGroups": "mechanisms.permute_within_groups",
-    "RankSwapping": "mechanisms.rank_swapping",
-    "Pram": "mechanisms.pram",
     "corrected_counts": "mechanisms.pram",
-    "AdditiveNoise": "mechanisms.additive_noise",
-    "Rounding": "mechanisms.rounding",
-    "Microaggregation": "mechanisms.microaggregation",
-    "IsolationNoise": "mechanisms.isolation_noise",
     "optimal_generalization": "search.full_domain",
     "optimal_cuts": "search.cuts",
     "qid_choice": "search.choice",
@@ -87,21 +73,30 @@ _HOME = {
     "publish": "publishing",
     "verify": "publishing",
 }
-__all__ = sorted([*_HOME, "__version__"])
+
+
+def _registered(name: str) -> Mapping[str, Any]:
+    """What stands in the registry where such a name would be: mechanisms by class, metrics by name."""
+    if name[:1].isupper():
+        from .mechanisms import registry as mechanisms
+
+        return {kind.__name__: kind for kind in mechanisms().values()}
+    from .metrics import registry as metrics
+
+    return metrics()
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
-    if not name.startswith("_"):
-        from .metrics import registry
-
-        if name in registry():
-            return registry()[name]
+    if name == "__all__":
+        return __dir__()
+    if not name.startswith("_") and find_spec(f"{__name__}.{name}") is None:  # a room is no registered name
+        registered = _registered(name)
+        if name in registered:
+            return registered[name]
     raise AttributeError(f"module 'sfumato' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    from .metrics import registry
-
-    return sorted([*__all__, *registry()])
+    return sorted({*_HOME, *_registered("Mechanism"), *_registered("metric"), "__version__"})

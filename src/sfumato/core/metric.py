@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -140,7 +140,13 @@ class Metric:
     parameters: tuple[tuple[str, Any], ...] = ()
     column: str | None = None
 
-    def __call__(self, release: Release | None = None, roles: Roles | None = None, /, **parameters: Any) -> Any:
+    @overload
+    def __call__(self, release: Release, roles: Roles, /) -> Score: ...
+    @overload
+    def __call__(self, /, **parameters: Any) -> Metric: ...
+    def __call__(
+        self, release: Release | None = None, roles: Roles | None = None, /, **parameters: Any
+    ) -> Score | Metric:
         """Measure, or set parameters."""
         if release is None:
             return self.set(**parameters)

@@ -36,7 +36,7 @@ DRAWS = 20
 FEW = 1000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AdditiveNoise(Mechanism):
     """Gaussian or uniform noise; wider where a draw happens to fall short of what is promised."""
 

@@ -79,7 +79,7 @@ def usefulness(rows: int, possible: int, alpha: float, beta: float, epsilon: flo
     return (log / 3 + math.sqrt(log * log / 9 + 2 * log * spread)) / alpha / math.sqrt(rows)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AlphaBeta(Mechanism):
     """Synthesis by sampling: some true rows, hidden among rows drawn from the domain."""
 

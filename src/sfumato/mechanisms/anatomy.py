@@ -25,7 +25,7 @@ from ..metrics.privacy.distinct_l_diversity import distinct_l_diversity
 from .microdata.rows import Rows
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Anatomy(Mechanism):
     """Two tables: who, with a group; and what, with a group."""
 

@@ -28,7 +28,7 @@ from .parameters.class_requirements import Steered
 from .parameters.column_numbers import by_column
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CutPoints(Steered):
     """The best ranges of one column under any conjunction of class requirements."""
 

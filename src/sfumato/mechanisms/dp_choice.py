@@ -30,7 +30,7 @@ from .differential_privacy.private_release import AS_STATED, BUDGET, EPSILON, PR
 from .parameters.stated_domains import Domain, Grid, cells
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DpChoice(Private):
     """One value of a list of candidates that does not come from the data."""
 

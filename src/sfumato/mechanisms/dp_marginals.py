@@ -31,7 +31,7 @@ from .microdata.numeric_columns import names_in
 from .parameters.stated_domains import Domain, Outside, cells, entries
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DpMarginals(Private):
     """One noisy contingency table over some columns, or all marginals of so many of them."""
 

@@ -50,7 +50,7 @@ Cuts = list[tuple[int, int]]
 """Intervals of points, both ends inside."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DpRanges(Private):
     """One ordered column, released so that every range of it can be counted."""
 

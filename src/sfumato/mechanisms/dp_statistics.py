@@ -74,7 +74,7 @@ def asked(text: str) -> list[Asked]:
     return found
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DpStatistics(Private):
     """Noisy counts, sums and means, each with its scale and a confidence interval."""
 

@@ -40,7 +40,7 @@ Pair = tuple[int, int]
 MOST_ROWS = 100_000_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DpSynthesis(Private):
     """Rows that belong to nobody, from noisy counts of single columns and pairs of columns."""
 

@@ -21,7 +21,7 @@ from ..search.losses import Wanted
 from .parameters.class_requirements import Steered
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GeneralizeFullDomain(Steered):
     """The full-domain generalization of least loss under any conjunction of registered requirements; its note says what is proved."""
 

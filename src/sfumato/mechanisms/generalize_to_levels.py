@@ -25,7 +25,7 @@ from .parameters.class_requirements import Steered
 from .parameters.column_numbers import by_column
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GeneralizeToLevels(Steered):
     """Every column to one level of its hierarchy, which the owner names."""
 

@@ -36,7 +36,7 @@ _AREA = re.compile(r"^([0-9]{2,3})[*_xX -]*$")
 _ZIP = re.compile(r"^([0-9]{3})[0-9]{2}(?:[- ]?(?:[0-9]{4}|[*xX]{4}))?$")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Hipaa(Mechanism):
     """Dates to years, high ages and small areas put together, as the rule writes it."""
 

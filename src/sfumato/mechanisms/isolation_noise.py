@@ -40,7 +40,7 @@ DEEPEST = 50
 """How often the cube is halved at most: beyond, its cells have no room for two different numbers."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class IsolationNoise(Mechanism):
     """One half of the rows, with Gaussian noise as wide as their cell in a histogram of the other half."""
 

@@ -36,7 +36,7 @@ _TRIED = 16
 """Clusters that are tried for a row that is left over."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class KMember(Steered):
     """Greedy clustering by information loss under any conjunction of class requirements."""
 

@@ -29,7 +29,7 @@ from .microdata.rows import Rows
 from .parameters.stated_domains import grids
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LocalNoise(Private):
     """Discrete Laplace noise on every value of the columns that have bounds."""
 

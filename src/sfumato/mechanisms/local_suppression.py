@@ -44,7 +44,7 @@ _SETS = 4096
 """Sets of columns that are looked at, the cheapest first."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LocalSuppression(Steered):
     """Suppression of cells, and of rows up to a limit, under any conjunction of class requirements."""
 

@@ -44,7 +44,7 @@ from .microdata.rows import Rows
 from .parameters.class_requirements import Steered
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Microaggregation(Steered):
     """Groups of k rows or more over all columns together, or over each alone (individual ranking)."""
 

@@ -34,7 +34,7 @@ from .partition.lineage import Lineage, Near
 from .partition.parts import Parts, along, partition_tree
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Mondrian(Steered):
     """Greedy multidimensional partitioning under any conjunction of class requirements and (n,t)-closeness."""
 

@@ -28,7 +28,7 @@ from .microdata.rows import Rows
 from .mondrian import Mondrian
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PermuteWithinGroups(Mechanism):
     """Sensitive values permuted at random inside groups, whose numbers are published."""
 

@@ -35,7 +35,7 @@ from .partition.guarding_nodes import Guarded, Raised
 from .partition.specialization import specialize
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Personalize(Steered):
     """Generalize quasi-identifiers, then single sensitive values, until every guarding node's breach is within a limit."""
 

@@ -154,7 +154,7 @@ def corrected_counts(
     return CorrectedCounts(matrix.values, estimate, variance, estimate - half, estimate + half, confidence)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Pram(Mechanism):
     """Post-randomisation of categories, each row by itself."""
 

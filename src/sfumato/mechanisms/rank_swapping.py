@@ -22,7 +22,7 @@ from .microdata.numeric_columns import names_in
 from .microdata.rows import Rows
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RankSwapping(Mechanism):
     """Swap values at random with others at most p percent of the ranks away, column by column."""
 

@@ -31,7 +31,7 @@ NEAR = 2e-15
 """What division in floating point is off at most, beside the quotient: no remainder."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Rounding(Mechanism):
     """Every number to a multiple of its column's base."""
 

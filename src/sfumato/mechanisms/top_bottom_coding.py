@@ -31,7 +31,7 @@ _WHO = "top_bottom_coding"
 End = Literal["top", "bottom"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TopBottomCoding(Mechanism):
     """Extreme numbers replaced by the bound that they reach."""
 

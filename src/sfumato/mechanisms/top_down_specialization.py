@@ -28,7 +28,7 @@ from .partition.labels import recoding_of
 from .partition.specialization import as_parts, specialize
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TopDownSpecialization(Steered):
     """Global recoding for a classifier, guided by information gain per privacy loss."""
 

@@ -301,7 +301,7 @@ def _closeness() -> Found:
         beside("3.13: distinct l", "3", distinct_l_diversity(meant, SALARIES).value),
         beside("3.13: t as printed, two classes of ages 2*", "0.375", ORDERED(printed, SALARIES).value, wrong=[0], note="see errata"),
         beside("3.14: t", "0.167", ORDERED(close, SALARIES).value),
-        beside("skewness: positive in a class of halves", "50%", positive_disclosure(skewed, PATIENTS).per_class[1], note="1% of the table"),
+        beside("skewness: positive in a class of halves", "50%", per_class(positive_disclosure, skewed, PATIENTS)[1], note="1% of the table"),
     )  # fmt: skip
     errata = [
         Erratum(
@@ -405,7 +405,7 @@ def _people() -> Found:
         only("3.17: breach of the guarding nodes before", before.value, note=f"{before.details['worst_rows']} of ten people"),
         only("3.18: breach of the guarding nodes after", after.value),
         told("3.18: rows that are published as they are", "7, who guards nothing", ", ".join(same), same == ["7"]),
-        beside("3.22: presence of a to f, and of g to i", "1/2, 2/3", most.per_class.tolist()),
+        beside("3.22: presence of a to f, and of g to i", "1/2, 2/3", per_class(delta_presence, here, PRESENT).tolist()),
         beside("3.22: (d_min, d_max)", "1/2, 2/3", [least.value, most.value]),
     )  # fmt: skip
     checks = [
