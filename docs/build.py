@@ -18,6 +18,11 @@ HERE = Path(__file__).parent
 
 def pages() -> dict[str, str]:
     """Everything generated, by its path from docs/."""
+    return {**card_pages(), "cli.md": command_line(), "../src/sfumato/__init__.pyi": stub()}
+
+
+def card_pages() -> dict[str, str]:
+    """A page for each metric and mechanism, installed packages' too, and their indices."""
     import sfumato as sf
     from sfumato.core.mechanism import DRAWS
     from sfumato.core.metric import spell_number
@@ -94,8 +99,6 @@ def pages() -> dict[str, str]:
         ]
         found[f"mechanisms/{name}.md"] = "\n".join(lines)
     found["mechanisms/README.md"] = "\n".join([*shelf, ""])
-    found["cli.md"] = command_line()
-    found["../src/sfumato/__init__.pyi"] = stub()
     return found
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.core.errors import Infeasible
 from sfumato.core.metric import Score
-from sfumato.inspect.default_metrics import usual
+from sfumato.inspect.default_metrics import usual_metrics
 from sfumato.metrics import metric, registry, require
 from sfumato.study import refinement as room
 from sfumato.study.advice import advice
@@ -308,11 +308,11 @@ def test_a_table_smaller_than_the_limit_still_has_candidates() -> None:
 @pytest.mark.parametrize("target", [None, "ill"])
 def test_the_usual_measures_are_a_dozen_that_the_table_can_be_asked(target: str | None) -> None:
     roles = study(TABLE, "mondrian k=2").roles
-    found = usual(roles, target)
+    found = usual_metrics(roles, target)
     assert len(set(found)) == len(found) >= 12
     assert {each.card.about for each in found} == {"privacy", "utility"}
     for each in found:
         each.check_complete()
         assert each.card.name in registry()
-    bare = usual(sf.Roles(quasi=("age",)))
+    bare = usual_metrics(sf.Roles(quasi=("age",)))
     assert not any("sensitive" in each.card.needs for each in bare)

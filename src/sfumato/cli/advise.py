@@ -79,7 +79,7 @@ def run(
     from ..core.people import one_row_each
     from ..core.roles import Roles
     from ..core.waivers import read_waivers
-    from ..inspect.default_metrics import usual
+    from ..inspect.default_metrics import usual_metrics
     from ..profile.free_release import check_free
     from ..study.candidate import Candidate
     from ..study.context import WP29, Context
@@ -118,7 +118,7 @@ def run(
             risk=metrics.metric(risk or context.axis),
             utility=axis,
             require=limits,
-            measures=usual(named, target),
+            measures=usual_metrics(named, target),
             context=context,
             title=title,
             arguments=reading.arguments,

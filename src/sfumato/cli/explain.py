@@ -60,7 +60,6 @@ def run(
 def as_dict(card: Card) -> dict[str, object]:
     """A card as plain data."""
     from ..core.metric import spell_number, written
-    from ..report import glossary
 
     low, high = card.bounds
     return {
@@ -76,7 +75,7 @@ def as_dict(card: Card) -> dict[str, object]:
         "monotone": "yes: merging classes never makes it worse" if card.monotone else "no",
         "needs": ", ".join(sorted(card.needs)) or "the release and the roles only",
         "definition": " ".join(card.definition.split()),
-        **({"adversary": f"would have to know {glossary.knows(card)}"} if card.about == "privacy" else {}),
+        **({"adversary": f"would have to know {card.knows}"} if card.about == "privacy" else {}),
         "misleads": card.misleads,
         "source": card.source,
     }

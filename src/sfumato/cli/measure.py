@@ -117,16 +117,11 @@ def show(scores: dict[str, tuple[Metric, Score]], skipped: dict[str, str], title
     """Scores under their headings, each value with its sentence."""
     from rich.table import Table as Grid
 
-    from ..metrics import FAMILIES, family, told
+    from ..metrics import by_family
 
     out = o.console()
     out.print(title, style="bold")
-    for heading in FAMILIES:
-        rows = [
-            (name, metric, score) for name, (metric, score) in told(scores).items() if family(metric.card) == heading
-        ]
-        if not rows:
-            continue
+    for heading, pairs in by_family(scores).items():
         grid = Grid(
             title=heading, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0), expand=False
         )
@@ -134,7 +129,7 @@ def show(scores: dict[str, tuple[Metric, Score]], skipped: dict[str, str], title
         grid.add_column("value", justify="right", no_wrap=True)
         grid.add_column("unit")
         grid.add_column("in words", ratio=1)
-        for name, metric, score in rows:
+        for name, (metric, score) in pairs.items():
             value = f"{score.value:,.0f}" if float(score.value).is_integer() else f"{score.value:.4g}"
             if score.exactness != "exact":  # a bound is on the careful side: the truth is no worse
                 bound = "≤" if metric.card.better == "lower" else "≥"

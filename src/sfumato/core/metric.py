@@ -22,6 +22,18 @@ from .release import Evidence, Release
 from .roles import Roles
 
 Exactness = Literal["exact", "bound", "estimate"]
+Family = Literal[
+    "Who can be found",
+    "Who can be found with other tables",
+    "What classes tell about sensitive values",
+    "What classes tell, in bits",
+    "What perturbed values still tell",
+    "What can be mined",
+    "What it is worth",
+]
+"""The headings that metrics stand under, in order."""
+QUASI_KNOWN = "all quasi-identifiers of a person, and that the person is in the release"
+"""What most adversaries have to know."""
 TOLERANCE = 1e-12
 """Rounding in floating point must not fail a release that meets its limit exactly."""
 
@@ -70,6 +82,21 @@ class Score:
         return ", ".join(f"{name} ({', '.join(rules)})" for name, rules in found.items())
 
 
+@dataclass(frozen=True)
+class Usual:
+    """How a metric is asked where nobody names what to measure."""
+
+    place: int
+    """Its place among the metrics that are asked so."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    each_column: bool = False
+    """Whether it is asked of every sensitive column by itself."""
+    target: str = ""
+    """The parameter that takes the field which users will predict: it is asked only where there is one."""
+    compared: bool = False
+    """Whether it is a column of the table that compares candidates."""
+
+
 @dataclass(frozen=True, eq=False)
 class Card:
     """Everything that help, report, page, docs, pruning and the conformance tests need to know of a metric."""
@@ -114,8 +141,35 @@ class Card:
     apart: bool = True
     """Whether it can be asked where only groups join the sensitive columns to the quasi-identifiers (Anatomy): its classes
     are then the groups."""
+    family: Family | None = None
+    """The heading that it stands under, where that does not follow from what it needs and from its unit."""
+    knows: str = ""
+    """What an adversary would have to know for the risk to be real: all quasi-identifiers, unless the card of a privacy metric says otherwise."""
+    usual: Usual | None = None
+    """How it is asked where nobody names what to measure; None if it is asked only by name."""
+    audience: Literal["owner", "recipient"] = "owner"
+    """Who may read its sentence. `recipient`: a note that leaves the house may show it, since it tells shares, never classes."""
+    limit: Callable[[float], str] | None = None
+    """What a limit says, in words for a recipient; else the title and the number."""
+    keeps: Literal["variety", "certainty"] | None = None
+    """What a limit keeps a class from: having one sensitive value only (variety), or making a value nearly certain (certainty)."""
     definition: str = ""
     """The formula, from the docstring of the kernel."""
+
+    @property
+    def heading(self) -> Family:
+        """The heading that the metric stands under."""
+        if self.family is not None:
+            return self.family
+        if self.about == "utility":
+            return "What it is worth"
+        if "pairs" in self.needs:
+            return "What perturbed values still tell"
+        if "population" in self.needs:
+            return "Who can be found with other tables"
+        if self.unit == "bits":
+            return "What classes tell, in bits"
+        return "What classes tell about sensitive values" if "sensitive" in self.needs else "Who can be found"
 
     @property
     def steers(self) -> bool:
@@ -182,6 +236,12 @@ class Metric:
             if name not in dict(self.parameters):
                 found = [metric.set(**{name: value}) for metric in found for value in kind.usual]
         return found
+
+    @property
+    def usual(self) -> Metric:
+        """The metric as it is asked where nobody names what to measure."""
+        settings = {} if self.card.usual is None else self.card.usual.settings
+        return replace(self, parameters=(), column=None).set(**settings)
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -318,6 +378,9 @@ class Metric:
 
 def measure(**card: Any) -> Callable[[Callable[..., Any]], Metric]:
     """Make a kernel a Metric: its name is the function's, its definition the docstring's, the rest of the card is given."""
+
+    if card["about"] == "privacy":
+        card.setdefault("knows", QUASI_KNOWN)
 
     def make(kernel: Callable[..., Any]) -> Metric:
         return Metric(Card(name=kernel.__name__, definition=inspect.getdoc(kernel) or "", **card), kernel)

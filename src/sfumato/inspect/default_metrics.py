@@ -10,26 +10,17 @@ from ..core.metric import Metric
 from ..core.roles import Roles
 from ..core.table import Table
 
-ALWAYS = ("k_anonymity", "prosecutor_risk", "marketer_risk")
-SPLIT = (
-    "distinct_l_diversity",
-    "entropy_l_diversity",
-    "t_closeness[equal]",
-    "positive_disclosure",
-    "mutual_information",
-    "distribution_leakage",
-)
-WORTH = ("iloss", "average_class_size", "discernibility", "query_error[ranges]", "column_distance")
 
-
-def usual(roles: Roles, target: str | None = None) -> tuple[Metric, ...]:
+def usual_metrics(roles: Roles, target: str | None = None) -> tuple[Metric, ...]:
     """The usual measures; with a target field also how well it is still mined, on a sample of rows."""
-    texts = [*ALWAYS, *(SPLIT if roles.sensitive else ()), *WORTH]
-    found = [metrics.metric(text) for text in texts]
-    found += [metrics.metric("homogeneity_exposed").on(column) for column in roles.sensitive]
-    if target is not None:
-        found.append(metrics.metric("mining_utility_decline").set(field=target, rows=3000, folds=3))
-    return tuple(each for metric in found for each in (metric.variants()[:1] or [metric]))
+    asked: list[tuple[int, Metric]] = []
+    for metric in metrics.registry().values():
+        how = metric.card.usual
+        if how is None or (how.target and target is None) or ("sensitive" in metric.card.needs and not roles.sensitive):
+            continue
+        one = metric.usual.set(**{how.target: target}) if how.target else metric.usual
+        asked += [(how.place, one.on(c)) for c in roles.sensitive] if how.each_column else [(how.place, one)]
+    return tuple(metric for _, metric in sorted(asked, key=lambda pair: pair[0]))
 
 
 def wp29(roles: Roles, table: Table) -> tuple[Metric, ...]:

@@ -16,7 +16,7 @@ from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.words import counted
-from .default_metrics import usual
+from .default_metrics import usual_metrics
 
 _SAME = 1e-12
 
@@ -90,7 +90,11 @@ def versus(
 ) -> Versus:
     """Compare two releases of the same original by the usual measures, or by everything that can be asked."""
     both = (a, b)
-    asked = None if everything else [m for m in usual(roles) if len(roles.sensitive) or "sensitive" not in m.card.needs]
+    asked = (
+        None
+        if everything
+        else [m for m in usual_metrics(roles) if len(roles.sensitive) or "sensitive" not in m.card.needs]
+    )
     scores = [metrics.measure_available(release, roles, asked) for release in both]
     measures: dict[str, tuple[float, float, str]] = {}
     for name, (metric, score) in scores[0][0].items():

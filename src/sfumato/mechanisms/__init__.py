@@ -1,26 +1,28 @@
-"""Every published sanitizer, one file each. A file that defines the class of its own name is registered."""
+"""Every published sanitizer, one file each. A file that defines the class of its own name is registered.
+
+So is what other packages name in the entry point group `sfumato.mechanisms`.
+"""
 
 from __future__ import annotations
 
 import difflib
-import importlib
-import pkgutil
+import sys
 from collections.abc import Mapping
 from functools import cache
 
 from ..core.errors import InputError
 from ..core.mechanism import Mechanism
+from ..core.plugins import plugins, room_modules
 
 
 @cache
 def registry() -> Mapping[str, type[Mechanism]]:
     """Every mechanism by name."""
-    found: dict[str, type[Mechanism]] = {}
-    for info in pkgutil.iter_modules(__path__):
-        if not info.ispkg:
-            module = importlib.import_module(f"{__name__}.{info.name}")
-            found[info.name] = getattr(module, "".join(part.title() for part in info.name.split("_")))
-    return found
+    items = {
+        name: getattr(module, "".join(part.title() for part in name.split("_")))
+        for name, module in room_modules(sys.modules[__name__])
+    }
+    return items | plugins("sfumato.mechanisms", Mechanism, items)
 
 
 def mechanism(name: str) -> type[Mechanism]:

@@ -1,19 +1,20 @@
 """Every published measure, one small file each in privacy/ and utility/, and the registry of their cards.
 
-A file that defines a Metric under its own name is registered: nothing else needs to be told about it.
+A file that defines a Metric under its own name is registered, and so is what other packages name in the entry point group
+`sfumato.metrics`: nothing else needs to be told about it.
 """
 
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 from ..core.errors import Unavailable
-from ..core.metric import Card, Metric, Requirement, Score, parse, parse_requirement, written
+from ..core.metric import Family, Metric, Requirement, Score, parse, parse_requirement, written
+from ..core.plugins import plugins, room_modules
 from ..core.release import Release
 from ..core.roles import Roles
 
@@ -24,16 +25,10 @@ ROOMS = (".privacy", ".utility", "..mining.measures", "..attacks.measures")
 @cache
 def registry() -> Mapping[str, Metric]:
     """Every metric by name, privacy first, in alphabetical order."""
-    found: dict[str, Metric] = {}
-    for room in ROOMS:
-        there = importlib.import_module(room, __name__)
-        for module in sorted(info.name for info in pkgutil.iter_modules(there.__path__)):
-            if module.startswith("_"):
-                continue
-            metric = getattr(importlib.import_module(f"{there.__name__}.{module}"), module)
-            assert isinstance(metric, Metric), f"{there.__name__}.{module} must define a Metric {module}"
-            found[module] = metric
-    return dict(sorted(found.items(), key=lambda item: (item[1].card.about, item[0])))
+    rooms = (importlib.import_module(room, __name__) for room in ROOMS)
+    items: dict[str, Metric] = {name: getattr(module, name) for name, module in room_modules(*rooms)}
+    items |= plugins("sfumato.metrics", Metric, items)
+    return dict(sorted(items.items(), key=lambda item: (item[1].card.about, item[0])))
 
 
 def metric(text: str) -> Metric:
@@ -62,38 +57,18 @@ def everything(roles: Roles) -> list[Metric]:
     return found
 
 
-FAMILIES = (
-    "Who can be found",
-    "Who can be found with other tables",
-    "What classes tell about sensitive values",
-    "What classes tell, in bits",
-    "What perturbed values still tell",
-    "What can be mined",
-    "What it is worth",
-)
-
-
-def family(card: Card) -> str:
-    """The heading that a metric stands under."""
-    if card.about == "utility":
-        return FAMILIES[6]
-    if card.name in ("anti_utility_worst", "knowledge_gain", "accuracy_gain", "inference_risk"):
-        return FAMILIES[5]
-    if card.name in ("linkage_reidentification", "linkability_risk", "singling_out_risk"):
-        return FAMILIES[1]
-    if "pairs" in card.needs or card.name in ("isolation",):
-        return FAMILIES[4]
-    if "population" in card.needs or card.name in ("journalist_risk", "multir_anonymity"):
-        return FAMILIES[1]
-    if "sensitive" not in card.needs:
-        return FAMILIES[3] if card.unit == "bits" else FAMILIES[0]
-    return FAMILIES[3] if card.unit == "bits" else FAMILIES[2]
-
-
-def told(scores: Mapping[str, tuple[Metric, Score]]) -> dict[str, tuple[Metric, Score]]:
+def shown(scores: Mapping[str, tuple[Metric, Score]]) -> dict[str, tuple[Metric, Score]]:
     """What a reader is shown: where a metric was measured for each sensitive column, not also the worst of them again."""
     apart = {str(replace(metric, column=None)) for metric, _ in scores.values() if metric.column is not None}
-    return {name: found for name, found in scores.items() if name not in apart}
+    return {name: pair for name, pair in scores.items() if name not in apart}
+
+
+def by_family(scores: Mapping[str, tuple[Metric, Score]]) -> dict[str, dict[str, tuple[Metric, Score]]]:
+    """What a reader is shown, under the headings that have something to show."""
+    families: dict[str, dict[str, tuple[Metric, Score]]] = {heading: {} for heading in get_args(Family)}
+    for name, pair in shown(scores).items():
+        families[pair[0].card.heading][name] = pair
+    return {heading: pairs for heading, pairs in families.items() if pairs}
 
 
 def measure(

@@ -26,16 +26,6 @@ from .document import (
     verdict,
 )
 
-# What the table of candidates shows, besides the two axes.
-COLUMNS = (
-    "k_anonymity",
-    "distinct_l_diversity",
-    "entropy_l_diversity",
-    "t_closeness[equal]",
-    "mutual_information",
-    "average_class_size",
-)
-
 
 def maps(result: Result) -> Iterator[Block]:
     """The maps: the study's, then the others that were asked for."""
@@ -77,8 +67,8 @@ def shown_columns(result: Result) -> list[Metric]:
     seen: dict[str, Metric] = {}
     for i in result.made:
         seen |= {name: metric for name, (metric, _) in result.points[i].scores.items()}
-    usual = [seen[name] for name in COLUMNS if name in seen]
-    return list(dict.fromkeys([*axes, *usual]))
+    compared = [(asked.place, m) for m in seen.values() if (asked := m.card.usual) and asked.compared and m == m.usual]
+    return list(dict.fromkeys([*axes, *(metric for _, metric in sorted(compared, key=lambda pair: pair[0]))]))
 
 
 def candidates(result: Result) -> Iterator[Block]:

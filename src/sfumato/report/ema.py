@@ -8,10 +8,10 @@ from typing import Any
 from .. import __version__
 from ..core.errors import Unavailable
 from ..core.metric import spell_bound
-from ..metrics import told
+from ..metrics import shown
 from ..study.findings import findings
 from ..study.study import Result
-from . import glossary, shared_sections
+from . import shared_sections
 from .document import (
     Block,
     Bullets,
@@ -155,7 +155,7 @@ def _risk(result: Result, chosen: int, found: Mapping[str, Any]) -> Iterator[Blo
             rows.append(
                 [
                     metric.card.title,
-                    glossary.knows(metric.card),
+                    metric.card.knows,
                     spell(score.value),
                     metric.sentence(score.value),
                     shared_sections.sure(score),
@@ -205,7 +205,7 @@ def _risk(result: Result, chosen: int, found: Mapping[str, Any]) -> Iterator[Blo
 
 def _utility(result: Result, chosen: int, release: Mapping[str, Any]) -> Iterator[Block]:
     yield Heading("4. Utility")
-    scores = {n: pair for n, pair in told(result.points[chosen].scores).items() if pair[0].card.about == "utility"}
+    scores = {n: pair for n, pair in shown(result.points[chosen].scores).items() if pair[0].card.about == "utility"}
     rows: list[list[Text]] = [
         [code(name), spell(score.value), metric.sentence(score.value), shared_sections.sure(score)]
         for name, (metric, score) in scores.items()

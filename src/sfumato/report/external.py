@@ -16,7 +16,7 @@ from .. import __version__
 from ..core.errors import Unavailable
 from ..core.metric import Verdict, spell_bound
 from ..core.words import percent
-from ..metrics import told
+from ..metrics import shown
 from ..study.findings import findings
 from ..study.study import Result
 from . import glossary, shared_sections
@@ -39,8 +39,6 @@ from .document import (
 SMALLEST = 10
 """No count below this is told (ONS output checking)."""
 _COUNTED = re.compile(r"(?<![\w.,/])\d{1,3}(?:,\d{3})*(?![\w.,/%]|\.\d)")
-_PLAIN = ("iloss", "granularity", "information_loss", "arx_loss", "column_distance", "pair_distance", "query_error")
-"""Measures of utility whose sentences are about shares, never about classes."""
 _WORDS = ("class", "generalize", "perturb", "prosecutor", "quasi-identifier", "sensitive", "suppress")
 
 
@@ -150,7 +148,7 @@ def _limits(result: Result, chosen: int) -> Iterator[Block]:
     rows: list[list[Text]] = []
     for each in point.verdicts:
         card = each.requirement.metric.card
-        rows.append([_limit(each), glossary.knows(card), sources.get(str(each.requirement), "set by the publisher")])
+        rows.append([_limit(each), card.knows, sources.get(str(each.requirement), "set by the publisher")])
     if not rows:
         yield Paragraph("No limit was set beforehand.")
         return
@@ -158,18 +156,13 @@ def _limits(result: Result, chosen: int) -> Iterator[Block]:
 
 
 def _limit(each: Verdict) -> Text:
-    """A limit in words; a class size as the probability that it implies."""
-    requirement, name = each.requirement, each.requirement.metric.card.name
-    bound = spell_bound(requirement.bound)
-    if name == "k_anonymity" and requirement.bound >= 1:
-        return f"a person's row is picked with a probability of at most {spell_bound(1 / requirement.bound)}"
-    if name == "hipaa_rules" and requirement.bound == 0:
-        return "no column is seen to break a rule on identifiers of 45 CFR 164.514(b)(2)"
-    if name == "prosecutor_risk":
-        return f"a person's row is picked with a probability of at most {bound}"
-    if name == "marketer_risk":
-        return f"on average a row is attributed to the right person with a probability of at most {bound}"
-    return f"{requirement.metric.card.title} {'at least' if requirement.sign == '>=' else 'at most'} {bound}"
+    """A limit in words: the card's, else the title and the bound."""
+    requirement, card = each.requirement, each.requirement.metric.card
+    words = card.limit(requirement.bound) if card.limit is not None else ""
+    return (
+        words
+        or f"{card.title} {'at least' if requirement.sign == '>=' else 'at most'} {spell_bound(requirement.bound)}"
+    )
 
 
 def _utility(result: Result, chosen: int, release: Mapping[str, Any]) -> Iterator[Block]:
@@ -182,8 +175,8 @@ def _utility(result: Result, chosen: int, release: Mapping[str, Any]) -> Iterato
         )
         return
     found = []
-    for metric, score in told(point.scores).values():
-        if metric.card.name in _PLAIN or (metric == result.study.utility and metric.card.scope == "table"):
+    for metric, score in shown(point.scores).values():
+        if metric.card.audience == "recipient" or (metric == result.study.utility and metric.card.scope == "table"):
             sentence = metric.sentence(score.value)
             if publishable(sentence):
                 found.append(sentence)

@@ -1,13 +1,8 @@
-"""The words of a report in plain language, and for each privacy measure what an adversary would have to know.
-
-Read by the documents and by `sfumato explain`.
-"""
+"""The words of a report in plain language, for the documents and for `sfumato explain`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-
-from ..core.metric import Card
 
 WORDS: dict[str, str] = {
     "adversary": "Anyone who has the release and tries to learn from it what they should not: who somebody is, or what is true of them.",
@@ -54,39 +49,6 @@ WORDS: dict[str, str] = {
     "utility": "What the release is still good for, as a number.",
     "WP29": "The Article 29 Working Party, the European data protection authorities. Its Opinion 05/2014 asks of any technique whether singling out, linkability and inference are still possible.",
 }
-
-_QUASI = "all quasi-identifiers of a person, and that the person is in the release"
-_KNOWS: dict[str, str] = {
-    "anti_utility_worst": "all other released columns of a person, and how to mine data",
-    "accuracy_gain": f"{_QUASI}; beforehand only how frequent each sensitive value is",
-    "knowledge_gain": f"{_QUASI}; beforehand only how frequent each sensitive value is",
-    "delta_presence": "a public table with the person's quasi-identifiers, but not whether the person is in the release",
-    "delta_presence_min": "a public table with the person's quasi-identifiers, but not whether the person is in the release",
-    "inference_risk": "all other released columns of a person",
-    "isolation": "nothing of any person: a point is taken from the release and its surroundings are looked at",
-    "journalist_risk": "the quasi-identifiers of everybody in the population (a register, say), but not who is in the release",
-    "k_map": "the quasi-identifiers of everybody in the population (a register, say), but not who is in the release",
-    "linkability_risk": "some columns of people from one source and others from another, and that both are about people in the release",
-    "linkage_distance_risk": "the true numbers of everybody in the release, and how far noise may carry them",
-    "linkage_reidentification": "all quasi-identifiers of everybody in the release",
-    "marketer_risk": "all quasi-identifiers of everybody in the release",
-    "multir_anonymity": "the quasi-identifiers of a person in every published table, and that the person is in them",
-    "multi_attribute_l_diversity": f"{_QUASI}; and the other sensitive columns of that person",
-    "noise_interval": "which released row is the person's",
-    "noise_variance": "which released row is the person's",
-    "personalized_breach": f"{_QUASI}, or for people outside it a public table",
-    "recursive_diversity": f"{_QUASI}; and l - 2 sensitive values that the person does not have",
-    "singling_out_risk": "the release, and nothing of any person",
-    "worst_case_background": f"{_QUASI}; and the k facts about people in the class that help most",
-    "xy_anonymity": "the columns X of a person, and that the person is in the release",
-}
-
-
-def knows(card: Card) -> str:
-    """What an adversary would have to know for a privacy measure's risk to be real; nothing for a measure of utility."""
-    if card.about != "privacy":
-        return ""
-    return _KNOWS.get(card.name, _QUASI)
 
 
 def define(word: str) -> tuple[str, str] | None:

@@ -11,7 +11,7 @@ from typing import Any
 from .. import __version__
 from ..core.mechanism import MechanismCard
 from ..core.metric import Metric
-from ..metrics import FAMILIES, family, told
+from ..metrics import by_family
 from ..study.advice import advice
 from ..study.findings import findings
 from ..study.inference import leaves
@@ -105,17 +105,13 @@ def _gives_away(result: Result) -> Iterator[Block]:
         return
     point = result.points[chosen]
     yield Heading(f"What {point.candidate.name} gives away, and what it keeps")
-    scores = told(point.scores)
-    for title in FAMILIES:
-        here = {name: pair for name, pair in scores.items() if family(pair[0].card) == title}
-        if not here:
-            continue
+    for title, here in by_family(point.scores).items():
         private = any(metric.card.about == "privacy" for metric, _ in here.values())
         rows: list[list[Text]] = []
         for name, (metric, score) in here.items():
             value: list[str | Mark] = [spell(score.value), "\n", Mark(score.unit, "soft")]
             row: list[Text] = [code(name), value, metric.sentence(score.value)]
-            row += [glossary.knows(metric.card)] if private else []
+            row += [metric.card.knows] if private else []
             rows.append([*row, shared_sections.sure(score)])
         head: list[Column | str] = ["measure", Column("value", "right"), "in words"]
         head += ["an adversary would have to know"] if private else []
@@ -169,7 +165,7 @@ def _measures(result: Result) -> Iterator[Block]:
             ("reads", f"{card.unit}; {card.better} is better; about {card.about}"),
         ]
         if card.about == "privacy":
-            items.append(("an adversary would have to know", glossary.knows(card)))
+            items.append(("an adversary would have to know", card.knows))
         items += [("can mislead", card.misleads), ("source", card.source)]
         yield Fold(card.title, [Terms(items)])
 

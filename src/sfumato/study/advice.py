@@ -257,17 +257,7 @@ def _bounding(result: Result, column: str | None) -> str:
 def _beware(result: Result, chosen: int) -> list[Said]:
     """What the limits do not speak of: classes that tell a sensitive value though nobody can be found in them."""
     point, found = result.points[chosen], _left_out(result, chosen)
-    asked = {requirement.metric.card.name for requirement in result.study.require}
-    speaks = {
-        "distinct_l_diversity",
-        "entropy_l_diversity",
-        "recursive_diversity",
-        "t_closeness",
-        "positive_disclosure",
-        "alpha_anonymity",
-        "homogeneity_exposed",
-    }
-    if asked & speaks:
+    if any(requirement.metric.card.keeps is not None for requirement in result.study.require):
         return found
     about = "The limits say nothing about what can be learned of people."
     for metric, score in point.scores.values():

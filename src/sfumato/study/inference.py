@@ -28,23 +28,12 @@ if TYPE_CHECKING:
 MOST = 0.9
 """No value of a sensitive column makes up more of a class."""
 SOURCE = "ESSnet SDC 2010 (Brandt et al.), Guidelines for the checking of output based on microdata research: group disclosure"
-_BOUNDS = (
-    "alpha_anonymity",
-    "positive_disclosure",
-    "entropy_l_diversity",
-    "recursive_diversity",
-    "t_closeness",
-    "n_t_closeness",
-    "beta_likeness",
-    "delta_disclosure",
-)
-"""What keeps a class from telling a value for certain, where its bound asks for anything; distinct values do not."""
 
 
 def limited(column: str, require: Sequence[Requirement]) -> bool:
     """Whether some requirement bounds how sure a class makes of a sensitive column."""
     return any(
-        requirement.metric.card.name in _BOUNDS
+        requirement.metric.card.keeps == "certainty"
         and requirement.metric.column in (None, column)
         and not requirement.holds(_loosest(requirement))
         for requirement in require

@@ -2,7 +2,7 @@
 
 from ...core.classes import Classes
 from ...core.column import FloatArray
-from ...core.metric import Score, measure
+from ...core.metric import Score, Usual, measure
 from ...core.parameter import Words
 from ...core.release import Evidence
 from ...core.words import percent
@@ -33,6 +33,8 @@ def _costs(classes: Classes, dont_care: frozenset[str]) -> FloatArray:
     monotone=True,
     source="Machanavajjhala et al. 2007, homogeneity attack; Manta 2013, sec. 3.2",
     sentence=_sentence,
+    usual=Usual(200, each_column=True),
+    keeps="variety",
     misleads="A class with one other row does not count, although the value is nearly certain: alpha_anonymity sees that. If the "
     "whole table has one value, everybody is exposed without any release.",
     needs=frozenset({"sensitive"}),

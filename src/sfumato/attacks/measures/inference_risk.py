@@ -27,6 +27,8 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="Article 29 Working Party 2014, Opinion 05/2014; Giomi, Boenisch, Wehmeyer, Tasnadi 2023",
     sentence=_sentence,
+    knows="all other released columns of a person",
+    family="What can be mined",
     misleads="A frequent value is guessed without any release: look at the baseline in the details. What holds of people who are not in the "
     "release either is a fact about people; the attack can tell the two apart, given such people.",
     needs=frozenset({"original"}),

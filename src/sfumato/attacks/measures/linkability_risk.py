@@ -27,6 +27,8 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="Article 29 Working Party 2014, Opinion 05/2014; Giomi, Boenisch, Wehmeyer, Tasnadi 2023",
     sentence=_sentence,
+    knows="some columns of people from one source and others from another, and that both are about people in the release",
+    family="Who can be found with other tables",
     misleads="It depends on the columns that each source is said to know. Two halves that follow from each other meet without any fault of "
     "the release: compare with people who are not in it, as the attack can.",
     needs=frozenset({"original"}),

@@ -28,6 +28,8 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="Sweeney 2002; Manta 2013, sec. 3.1; by distance Domingo-Ferrer and Torra 2001",
     sentence=_sentence,
+    knows="all quasi-identifiers of everybody in the release",
+    family="Who can be found with other tables",
     misleads="It is an average: one person may be found for certain while it is small. The adversary is taken to know that the person "
     "is in the release, and the values as the original has them; sfumato attack linkage takes an external table instead.",
     needs=frozenset({"original", "pairs"}),

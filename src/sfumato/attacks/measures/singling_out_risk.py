@@ -29,6 +29,8 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="Article 29 Working Party 2014, Opinion 05/2014; Giomi, Boenisch, Wehmeyer, Tasnadi 2023",
     sentence=_sentence,
+    knows="the release, and nothing of any person",
+    family="Who can be found with other tables",
     misleads="It says how often a description works, not how many people can be described: that few released rows are alone is not in it. "
     "Rare combinations can be guessed from the frequencies of each column: look at the baseline in the details.",
     needs=frozenset({"original"}),

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from ...core.metric import Score, measure
+from ...core.metric import QUASI_KNOWN, Score, measure
 from ...core.parameter import Choice, Number
 from ...core.release import Evidence
 from ...core.words import up
@@ -28,6 +28,7 @@ def _sentence(value: float) -> str:
     monotone=True,
     source="Martin, Kifer, Machanavajjhala, Gehrke, Halpern 2007, maximum disclosure for L^k_basic",
     sentence=_sentence,
+    knows=f"{QUASI_KNOWN}; and the k facts about people in the class that help most",
     misleads="It is the worst k facts about the worst person: most people fare better, and nobody may know such facts. It takes the "
     "rows of a class as equally likely and classes as independent.",
     needs=frozenset({"sensitive"}),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...core.column import FloatArray, IntArray
-from ...core.metric import Score, measure
+from ...core.metric import QUASI_KNOWN, Score, measure
 from ...core.release import Evidence
 from ...core.words import percent
 
@@ -38,6 +38,8 @@ def _sentence(value: float) -> str:
     monotone=True,
     source="Brickell and Shmatikov 2008; Sramka et al. 2010, sec. 3",
     sentence=_sentence,
+    knows=f"{QUASI_KNOWN}; beforehand only how frequent each sensitive value is",
+    family="What can be mined",
     misleads="It is an average over people, and looks only at the best guess: beliefs may move far without changing it.",
     needs=frozenset({"sensitive"}),
     scope="table",

@@ -33,6 +33,7 @@ def _sentence(value: float) -> str:
     alone=True,
     source="Wong, Li, Fu, Wang 2006, general (alpha,k)-anonymity",
     sentence=_sentence,
+    keeps="certainty",
     misleads="It is only the alpha: (alpha,k)-anonymity is alpha_anonymity <= alpha together with k_anonymity >= k. A value that "
     "is frequent in the whole table keeps it high although a class tells nothing new.",
     needs=frozenset({"sensitive"}),

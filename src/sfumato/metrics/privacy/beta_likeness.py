@@ -34,6 +34,7 @@ def _sentence(value: float) -> str:
     convex=lambda kind: kind == "basic",
     source="Cao and Karras 2012, basic and enhanced beta-likeness",
     sentence=_sentence,
+    keeps="certainty",
     misleads="Only gains count: a class from which a value vanishes can score low, see delta_disclosure. One row of a rare value "
     "in a small class is a large gain.",
     needs=frozenset({"sensitive"}),

@@ -32,6 +32,7 @@ def _sentence(value: float) -> str:
     monotone=True,
     source="Brickell and Shmatikov 2008",
     sentence=_sentence,
+    keeps="certainty",
     misleads="Infinite as soon as one value is absent from one class, so classes must be large; the definition is strict, and a "
     "class at exactly delta, which meets <= delta, just fails it.",
     needs=frozenset({"sensitive"}),

@@ -55,6 +55,7 @@ def _more(classes: Classes, values: FloatArray) -> Mapping[str, Any]:
     covers=True,
     source="Nergiz, Atzori, Clifton 2007; Manta 2013, sec. 3.3.1",
     sentence=_sentence,
+    knows="a public table with the person's quasi-identifiers, but not whether the person is in the release",
     misleads="It assumes that the adversary holds the same public table as the owner. Classes are judged one by one: where "
     "their values overlap, people can be likelier to be in the release than each class that covers them says, up to certainty.",
     needs=frozenset({"population"}),

@@ -26,6 +26,7 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="Nergiz, Atzori, Clifton 2007; Manta 2013, sec. 3.3.1",
     sentence=_sentence,
+    knows="a public table with the person's quasi-identifiers, but not whether the person is in the release",
     misleads="It matters where absence tells something (not vaccinated, not insured). For a small sample of many people "
     "it is low for everybody, and says only how small the sample is.",
     needs=frozenset({"population"}),

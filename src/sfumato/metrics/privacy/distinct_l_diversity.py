@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from ...core.classes import Classes
 from ...core.column import FloatArray
-from ...core.metric import measure
+from ...core.metric import Usual, measure
 from ...core.parameter import Words
 from ...core.words import whole
 
@@ -44,6 +44,8 @@ def _sentence(value: float) -> str:
     alone=True,
     source="Machanavajjhala et al. 2007; Manta 2013, sec. 3.2.2",
     sentence=_sentence,
+    usual=Usual(40, compared=True),
+    keeps="variety",
     misleads="Values that are there but rare count fully: 99 rows of one value and 1 of another are 2-diverse.",
     needs=frozenset({"sensitive"}),
     parameters={"dont_care": Words()},

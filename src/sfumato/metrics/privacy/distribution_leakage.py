@@ -4,7 +4,7 @@ import numpy as np
 
 from ...core.classes import Classes
 from ...core.column import FloatArray
-from ...core.metric import measure
+from ...core.metric import Usual, measure
 from ...core.words import about
 
 
@@ -30,6 +30,7 @@ def _sentence(value: float) -> str:
     convex=True,
     source="Afifi, Zhou, Ren 2018, Def. 6-7",
     sentence=_sentence,
+    usual=Usual(90),
     misleads="It shrinks with the number of values: over many values a large relative change is a small distance.",
     needs=frozenset({"sensitive"}),
 )

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...core.classes import Classes
 from ...core.column import FloatArray
-from ...core.metric import measure
+from ...core.metric import Usual, measure
 from ...core.parameter import Words
 from ...core.words import down
 from .distinct_l_diversity import cared_for
@@ -70,6 +70,8 @@ def trimmed(classes: Classes, dont_care: frozenset[str]) -> FloatArray:
     alone=True,
     source="Machanavajjhala et al. 2007; Manta 2013, sec. 3.2.2; Bezzi 2010, eq. 10",
     sentence=_sentence,
+    usual=Usual(50, compared=True),
+    keeps="certainty",
     misleads="It can never exceed 2^H(W) unless common values are don't-care: with a skewed sensitive attribute even the "
     "whole table as one class is low.",
     needs=frozenset({"sensitive"}),

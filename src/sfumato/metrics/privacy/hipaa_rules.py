@@ -25,6 +25,10 @@ def _sentence(value: float) -> str:
     return f"{counted(columns, 'released column')} {verb} seen to break a rule of 45 CFR 164.514(b)(2); {_UNSEEN}"
 
 
+def _limit(bound: float) -> str:
+    return "no column is seen to break a rule on identifiers of 45 CFR 164.514(b)(2)" if bound == 0 else ""
+
+
 @measure(
     title="HIPAA rules",
     question="In how many released columns is a HIPAA rule on identifiers seen to be broken?",
@@ -35,6 +39,7 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="45 CFR 164.514(b)(2)(i); HHS 2012, Guidance Regarding Methods for De-identification of Protected Health Information",
     sentence=_sentence,
+    limit=_limit,
     misleads="It sees what names and values of columns show: not names within texts, pictures or other codes of a person, nor what you know "
     "yourself, which 164.514(b)(2)(ii) asks for. Birth years are judged by the latest year in the dates, unless `year` is given. Columns "
     "are taken for ages, postal codes and dates by their names and values: name others with age, zip and date, and with ignore those "

@@ -52,6 +52,8 @@ def crowd(released: FloatArray, real: FloatArray, n: IntArray, c: float) -> IntA
     monotone=False,
     source="Chawla, Dwork, McSherry, Smith, Wee 2005; Manta 2013, sec. 4.1, def. 10",
     sentence=_sentence,
+    knows="nothing of any person: a point is taken from the release and its surroundings are looked at",
+    family="What perturbed values still tell",
     misleads="It takes the released points as the adversary's guesses: one who knows more of a person guesses better. A release "
     "far away from all real rows looks good and is of no use. Columns that are not numbers are left out.",
     needs=frozenset({"original"}),

@@ -40,6 +40,8 @@ def _more(classes: Classes, values: FloatArray) -> Mapping[str, Any]:
     covers=True,
     source="El Emam and Dankar 2008",
     sentence=_sentence,
+    knows="the quasi-identifiers of everybody in the population (a register, say), but not who is in the release",
+    family="Who can be found with other tables",
     misleads="Without the population table it is only bounded, by the prosecutor's risk; a sample of few people of many can be far below.",
     more=_more,
 )

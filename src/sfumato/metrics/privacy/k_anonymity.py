@@ -2,7 +2,7 @@
 
 from ...core.classes import Classes
 from ...core.column import FloatArray
-from ...core.metric import measure
+from ...core.metric import Usual, measure, spell_bound
 from ...core.words import whole
 
 
@@ -20,6 +20,10 @@ def _sentence(value: float) -> str:
     )
 
 
+def _limit(bound: float) -> str:
+    return f"a person's row is picked with a probability of at most {spell_bound(1 / bound)}" if bound >= 1 else ""
+
+
 @measure(
     title="k-anonymity",
     question="How many rows look alike at the very least?",
@@ -32,6 +36,8 @@ def _sentence(value: float) -> str:
     alone=True,
     source="Samarati and Sweeney 1998; Manta 2013, sec. 3.1.1; Bezzi 2010, eq. 5",
     sentence=_sentence,
+    limit=_limit,
+    usual=Usual(10, compared=True),
     misleads="It says nothing of what a class reveals: if all its rows share one sensitive value, no one needs to find the row.",
 )
 def k_anonymity(classes: Classes) -> FloatArray:

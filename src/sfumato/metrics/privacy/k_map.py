@@ -44,6 +44,7 @@ def _more(classes: Classes, values: FloatArray) -> Mapping[str, Any]:
     covers=True,
     source="Sweeney 2001; El Emam and Dankar 2008",
     sentence=_sentence,
+    knows="the quasi-identifiers of everybody in the population (a register, say), but not who is in the release",
     misleads="It holds against one who does not know who is in the release; whoever knows that a person is in it faces "
     "k_anonymity, which is lower. It is as good as the population table.",
     needs=frozenset({"population"}),

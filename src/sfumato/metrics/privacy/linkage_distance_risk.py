@@ -90,6 +90,7 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="Domingo-Ferrer and Torra 2001",
     sentence=_sentence,
+    knows="the true numbers of everybody in the release, and how far noise may carry them",
     misleads="Quasi-identifiers that are not numbers are left out, so one who knows them too does better; so may one who "
     "knows how the noise was made.",
     needs=frozenset({"original", "pairs"}),

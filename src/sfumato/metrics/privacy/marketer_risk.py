@@ -4,7 +4,7 @@ import numpy as np
 
 from ...core.classes import Classes
 from ...core.column import FloatArray
-from ...core.metric import measure
+from ...core.metric import Usual, measure, spell_bound
 from ...core.release import Evidence
 from ...core.words import percent
 
@@ -21,6 +21,10 @@ def _costs(classes: Classes) -> FloatArray:
     return np.ones(len(classes))
 
 
+def _limit(bound: float) -> str:
+    return f"on average a row is attributed to the right person with a probability of at most {spell_bound(bound)}"
+
+
 @measure(
     title="marketer risk",
     question="What share of all rows would one who tries to identify everybody get right?",
@@ -31,6 +35,9 @@ def _costs(classes: Classes) -> FloatArray:
     monotone=True,
     source="Dankar and El Emam 2010; El Emam 2013",
     sentence=_sentence,
+    limit=_limit,
+    knows="all quasi-identifiers of everybody in the release",
+    usual=Usual(30),
     misleads="An average over rows: a few people can be fully exposed while it is low. See prosecutor_risk for the worst.",
     scope="table",
     costs=_costs,

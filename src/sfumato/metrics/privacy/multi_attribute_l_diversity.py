@@ -4,7 +4,7 @@ import numpy as np
 
 from ...core.classes import Classes
 from ...core.errors import Unavailable
-from ...core.metric import Score, measure
+from ...core.metric import QUASI_KNOWN, Score, measure
 from ...core.parameter import Choice
 from ...core.release import Evidence
 from ...core.words import down
@@ -31,6 +31,8 @@ def _sentence(value: float) -> str:
     monotone=True,
     source="Machanavajjhala et al. 2007; Manta 2013, Def. 7",
     sentence=_sentence,
+    knows=f"{QUASI_KNOWN}; and the other sensitive columns of that person",
+    keeps="variety",
     misleads="The adversary is a strong one, who knows all other sensitive values; with several sensitive columns hardly any "
     "release of real data exceeds 1. Sensitive columns are compared as they are, so a rare combination sets the value.",
     needs=frozenset({"sensitive"}),

@@ -26,6 +26,8 @@ def _sentence(value: float) -> str:
     monotone=True,
     source="Nergiz, Clifton, Nergiz 2007; Manta 2013, sec. 3.1.3",
     sentence=_sentence,
+    knows="the quasi-identifiers of a person in every published table, and that the person is in them",
+    family="Who can be found with other tables",
     misleads="It holds against one who knows all quasi-identifiers of a person, how many rows they have included; like "
     "k-anonymity it says nothing of what the group reveals.",
     scope="table",

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...core.classes import Classes
-from ...core.metric import measure
+from ...core.metric import Usual, measure
 from ...core.release import Evidence
 from ...core.words import bits
 
@@ -31,6 +31,7 @@ def _sentence(value: float) -> str:
     monotone=True,
     source="Bezzi 2010, eq. 9 and 13; Manta 2013, sec. 5.1.2",
     sentence=_sentence,
+    usual=Usual(80, compared=True),
     misleads="An average: single classes can tell far more (Bezzi, sec. 3.1). It is also what a user of the data comes for.",
     needs=frozenset({"sensitive"}),
     scope="table",

@@ -464,6 +464,7 @@ def _held(members: IntArray, group: IntArray, asked: BoolArray) -> tuple[IntArra
     monotone=False,
     source="Li, Li, Venkatasubramanian 2010; Manta 2013, sec. 3.2.4, def. 9",
     sentence=_sentence,
+    keeps="certainty",
     misleads="A group of n rows can itself be telling: if everyone of a region is ill, a class of that region is close to it. "
     "What counts as a group around a class depends on how the released values can be broadened.",
     needs=frozenset({"sensitive"}),

@@ -86,6 +86,7 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="Agrawal and Srikant 2000; Manta 2013, sec. 5.1.1",
     sentence=_sentence,
+    knows="which released row is the person's",
     misleads="It looks at one number at a time: its distribution, and the other numbers of the row, can place it closer "
     "(Agrawal and Aggarwal 2001). Unperturbed columns of numbers count too.",
     needs=frozenset({"original", "pairs"}),

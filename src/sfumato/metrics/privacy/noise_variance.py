@@ -36,6 +36,7 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="Manta 2013, sec. 5.1.1, after Duncan and Mukherjee 2000",
     sentence=_sentence,
+    knows="which released row is the person's",
     misleads="A few rows with huge noise make up for many without; see noise_interval. Noise that can be filtered out "
     "by the other columns counts as if it hid something.",
     needs=frozenset({"original", "pairs"}),

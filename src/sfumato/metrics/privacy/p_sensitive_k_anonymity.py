@@ -28,6 +28,7 @@ def _sentence(value: float) -> str:
     alone=True,
     source="Truta and Vinay 2006",
     sentence=_sentence,
+    keeps="variety",
     misleads="Nothing but k_anonymity >= k and distinct_l_diversity >= p in one number: p values that are there but rare count "
     "fully. k counts rows; where a person has several, k_anonymity counts people.",
     needs=frozenset({"sensitive"}),

@@ -6,7 +6,7 @@ from ...core.classes import Classes
 from ...core.column import FloatArray, IntArray
 from ...core.errors import Unavailable
 from ...core.hierarchy import TOP, Hierarchy
-from ...core.metric import Score, measure
+from ...core.metric import QUASI_KNOWN, Score, measure
 from ...core.release import Evidence
 from ...core.words import up
 
@@ -73,6 +73,7 @@ def breach(classes: Classes, member: IntArray, share: FloatArray, people: IntArr
     monotone=False,
     source="Xiao and Tao 2006; Manta 2013, sec. 3.2.5",
     sentence=_sentence,
+    knows=f"{QUASI_KNOWN}, or for people outside it a public table",
     misleads="It takes all leaves under a generalized value for equally likely, and is as good as the nodes that people chose; "
     "who guards nothing counts as unharmed.",
     needs=frozenset({"sensitive"}),

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...core.classes import Classes
 from ...core.column import FloatArray
-from ...core.metric import TOLERANCE, PerValue, measure
+from ...core.metric import TOLERANCE, PerValue, Usual, measure
 from ...core.parameter import Number
 from ...core.words import up
 from .alpha_anonymity import largest
@@ -49,6 +49,8 @@ def _more(classes: Classes, values: FloatArray, alpha: float) -> Mapping[str, An
     alone=True,
     source="Machanavajjhala et al. 2007; Manta 2013, Def. 3",
     sentence=_sentence,
+    usual=Usual(70),
+    keeps="certainty",
     misleads="It takes the rows of a class as equally likely and the adversary as knowing nothing else: one who can rule a value out "
     "believes more, see recursive_diversity.",
     needs=frozenset({"sensitive"}),

@@ -2,7 +2,7 @@
 
 from ...core.classes import Classes
 from ...core.column import FloatArray
-from ...core.metric import measure
+from ...core.metric import Usual, measure, spell_bound
 from ...core.words import up
 
 
@@ -13,6 +13,10 @@ def _sentence(value: float) -> str:
         f"An adversary who knows that a person is in the release, and all the quasi-identifiers of that person, and no more, "
         f"finds that person among those who look alike with probability at most {up(value, short_of=1)}."
     )
+
+
+def _limit(bound: float) -> str:
+    return f"a person's row is picked with a probability of at most {spell_bound(bound)}"
 
 
 @measure(
@@ -27,6 +31,8 @@ def _sentence(value: float) -> str:
     alone=True,
     source="El Emam and Dankar 2008; Manta 2013, sec. 3.1.1 (linking probability 1/k)",
     sentence=_sentence,
+    limit=_limit,
+    usual=Usual(20),
     misleads="The worst row only; one small class sets it however well all others are hidden. See marketer_risk for the mean.",
 )
 def prosecutor_risk(classes: Classes) -> FloatArray:

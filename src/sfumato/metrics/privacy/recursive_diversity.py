@@ -6,7 +6,7 @@ import numpy as np
 
 from ...core.classes import Classes
 from ...core.column import FloatArray
-from ...core.metric import measure
+from ...core.metric import QUASI_KNOWN, measure
 from ...core.parameter import Number, Words
 from ...core.words import up
 from .distinct_l_diversity import cared_for
@@ -37,6 +37,8 @@ def _sentence(value: float) -> str:
     alone=True,
     source="Machanavajjhala et al. 2007; Manta 2013, sec. 3.2.2",
     sentence=_sentence,
+    knows=f"{QUASI_KNOWN}; and l - 2 sensitive values that the person does not have",
+    keeps="certainty",
     misleads="The definition is strict: a class whose ratio is exactly c is not (c,l)-diverse, though it meets <= c; ask for a "
     "smaller c to exclude it. Below c = 1 few tables pass, far above it hardly anything is asked.",
     needs=frozenset({"sensitive"}),

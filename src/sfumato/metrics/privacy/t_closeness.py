@@ -8,7 +8,7 @@ from ...core.classes import Classes, Sensitive
 from ...core.column import FloatArray, IntArray
 from ...core.counts import exact
 from ...core.errors import Unavailable
-from ...core.metric import measure
+from ...core.metric import Usual, measure
 from ...core.parameter import Choice
 from ...core.words import about
 
@@ -110,6 +110,8 @@ def nodes(sensitive: Sensitive) -> list[IntArray]:
     convex=True,
     source="Li, Li, Venkatasubramanian 2007; Manta 2013, sec. 3.2.3, eq. 3.1",
     sentence=_sentence,
+    usual=Usual(60, {"ground": "equal"}, compared=True),
+    keeps="certainty",
     misleads="Two classes at the same distance can differ in what they reveal (Afifi et al. 2018, ex. 4); "
     "over an order of thousands of values a class of a single one can still look close.",
     needs=frozenset({"sensitive"}),

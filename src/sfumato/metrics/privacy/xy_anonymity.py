@@ -28,6 +28,7 @@ def _sentence(value: float) -> str:
     monotone=True,
     source="Wang and Fung 2006; Manta 2013, sec. 3.1.2",
     sentence=_sentence,
+    knows="the columns X of a person, and that the person is in the release",
     misleads="Distinct is not equally likely: if nearly all rows of a combination belong to one person, guessing that person "
     "is nearly always right.",
     scope="classes",

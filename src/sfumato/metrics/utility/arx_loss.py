@@ -25,6 +25,7 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="Iyengar 2002, as ARX 3.9.2 computes it (Prasser and Kohlmayer 2015)",
     sentence=_sentence,
+    audience="recipient",
     misleads="ARX's domain is its hierarchy file: give the same file, or values that never occur are not counted. "
     "The owner's weights are left out.",
     needs=frozenset({"original"}),

@@ -1,6 +1,6 @@
 """Average class size (LeFevre, DeWitt, Ramakrishnan 2006; Manta 5.2)."""
 
-from ...core.metric import measure
+from ...core.metric import Usual, measure
 from ...core.release import Evidence
 from ...core.words import about
 
@@ -21,6 +21,7 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="LeFevre, DeWitt, Ramakrishnan 2006, there divided by k; Manta 2013, sec. 5.2",
     sentence=_sentence,
+    usual=Usual(110, compared=True),
     misleads="It sees class sizes only, not how much the values were coarsened.",
     scope="table",
 )

@@ -7,7 +7,7 @@ from ...core.counts import Counts, exact
 from ...core.cover import Domain
 from ...core.errors import Unavailable
 from ...core.group_join import Joined
-from ...core.metric import Score, measure
+from ...core.metric import Score, Usual, measure
 from ...core.noun import dataclass
 from ...core.release import Evidence
 from ...core.words import percent
@@ -119,6 +119,8 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="LeFevre, DeWitt, Ramakrishnan 2006 for the even spread; total variation as in Xiao and Tao 2006",
     sentence=_sentence,
+    usual=Usual(140),
+    audience="recipient",
     misleads="Columns are looked at one by one; what they say about one another may be gone (see pair_distance). "
     "Where the original's values were equally frequent, `*` costs nothing.",
     needs=frozenset({"original"}),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...core.metric import measure
+from ...core.metric import Usual, measure
 from ...core.release import Evidence
 from ...core.words import about
 
@@ -25,6 +25,7 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="Bayardo and Agrawal 2005; Manta 2013, sec. 5.2",
     sentence=_sentence,
+    usual=Usual(120),
     misleads="It sees class sizes only, not how much the values were coarsened.",
     scope="table",
 )

@@ -48,6 +48,7 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="Iyengar 2002 (LM); ARX calls 1 - LM granularity",
     sentence=_sentence,
+    audience="recipient",
     misleads="All values of a domain count the same, whether frequent or never seen; a perturbed value looks precise.",
     needs=frozenset({"original"}),
     scope="table",

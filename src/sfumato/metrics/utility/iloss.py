@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...core.errors import Unavailable
-from ...core.metric import Score, measure
+from ...core.metric import Score, Usual, measure
 from ...core.release import Evidence
 from ...core.words import percent
 
@@ -24,6 +24,8 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="Xiao and Tao 2006; Manta 2013, sec. 5.2",
     sentence=_sentence,
+    usual=Usual(100),
+    audience="recipient",
     misleads="All values of a domain count the same, whether frequent or never seen; a perturbed value looks precise.",
     needs=frozenset({"original"}),
     scope="table",

@@ -23,6 +23,7 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="Bezzi 2010, eq. 4 and sec. 4",
     sentence=_sentence,
+    audience="recipient",
     misleads="Unique rows make the original look very informative: losing what they told may be losing noise. "
     "Below 0 only if the release relates them more than the original did, which generalization never does.",
     needs=frozenset({"sensitive", "original"}),

@@ -115,6 +115,7 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="LeFevre, DeWitt, Ramakrishnan 2006 for the even spread; total variation as in Xiao and Tao 2006",
     sentence=_sentence,
+    audience="recipient",
     misleads="Two columns of many values share few rows per combination: much of the distance is then the even spread, not "
     f"a lost relation. A column of more than {GROUPS} values is compared in {GROUPS} groups of neighbouring values.",
     needs=frozenset({"original"}),

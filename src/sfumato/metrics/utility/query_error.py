@@ -9,7 +9,7 @@ import numpy.typing as npt
 from ...core.column import Column, FloatArray, IntArray
 from ...core.counts import Counts
 from ...core.group_join import Joined
-from ...core.metric import Score, measure
+from ...core.metric import Score, Usual, measure
 from ...core.parameter import Choice, Number
 from ...core.release import Evidence
 from ...core.words import percent
@@ -131,6 +131,8 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="LeFevre, DeWitt, Ramakrishnan 2006; Xiao and Tao 2006 (Anatomy); Manta 2013, sec. 5.3",
     sentence=_sentence,
+    usual=Usual(130, {"predicates": "ranges"}),
+    audience="recipient",
     misleads="An average over random queries: yours may fare better or worse (ask them with sfumato queries). "
     "Queries that few rows answer to dominate it; of perturbed numbers ask ranges, since no set of values finds them.",
     needs=frozenset({"original"}),

@@ -25,6 +25,8 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="Sramka, Safavi-Naini, Denzinger, Askari 2010, sec. 2.4 (scenario A); values released exactly are added here",
     sentence=_sentence,
+    knows="all other released columns of a person, and how to mine data",
+    family="What can be mined",
     misleads="Nearer may still be far: under strong noise nearly every value can be predicted nearer than it was released, even by "
     "an adversary who never saw the release (the baseline in the details). It is estimated on a sample of rows.",
     needs=frozenset({"original", "pairs"}),

@@ -3,7 +3,7 @@
 from math import isnan
 
 from ...core.errors import Unavailable
-from ...core.metric import Score, measure
+from ...core.metric import Score, Usual, measure
 from ...core.release import Evidence
 from ...core.words import percent
 from ._asked import PARAMETERS, mined
@@ -25,6 +25,7 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="Sramka, Safavi-Naini, Denzinger, Askari 2010, sec. 2.3",
     sentence=_sentence,
+    usual=Usual(210, {"rows": 3000, "folds": 3}, target="field"),
     misleads="It is about one field and these miners: another field, or a user with a better miner, may lose more or nothing. It "
     "is estimated on a sample of rows unless rows= is as many as there are.",
     needs=frozenset({"original"}),
