@@ -168,3 +168,14 @@ def test_a_column_of_numbers_in_texts_is_read_the_same() -> None:
     for released in (texts, numbers):
         before, after, _ = made(released, texts, ["age"], roles)
         assert before.dense.tolist() == after.dense.tolist() == [[1], [2], [3], [4]]
+
+
+@pytest.mark.parametrize("largest", [1e39, 1e300, 1.7e308, np.inf])
+def test_numbers_beyond_single_precision_keep_their_order(largest: float) -> None:
+    values = [-largest, 0.0, 5e37, 1e38, largest]
+    columns: Columns = {"x": values, "y": ["a", "b", "a", "b", "a"]}
+    before, after, _ = made(columns, columns, ["x"], sf.Roles(quasi=("x",), sensitive=("y",)))
+    for side in (before, after):
+        assert np.isfinite(side.dense).all()
+        assert (np.diff(side.dense[:, 0]) >= 0).all()
+        assert side.dense[-1, 0] > side.dense[-2, 0]

@@ -29,6 +29,8 @@ from .rows import Aligned, merged
 Dense = npt.NDArray[np.float32]
 MOST = 256
 """Places of one column; values beyond the most frequent share the last place."""
+HALF_OF_SINGLE = 1e38
+"""Beyond its double, single precision has no number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +64,7 @@ def features(aligned: Aligned, roles: Roles, names: Sequence[str]) -> tuple[Feat
                 lost = np.isnan(middle)
                 blocks.append(np.stack([middle, np.where(lost, np.nan, width), lost.astype(np.float64)], axis=1))
                 middles.append(middle)
+            blocks = _fitting(blocks)
             numeric.append(True)
         else:
             frequent = np.bincount(aligned.original.codes[name], minlength=len(known))
@@ -91,6 +94,18 @@ def _some(dense: Any) -> Any:
     return dense if dense.shape[1] else np.zeros((len(dense), 1))
 
 
+def _fitting(blocks: list[FloatArray]) -> list[FloatArray]:
+    """Numbers that single precision holds: large ones in proportion to the largest, and an infinite one beyond it.
+
+    Miners look at the order and the proportions of a column's numbers, so nothing that they can use is lost.
+    """
+    sizes = np.abs(np.vstack(blocks))
+    largest = np.where(np.isfinite(sizes), sizes, 0.0).max(axis=0, initial=0.0)
+    scale = np.where(largest > HALF_OF_SINGLE, largest, 1.0)
+    beyond = 2 * (largest / scale)
+    return [np.where(np.isinf(block), np.sign(block) * np.maximum(beyond, 1.0), block / scale) for block in blocks]
+
+
 def spans(column: Column, domain: Domain) -> tuple[FloatArray, FloatArray]:
     """For each value of a released column of numbers, the middle and the width of what it stands for; NaN if unknown."""
     numbers = domain.column.numbers
@@ -109,7 +124,8 @@ def spans(column: Column, domain: Domain) -> tuple[FloatArray, FloatArray]:
         there = numbers[covered]
         there = there[~np.isnan(there)]
         if len(there):
-            middle[i], width[i] = (there.min() + there.max()) / 2, there.max() - there.min()
+            low, high = float(there.min()), float(there.max())  # Python's numbers overflow without a warning
+            middle[i], width[i] = (low, 0.0) if low == high else (low / 2 + high / 2, high - low)
     return middle, width
 
 
