@@ -518,6 +518,9 @@ def _free(case: Case, released: Written) -> list[str]:
         for name in case.roles["insensitive"]
         if name in released.columns and name not in case.waived | changed(case)
     ]
+    if case.mechanism == "local_noise":
+        clear = [name for name in released.columns if name not in case.waived | changed(case)]
+        return [f"column {name!r} has no noise, and nobody answers for it" for name in clear]
     if len(released.rows) < 40:
         return []  # so few rows are full of coincidences
     found = []
@@ -542,6 +545,8 @@ def _tells(case: Case, released: Written, name: str, quasi: str) -> bool:
     ) <= len(set(released.column(quasi))):
         return False
     own = case.field(quasi)
+    if len(set(released.column(quasi))) >= len(set(own.spelled)):
+        return False  # each value by another: nothing is covered
     known = {*own.spelled, *map(plain, own.meant), None}
     if quasi not in changed(case) and 2 * sum(cell not in known for cell in released.column(quasi)) < len(
         released.rows

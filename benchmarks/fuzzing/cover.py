@@ -122,6 +122,8 @@ def covers(released: str | None, meant: Any, spelled: str, above: Mapping[str, f
     if above is not None and any(released in above.get(text, ()) for text in texts if text is not None):
         return True
     x = number(meant) if not isinstance(meant, datetime.date) else None
+    if x is None and isinstance(meant, str) and re.fullmatch(r"-?\d+,\d+", meant):
+        x = number(meant.replace(",", "."))  # a column of such texts is one of numbers with a decimal comma
     if x is not None and _number_covers(released, x):
         return True
     day = _day(meant)

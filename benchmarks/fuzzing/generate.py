@@ -349,6 +349,13 @@ def make(
         for n in (*roles["sensitive"], *roles["insensitive"])
         if guarded and rng.random() < (0.2 if n in free else 0.7)
     )
+    if mechanism == "local_noise" and guarded and rng.random() < 0.9:  # each column without noise needs a waiver
+        noisy = settings.get("bounds", "")
+        waived = frozenset(
+            n
+            for n in (*roles["quasi"], *roles["sensitive"], *roles["insensitive"])
+            if f", {parameters.quoted(n)}=" not in f", {noisy}"
+        )
     chosen = rng.randrange(10**6) if rng.random() < 0.7 else None
     if verb == "study":
         out = "package/release.csv"

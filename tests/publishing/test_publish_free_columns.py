@@ -74,3 +74,22 @@ def test_columns_that_were_coarsened_elsewhere_tell_nothing(tmp_path: Path) -> N
     coarse = coarse.set_column(4, "gross", pa.array(["*"] * ROWS)).drop_columns(["weight"])
     roles = sf.Roles(quasi=("age", "income"), sensitive=("diagnosis",), insensitive=("gross", "tax", "ward"))
     assert verify(sf.read(coarse), roles, K5, original=sf.read(table)).met
+
+
+def test_beside_local_noise_every_column_without_noise_needs_a_waiver(tmp_path: Path) -> None:
+    """Whether it tells the noisy one is not looked at, so that a refusal tells nothing of the rows."""
+    out, roles = tmp_path / "out.csv", sf.Roles(quasi=("age",), sensitive=("ill",), insensitive=("born",))
+    made = sf.LocalNoise(bounds="age=0:99", epsilon=1)
+    for born in (lambda age: 2020 - age, lambda age: 7):
+        path = tmp_path / "people.csv"
+        path.write_text("age,born,ill\n" + "".join(f"{a},{born(a)},flu\n" for a in range(20, 80)), encoding="utf-8")
+        release = made(sf.read(path), roles)
+        with pytest.raises(NotMet, match=r"Released without noise: 'born', 'ill'\. We do not look") as refused:
+            publish(release, roles, (), out)
+        with pytest.raises(NotMet, match="Released without noise: 'ill'"):
+            publish(release, roles, (), out, waive={"born": "made up"})
+        assert "rows)" not in str(refused.value)
+        assert not out.exists()
+    found = publish(release, roles, (), out, waive={"born": "made up", "ill": "a study of colds"})
+    assert out.exists()
+    assert any("column 'ill' (a study of colds)" in sentence for sentence in found.waived)

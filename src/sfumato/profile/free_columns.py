@@ -62,7 +62,7 @@ class Finding:
     """What a free column gives away, in how many rows of how many."""
 
     column: str
-    kind: Literal["alone", "tells", "known", "order"]
+    kind: Literal["alone", "tells", "known", "order", "noiseless"]
     rows: int
     of: int
     others: tuple[str, ...] = ()
@@ -85,6 +85,8 @@ class Finding:
     @property
     def sentence(self) -> str:
         """One sentence, without a value of the table."""
+        if self.kind == "noiseless":
+            return f"Column {self.column!r}: it goes out without noise, and we do not look whether it tells what the noise hides, because a refusal would then depend on the rows."
         rows = f"{self.rows:,} of {counted(self.of, 'row')} ({percent(self.share)})"
         if self.kind == "alone":
             by = f"by it together with {' and '.join(map(repr, self.others))}" if self.others else "by it"
@@ -132,6 +134,8 @@ class FreeColumns:
     linking: tuple[str, ...] = ()
     secret: tuple[str, ...] = ()
     """The sensitive columns that are not free: noisy, permuted or in a file of their own."""
+    noiseless: bool = False
+    """Whether the free columns stand beside noise with differential privacy: then nobody looks what they tell, and each is a finding."""
     waived: frozenset[str] = frozenset()
     """Columns that the owner lets out all the same: what takes one of them is found, and hides nothing that does without."""
 
@@ -140,6 +144,8 @@ class FreeColumns:
         """One of each kind for each column, the plainest, in the order of the columns."""
         if not self.free:
             return ()
+        if self.noiseless:
+            return tuple(Finding(name, "noiseless", 0, 0) for name in self.free)
         found: dict[tuple[str, str, bool], Finding] = {}
         for finding in (*self.alone(), *self.related(), *self.ordered()):
             found.setdefault((finding.column, finding.kind, self._waives(finding.columns)), finding)
@@ -369,6 +375,12 @@ def refusal(findings: Sequence[Finding]) -> list[str]:
     """A sentence for each finding, and then what can be done."""
     if not findings:
         return []
+    if findings[0].kind == "noiseless":
+        return [
+            f"Released without noise: {', '.join(repr(finding.column) for finding in findings)}. We do not look whether they tell what the noise "
+            "hides, because a refusal would then depend on the rows. Add noise, take them out of the release, or answer for each with a "
+            f"waiver, --waive '{findings[0].column}: REASON'."
+        ]
     advice = (
         "No requirement limits such a column: make it a quasi-identifier, take it out of the release, or answer for it "
         f"with a waiver, --waive '{findings[0].column}: REASON'."

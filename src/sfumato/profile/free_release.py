@@ -41,9 +41,13 @@ def check_free(table: Table, roles: Roles, waived: Collection[str] = ()) -> None
 def free_of_release(release: Release, roles: Roles, waived: Collection[str] = ()) -> FreeColumns:
     """What a release leaves free. A column that the roles do not name is free as well: it is in the file.
 
-    Statistics have no rows of people. A perturbed column is limited by its noise, a column of groups by what joins it.
+    Statistics have no rows of people. A perturbed column is limited by its noise, a column of groups by what joins it. Beside noise with
+    differential privacy nothing else is limited, and no row is looked at.
     """
     table, original = release.table, release.original
+    if release.neighbours is not None and not release.statistics:
+        clear = tuple(name for name in table.columns if name not in release.perturbed)
+        return FreeColumns(released=table, free=clear, noiseless=True, waived=frozenset(waived))
     limited = {*roles.quasi, *release.perturbed, release.joined_by}
     free = () if release.statistics else tuple(name for name in table.columns if name not in limited)
     if original is None or not free:
