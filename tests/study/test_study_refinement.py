@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
+import typing
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,9 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.core.errors import Infeasible
 from sfumato.core.metric import Score
+from sfumato.core.range_ends import Style
 from sfumato.inspect.default_metrics import usual_metrics
+from sfumato.mechanisms import registry as mechanisms
 from sfumato.metrics import metric, registry, require
 from sfumato.study import refinement as room
 from sfumato.study.advice import advice
@@ -197,6 +201,7 @@ def test_neighbours_differ_in_one_parameter_and_keep_what_is_required(text: str)
         changed = {key for key in {*here, *there} if here.get(key) != there.get(key)}
         assert len(changed) == 1, (here, there)
         assert changed != {"require"}
+        assert changed <= set(made.card.tunable)
         if "k" in changed:
             assert there["k"] >= 3
         seen.add(other.text)
@@ -316,3 +321,13 @@ def test_the_usual_measures_are_a_dozen_that_the_table_can_be_asked(target: str 
         assert each.card.name in registry()
     bare = usual_metrics(sf.Roles(quasi=("age",)))
     assert not any("sensitive" in each.card.needs for each in bare)
+
+
+@pytest.mark.parametrize("name", mechanisms())
+def test_what_protects_unmeasured_is_never_tuned(name: str) -> None:
+    """An epsilon is the owner's word; ranges that end at somebody's value are seen by no requirement."""
+    kind = mechanisms()[name]
+    hints = typing.get_type_hints(kind)
+    assert set(kind.card.tunable) <= {field.name for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    assert not kind.card.tunable or not kind.card.private
+    assert not [parameter for parameter in kind.card.tunable if hints[parameter] == Style]

@@ -46,6 +46,9 @@ class MechanismCard:
     chance: Literal["none", "some", "always"] = "always"
     """Whether releases hang on random draws: none does; some do, by the parameters or where equal rows are divided, and a seeded one
     then says so in its notes; or always. What a card does not say is taken for the worst."""
+    tunable: tuple[str, ...] = ()
+    """The parameters that a search for a better candidate may change: what they trade is measured on the map. Others are the owner's word, as
+    an epsilon is, or give away something that no requirement sees, as ranges that end at somebody's value do."""
     files: tuple[str, ...] = ()
     """The parameters that name a file of the owner's: a document that leaves the house shows the file's name, not where it lies."""
     private: bool = False

@@ -62,6 +62,7 @@ class AdditiveNoise(Mechanism):
         source="Kim 1986; Tendick and Matloff 1994; Brand 2002; measured after Duncan and Mukherjee 2000 and Agrawal and "
         "Srikant 2000",
         chance="always",
+        tunable=("scale", "shape", "correlated", "keep_variance"),
         parameters={
             "columns": "the columns that get noise, as a list: age,salary; all quasi-identifiers of numbers unless said",
             "scale": "the standard deviation of the noise",

@@ -43,6 +43,7 @@ class Anatomy(Mechanism):
         "which of a group's values is whose is lost, and counts over both tables become estimates",
         source="Xiao and Tao 2006, algorithm Anatomize",
         chance="always",
+        tunable=("l",),
         parameters={
             "l": "the different sensitive values that every group holds at least, from 2 on",
             "group": "the column that joins both tables",

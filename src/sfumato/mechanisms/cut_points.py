@@ -50,6 +50,7 @@ class CutPoints(Steered):
         "of the level at which they are held; nothing is suppressed, and no sensitive value is changed",
         source="Bezzi 2010, sec. 4 (age ranges of variable size); exact by dynamic programming",
         chance="none",
+        tunable=("k",),
         parameters={
             "column": "the quasi-identifier to be cut: numbers, dates, or values with a stated order",
             "objective": "what the ranges are chosen for: mutual_information, loss, granularity, iloss or discernibility",

@@ -43,6 +43,7 @@ class GeneralizeFullDomain(Steered):
         source="Samarati 2001; LeFevre, DeWitt, Ramakrishnan 2005 (Incognito); pruning also after El Emam et al. 2009 (OLA) "
         "and Kohlmayer et al. 2012 (Flash)",
         chance="none",
+        tunable=("k", "minimise", "suppression"),
         parameters={
             "k": "short for the requirement k_anonymity >= k",
             "minimise": "the loss, a metric or a sum of metrics with factors: loss (the mean of ARX's Loss), loss_geometric, "

@@ -45,6 +45,7 @@ class GeneralizeToLevels(Steered):
         "at most the share given, and if that is not enough nothing is released",
         source="Samarati 2001; Xia, Heatherly, Ding, Li, Malin 2015",
         chance="none",
+        tunable=("k", "suppression"),
         parameters={
             "levels": "a level for every quasi-identifier, 0 for the values as they are: in the order of the roles, as in 2,0,1, or by "
             "name, as in age=2,zip=1; columns that are not named stay as they are",

@@ -59,6 +59,7 @@ class IsolationNoise(Mechanism):
         "the noise grows with the number of columns; other columns, and missing values, stay as they are",
         source="Chawla, Dwork, McSherry, Smith, Wee 2005 (sanitization by cross-training); Manta 2013, sec. 4.1",
         chance="always",
+        tunable=("c", "suppression"),
         parameters={
             "t": "the least crowd; cells of the histogram hold at most 2t rows",
             "c": "how far around a released row the crowd may stand, in its distance to the nearest real row",

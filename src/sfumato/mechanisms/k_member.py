@@ -56,6 +56,7 @@ class KMember(Steered):
         "quasi-identifiers may be divided; no row is left out, and no sensitive value is changed",
         source="Byun, Kamra, Bertino, Li 2007, greedy k-member clustering; the loss is ILoss (Xiao and Tao 2006) or their own",
         chance="none",
+        tunable=("k", "loss"),
         parameters={
             "k": "short for the requirement k_anonymity >= k",
             "ends": STYLES,

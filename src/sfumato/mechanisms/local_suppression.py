@@ -65,6 +65,7 @@ class LocalSuppression(Steered):
         source="Hundepool et al. 2024, Handbook on Statistical Disclosure Control, ch. 3; importance after sdcMicro's "
         "localSuppression (Templ, Kowarik, Meindl 2015); the greedy order of column sets is our own",
         chance="none",
+        tunable=("k", "most", "suppression"),
         parameters={
             "k": "short for the requirement k_anonymity >= k",
             "importance": "what a suppressed cell of each column costs, such as age=3,sex=1 (inf: never suppressed); columns not "

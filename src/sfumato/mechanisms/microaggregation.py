@@ -68,6 +68,7 @@ class Microaggregation(Steered):
         source="Domingo-Ferrer and Torra 2005 (MDAV-generic); Domingo-Ferrer and Mateo-Sanz 2002; Hansen and Mukherjee 2003 "
         "(one column, optimal)",
         chance="some",
+        tunable=("k", "how", "centre"),
         parameters={
             "k": "the least size of a group; short for the requirement k_anonymity >= k",
             "columns": "the columns to aggregate, as a list: age,salary; all quasi-identifiers unless said",

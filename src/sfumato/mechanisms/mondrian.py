@@ -56,6 +56,7 @@ class Mondrian(Steered):
         source="LeFevre, DeWitt, Ramakrishnan 2006; requirements beyond k after Li, Li, Venkatasubramanian 2007, "
         "(n,t)-closeness after their check of 2010",
         chance="some",
+        tunable=("k", "mode", "choose", "bounds"),
         parameters={
             "k": "short for the requirement k_anonymity >= k",
             "ends": STYLES,

@@ -51,6 +51,7 @@ class PermuteWithinGroups(Mechanism):
         source="Zhang, Koudas, Srivastava, Yu 2007 (permutation; their (k,e) asks for k different values and a range of e, here "
         "l different values and no range); groups after LeFevre et al. 2006 or Xiao and Tao 2006",
         chance="always",
+        tunable=("l", "groups", "together"),
         parameters={
             "l": "the different sensitive values that every group holds at least, from 2 on",
             "groups": "mondrian: people with similar quasi-identifiers, who keep most of what is known of such people; "

@@ -58,6 +58,7 @@ class Personalize(Steered):
         "is not kept from anything",
         source="Xiao and Tao 2006, greedy algorithm with sensitive values generalized per group; Manta 2013, 3.2.5",
         chance="none",
+        tunable=("k", "quasi"),
         parameters={
             "limit": "short for the requirement personalized_breach <= limit, a probability",
             "column": "the sensitive column whose taxonomy the guarding nodes stand in: the only one, unless said",

@@ -176,6 +176,7 @@ class Pram(Mechanism):
         "Gouweleeuw, Kooiman, Willenborg 1998",
         chance="always",
         files=("matrix",),
+        tunable=("keep", "invariant"),
         parameters={
             "columns": "which columns of categories, such as job,town, each by itself",
             "keep": "the probability that a value stays; all others of the column share the rest equally",

@@ -40,6 +40,7 @@ class RankSwapping(Mechanism):
         "distribution is untouched",
         source="Moore 1996, after Dalenius and Reiss 1982",
         chance="always",
+        tunable=("p",),
         parameters={
             "columns": "which columns, such as age,salary: numbers, dates, quantities or columns with a stated order",
             "p": "how far a value may move, in percent of the ranks of its column; 5 is our default",

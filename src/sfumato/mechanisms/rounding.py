@@ -50,6 +50,7 @@ class Rounding(Mechanism):
         "of the squared base to the variance; missing values, and multiples of the base, stay as they are",
         source="Willenborg and de Waal 2001; Nargundkar and Saveland 1972 (random); Hundepool et al. 2012",
         chance="some",
+        tunable=("how",),
         parameters={
             "base": "one number for all columns, or one for each, which then also names the columns: age=5,salary=1000",
             "columns": "the columns to round, as a list: age,salary; all quasi-identifiers of numbers unless said",

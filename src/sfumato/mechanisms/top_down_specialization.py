@@ -46,6 +46,7 @@ class TopDownSpecialization(Steered):
         "and little else; nothing is suppressed, and no other column is changed",
         source="Fung, Wang, Yu 2005, algorithm TDS; IGPL as in Manta 2013, 5.2.3, with PL + 1 as Fung et al. have it",
         chance="none",
+        tunable=("k",),
         parameters={
             "k": "short for the requirement k_anonymity >= k",
             "target": "the column that the release should tell: the only sensitive column, unless said",

@@ -28,8 +28,6 @@ _NEAR = 1.3
 """Mechanisms whose best candidate loses at most so many times what the recommended one loses are looked around, too."""
 _STEPS = (1, 2, 3, 4, 5)
 _SHARES = (0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0)
-_STILL = ("time_limit", "block", "group", "column", "columns", "target", "objective", "importance", "budget")
-"""Parameters that mean another release, or only cost, and no nearby one."""
 
 
 def refined(result: Result, *, rounds: int, kept: Kept, workers: int, told: Told | None) -> Result:
@@ -100,13 +98,13 @@ def _around(result: Result) -> Iterator[Candidate]:
 
 
 def neighbours(made: Mechanism, study: Study) -> Iterator[Candidate]:
-    """The same mechanism with one parameter changed: every other choice, a little more or less of every number."""
+    """The same mechanism with one parameter changed: every other choice, a little more or less of every number. Only what its card calls tunable."""
     hints = typing.get_type_hints(type(made))
     settings = made.settings()
     require = settings.pop("require", [])
     least = smallest_k(study.require)
     for field in dataclasses.fields(made):  # type: ignore[arg-type]
-        if field.name in _STILL or field.name == "require":
+        if field.name not in made.card.tunable:
             continue
         value = getattr(made, field.name)
         for other in _values(field.name, value, hints[field.name], least, str(study.utility)):
