@@ -114,7 +114,8 @@ def command_line() -> str:
     lines = ["# Command line", "", "What `--help` prints.", ""]
     plain = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
     command = typer.main.get_command(app)
-    for verb in ("", *verbs(app)):
+    words = [verb.split() for verb in verbs(app)]
+    for verb in dict.fromkeys(["", *(" ".join(each[:length]) for each in words for length in (1, 2))]):
         printed = io.StringIO()
         with patch.dict(os.environ, plain), contextlib.redirect_stdout(printed):
             command([*verb.split(), "--help"], prog_name="sfumato", standalone_mode=False)

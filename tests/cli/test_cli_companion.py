@@ -51,7 +51,7 @@ def test_measure_takes_the_companion(run: Run, house: House) -> None:
     assert found["scores"]["iloss"]["value"] == 0
     assert found["scores"]["query_error"]["value"] > 0
     assert "side by side" in found["skipped"]["information_loss"]
-    plain = run("measure", house / "release.csv", "--roles", house.roles, *companion(house), *JOINED).fine()
+    plain = run("measure", house / "release.csv", "--roles", house.roles, *companion(house), *JOINED, "--all").fine()
     assert "alpha_anonymity" in plain.out
 
 
@@ -141,7 +141,7 @@ def joined(request: pytest.FixtureRequest, house: House) -> tuple[object, ...]:
 
 
 def test_leakage_is_what_the_groups_tell(run: Run, joined: tuple[object, ...]) -> None:
-    found = run("leakage", *joined, "--distances").fine().json
+    found = run("inspect", "leakage", *joined, "--distances").fine().json
     # of the table 1/3 each; of the groups (1/2, 1/4, 1/4) and (0, 1/2, 1/2)
     assert found["classes"] == 2
     assert found["distribution_leakage"] == pytest.approx((1 / 9 + 2 / 36) ** 0.5)
@@ -154,42 +154,44 @@ def test_leakage_is_what_the_groups_tell(run: Run, joined: tuple[object, ...]) -
 
 
 def test_conditions_are_those_of_the_groups(run: Run, joined: tuple[object, ...]) -> None:
-    found = run("conditions", *joined, "--l", "2").fine().json
+    found = run("inspect", "conditions", *joined, "--l", "2").fine().json
     assert found["met"]
     assert found["entropy"] == pytest.approx(1.5849625007211562)
     # the worst group has one bit of 1.585
     assert found["conditions"][-1]["left"] == pytest.approx(0.5849625007211562)
-    assert run("conditions", *joined, "--l", "2.1").code == 1
+    assert run("inspect", "conditions", *joined, "--l", "2.1").code == 1
 
 
 def test_queries_expect_the_group_s_share(run: Run, joined: tuple[object, ...], house: House) -> None:
     asked = house.text("q.toml", '[[query]]\ntown = ["Rome"]\nill = ["flu"]\n[[query]]\nill = ["cold"]\n')
-    found = run("queries", *joined, "--original", house / "whole.csv", "--queries", asked).fine().json["queries"]
+    found = (
+        run("inspect", "queries", *joined, "--original", house / "whole.csv", "--queries", asked).fine().json["queries"]
+    )
     assert [(q["actual"], q["estimate"]) for q in found] == [(1, pytest.approx(2 * 2 / 4)), (2, pytest.approx(2))]
 
 
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (("--given", "town"), ("Only the groups in 'group' join 'ill'", "all quasi-identifiers")),
-        (("--given", "ill", "--about", "town"), ("Only the groups in 'group' join 'ill'",)),
+        (("--known", "town"), ("Only the groups in 'group' join 'ill'", "all quasi-identifiers")),
+        (("--known", "ill", "--sensitive", "town"), ("Only the groups in 'group' join 'ill'",)),
         (("--margins", "1"), ("Only the groups in 'group' join 'ill'", "prior")),
-        (("--choices",), ("nothing to choose",)),
-        (("--about", "height"), ("'height'",)),
+        (("--subsets",), ("nothing to choose",)),
+        (("--sensitive", "height"), ("'height'",)),
     ],
 )
 def test_leakage_that_groups_cannot_tell_is_refused(
     run: Run, joined: tuple[object, ...], more: tuple[str, ...], words: tuple[str, ...]
 ) -> None:
-    found = run("leakage", *joined, *more)
+    found = run("inspect", "leakage", *joined, *more)
     assert found.code == 2
     assert all(word in found.out for word in words), found.out
 
 
 def test_leakage_between_columns_of_one_side_is_as_ever(run: Run, joined: tuple[object, ...], house: House) -> None:
-    more = ("--given", "town", "--about", "age")
-    plain = run("leakage", house / "whole.csv", "--roles", house / "two.toml", *more, "--json").fine().json
-    found = run("leakage", *joined, *more).fine().json
+    more = ("--known", "town", "--sensitive", "age")
+    plain = run("inspect", "leakage", house / "whole.csv", "--roles", house / "two.toml", *more, "--json").fine().json
+    found = run("inspect", "leakage", *joined, *more).fine().json
     assert {**found, "release": 0} == {**plain, "release": 0}
 
 
@@ -197,7 +199,7 @@ def test_leakage_between_columns_of_one_side_is_as_ever(run: Run, joined: tuple[
 def test_a_perturbed_column_is_not_read_as_true(run: Run, house: House, verb: str) -> None:
     house.text("two.toml", TWO)
     release = house.text("release.csv", PERMUTED)
-    call = (verb, release, "--roles", house / "two.toml")
+    call = ("inspect", verb, release, "--roles", house / "two.toml")
     run(*call, "--perturbed", "ill").refused(2, "'ill'", "was perturbed", "--joined-by")
     run(*call, "--perturbed", "age").refused(2, "'age'", "was perturbed")
     run(*call, "--companion", f"sensitive={release}").refused(2, "--companion needs --joined-by")
@@ -211,6 +213,6 @@ def test_a_companion_that_is_another_s_is_refused(run: Run, house: House, verb: 
     asked = house.text("q.toml", '[[query]]\nill = ["cold"]\n')
     release, other = house.text("release.csv", GROUPED), house.text("other.csv", ILLS + "2,flu\n")
     more = ("--original", house / "whole.csv", "--queries", asked) if verb == "queries" else ()
-    call = (verb, release, "--roles", house / "two.toml", *more, *JOINED)
+    call = ("inspect", verb, release, "--roles", house / "two.toml", *more, *JOINED)
     run(*call, "--companion", f"sensitive={other}").refused(2, "other rows")
     run(*call).refused(2, "'ill'")

@@ -23,7 +23,7 @@ def toy(tmp_path: Path) -> Path:
 
 def test_leakage_of_the_toy_table(run: Run, toy: Path) -> None:
     found = run(
-        "leakage", toy / "release.csv", "--roles", toy / "roles.toml", "--distances", "--choices", "--json"
+        "inspect", "leakage", toy / "release.csv", "--roles", toy / "roles.toml", "--distances", "--subsets", "--json"
     ).fine()
     content = found.json
     assert (content["classes"], content["about"], content["given"]) == (4, "ill", ["height"])
@@ -39,17 +39,21 @@ def test_leakage_of_the_toy_table(run: Run, toy: Path) -> None:
 
 
 def test_leakage_for_people_to_read_shows_no_value(run: Run, toy: Path) -> None:
-    found = run("leakage", toy / "release.csv", "--roles", toy / "roles.toml", "--distances", "--choices").fine()
+    found = run(
+        "inspect", "leakage", toy / "release.csv", "--roles", toy / "roles.toml", "--distances", "--subsets"
+    ).fine()
     assert "The most exposed classes" in found.out
     assert CANARY not in found.out
 
 
 def test_an_adversary_who_has_the_release_learns_nothing_from_it(run: Run, toy: Path) -> None:
     more = ("--prior", toy / "release.csv", "--json")
-    content = run("leakage", toy / "release.csv", "--roles", toy / "roles.toml", *more).fine().json
+    content = run("inspect", "leakage", toy / "release.csv", "--roles", toy / "roles.toml", *more).fine().json
     assert content["distribution_leakage"] == pytest.approx(0, abs=1e-12)
     independent = (
-        run("leakage", toy / "release.csv", "--roles", toy / "roles.toml", "--margins", "1", "--json").fine().json
+        run("inspect", "leakage", toy / "release.csv", "--roles", toy / "roles.toml", "--margins", "1", "--json")
+        .fine()
+        .json
     )
     assert independent["distribution_leakage"] == pytest.approx(
         math.sqrt(2) * 5 / 12
@@ -58,18 +62,20 @@ def test_an_adversary_who_has_the_release_learns_nothing_from_it(run: Run, toy: 
 
 def test_two_priors_are_refused(run: Run, toy: Path) -> None:
     more = ("--prior", toy / "release.csv", "--margins", "1")
-    run("leakage", toy / "release.csv", "--roles", toy / "roles.toml", *more).refused(2, "--prior", "--margins")
+    run("inspect", "leakage", toy / "release.csv", "--roles", toy / "roles.toml", *more).refused(
+        2, "--prior", "--margins"
+    )
 
 
 def test_conditions_hold_on_average_and_fail_in_a_class(run: Run, toy: Path) -> None:
     """Bezzi, sec. 3.1: the average is no good representation of the risk."""
-    found = run("conditions", toy / "release.csv", "--roles", toy / "roles.toml", "--t", "0.5", "--json")
+    found = run("inspect", "conditions", toy / "release.csv", "--roles", toy / "roles.toml", "--t", "0.5", "--json")
     assert found.code == 1
     content = json.loads(found.out)
     assert content["entropy"] == pytest.approx(0.41381685030363374)
     kinds = {condition["kind"]: condition["met"] for condition in content["conditions"]}
     assert kinds == {"necessary": True, "sufficient": False}
-    run("conditions", toy / "release.csv", "--roles", toy / "roles.toml").fine()
+    run("inspect", "conditions", toy / "release.csv", "--roles", toy / "roles.toml").fine()
 
 
 def test_queries_by_the_even_spread(run: Run, tmp_path: Path) -> None:
@@ -90,12 +96,12 @@ def test_queries_by_the_even_spread(run: Run, tmp_path: Path) -> None:
         "--queries",
         tmp_path / "q.toml",
     )
-    content = run("queries", tmp_path / "release.csv", *arguments, "--json").fine().json
+    content = run("inspect", "queries", tmp_path / "release.csv", *arguments, "--json").fine().json
     first, second = content["queries"]
     assert (first["query"], first["actual"], first["estimate"]) == ("young women", 2, pytest.approx(1.0))
     assert (second["actual"], second["estimate"]) == (2, pytest.approx(2.0))
     assert content["mean_relative_error"] == pytest.approx(0.25)
-    assert "young women" in run("queries", tmp_path / "release.csv", *arguments).fine().out
+    assert "young women" in run("inspect", "queries", tmp_path / "release.csv", *arguments).fine().out
 
 
 @pytest.mark.parametrize(
@@ -104,11 +110,11 @@ def test_queries_by_the_even_spread(run: Run, tmp_path: Path) -> None:
 def test_queries_that_cannot_be_read(run: Run, toy: Path, text: str, words: list[str]) -> None:
     (toy / "q.toml").write_text(text, encoding="utf-8")
     arguments = ("--roles", toy / "roles.toml", "--original", toy / "release.csv", "--queries", toy / "q.toml")
-    run("queries", toy / "release.csv", *arguments).refused(2, "q.toml", *words)
+    run("inspect", "queries", toy / "release.csv", *arguments).refused(2, "q.toml", *words)
 
 
 def test_a_noisy_count_tells_less_the_more_noise(run: Run, toy: Path) -> None:
-    arguments = ("conditions", toy / "release.csv", "--roles", toy / "roles.toml", "--json", "--epsilon")
+    arguments = ("inspect", "conditions", toy / "release.csv", "--roles", toy / "roles.toml", "--json", "--epsilon")
     little, much = (run(*arguments, epsilon).fine().json["query_surprise"] for epsilon in ("0.1", "2"))
     assert 0 < little < much
     run(*arguments, "0").refused(2, "epsilon")
@@ -120,21 +126,25 @@ def test_utility_by_hand_and_by_what_a_user_has(run: Run, tmp_path: Path) -> Non
     (tmp_path / "blind.csv").write_text("a,s\n*,1\n*,1\n*,2\n*,2\n", encoding="utf-8")
     (tmp_path / "roles.toml").write_text('[roles]\nquasi = ["a"]\nsensitive = ["s"]\n', encoding="utf-8")
     arguments = ("--roles", tmp_path / "roles.toml", "--json")
-    more = ("--original", tmp_path / "release.csv", "--known", tmp_path / "release.csv")
-    content = run("utility", tmp_path / "release.csv", *more, *arguments).fine().json
+    more = ("--original", tmp_path / "release.csv", "--user", tmp_path / "release.csv")
+    content = run("inspect", "utility", tmp_path / "release.csv", *more, *arguments).fine().json
     assert content["columns"]["a"]["u_1"] == pytest.approx(0)
     assert content["columns"]["a"]["u_max"] == pytest.approx(1)
     assert (content["utility"], content["degradation"]) == (pytest.approx(1), pytest.approx(0))
     assert content["population_of_users"] == pytest.approx(0)  # who has it already gets nothing
-    lost = run("utility", tmp_path / "blind.csv", "--original", tmp_path / "release.csv", *arguments).fine().json
+    lost = (
+        run("inspect", "utility", tmp_path / "blind.csv", "--original", tmp_path / "release.csv", *arguments)
+        .fine()
+        .json
+    )
     assert lost["degradation"] == pytest.approx(1)
-    shown = run("utility", tmp_path / "release.csv", *more, "--roles", tmp_path / "roles.toml").fine().out
+    shown = run("inspect", "utility", tmp_path / "release.csv", *more, "--roles", tmp_path / "roles.toml").fine().out
     assert "Utility of the release: 1 bits" in shown
 
 
 def test_utility_needs_columns_it_knows(run: Run, toy: Path) -> None:
     (toy / "other.csv").write_text("z\n1\n2\n", encoding="utf-8")
-    run("utility", toy / "release.csv", "--roles", toy / "roles.toml", "--known", toy / "other.csv").refused(
+    run("inspect", "utility", toy / "release.csv", "--roles", toy / "roles.toml", "--user", toy / "other.csv").refused(
         2, "other.csv"
     )
 

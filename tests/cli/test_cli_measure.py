@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -122,12 +123,28 @@ def test_the_worst_of_several_sensitive_columns_counts(run: Run, nine: House) ->
 
 
 def test_a_table_for_people_has_every_sentence(run: Run, nine: House) -> None:
-    found = measure(run, nine, "--original", nine / "original.csv").fine()
+    found = measure(run, nine, "--all", "--original", nine / "original.csv").fine()
     words = " ".join(found.out.split())
     assert "Who can be found" in words
     assert "What it is worth" in words
     assert "Not measured" in words
     assert "k_anonymity 3 rows" in words
+
+
+def test_ten_metrics_are_printed_unless_all_are_wanted(run: Run, nine: House) -> None:
+    both = measure(run, nine, "--original", nine / "original.csv").fine().out
+    alone = measure(run, nine).fine().out
+    every = measure(run, nine, "--all").fine().out
+    printed = [
+        {re.split(r"[\[( ]", line)[0] for line in text.splitlines()} & set(registry()) for text in (both, alone, every)
+    ]
+    assert len(printed[0]) == 10
+    assert printed[1] < printed[0], "without the original, nothing that compares with it"
+    assert len(printed[2]) > 30
+    assert "--all" in both
+    assert "Not measured: iloss" in alone
+    words = " ".join(both.split())
+    assert "k_anonymity 3 rows Every row shares" in words
 
 
 def test_rows_are_paired_if_asked(run: Run, nine: House) -> None:

@@ -55,8 +55,8 @@ def test_without_people_it_says_rows(run: Run, ward: Path) -> None:
     [
         ["measure", "release.csv", "--original", "visits.csv", "--metric", "k_anonymity"],
         ["attack", "release.csv", "--original", "visits.csv", "--attack", "homogeneity"],
-        ["audit", "visits.csv", "release.csv"],
-        ["subgroups", "visits.csv", "release.csv", "--pair", "position"],
+        ["audit", "release.csv", "--original", "visits.csv"],
+        ["inspect", "subgroups", "release.csv", "--original", "visits.csv", "--pair", "position"],
         ["profile", "visits.csv", "--risk"],
     ],
     ids=lambda words: words[0],
@@ -72,6 +72,15 @@ def test_both_counts_stand_wherever_a_table_is_looked_at(run: Run, ward: Path, w
 
 
 def test_subgroups_calls_rows_rows(run: Run, ward: Path) -> None:
-    words = ["subgroups", ward / "visits.csv", ward / "release.csv", "--pair", "position", "--roles"]
+    words = [
+        "inspect",
+        "subgroups",
+        ward / "release.csv",
+        "--original",
+        ward / "visits.csv",
+        "--pair",
+        "position",
+        "--roles",
+    ]
     content = run(*words, ward / "named.toml", "--json").fine().json
     assert not any("people" in text or "person" in text for text in content["sentences"])

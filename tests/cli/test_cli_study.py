@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from cli_house import House, Outcome, Run
 
-from sfumato.cli._options import finite
+from sfumato.cli.terminal import finite
 from sfumato.study import runner
 from sfumato.study.study_file import read_study as read
 

@@ -13,7 +13,7 @@ def sanitized(run: Run, house: House) -> House:
 
 def test_a_file_and_the_mechanism_that_made_it_say_the_same(run: Run, house: House, canary: str) -> None:
     sanitized(run, house)
-    asked = ("subgroups", house.people, "--roles", house.roles, "--json")
+    asked = ("inspect", "subgroups", "--original", house.people, "--roles", house.roles, "--json")
     file = run(*asked[:2], house / "r.csv", *asked[2:]).fine().json
     made = run(*asked, "--candidate", "mondrian k=4").fine().json
     assert file["groups"] == made["groups"]
@@ -26,14 +26,37 @@ def test_a_file_and_the_mechanism_that_made_it_say_the_same(run: Run, house: Hou
 
 def test_it_shows_sentences_and_the_worst(run: Run, house: House) -> None:
     sanitized(run, house)
-    found = run("subgroups", house.people, house / "r.csv", "--roles", house.roles, "--by", "ill", "--most", "1").fine()
+    found = run(
+        "inspect",
+        "subgroups",
+        house / "r.csv",
+        "--original",
+        house.people,
+        "--roles",
+        house.roles,
+        "--by",
+        "ill",
+        "--most",
+        "1",
+    ).fine()
     assert "Everybody's mean loss is" in found.out
     assert "No row was left out" in found.out
     assert "paired by their classes" in found.err
 
 
 def test_small_groups_are_named_only_when_asked(run: Run, house: House, canary: str) -> None:
-    asked = ("subgroups", house.people, "--roles", house.roles, "--candidate", "mondrian k=4", "--smallest", "20")
+    asked = (
+        "inspect",
+        "subgroups",
+        "--original",
+        house.people,
+        "--roles",
+        house.roles,
+        "--candidate",
+        "mondrian k=4",
+        "--smallest",
+        "20",
+    )
     quiet = run(*asked).fine()
     assert canary not in quiet.out + quiet.err
     assert "--reveal names them" in quiet.err
@@ -49,4 +72,4 @@ def test_small_groups_are_named_only_when_asked(run: Run, house: House, canary: 
     ],
 )
 def test_refusals(run: Run, house: House, more: tuple[str, ...], word: str) -> None:
-    run("subgroups", house.people, "--roles", house.roles, *more).refused(2, word)
+    run("inspect", "subgroups", "--original", house.people, "--roles", house.roles, *more).refused(2, word)

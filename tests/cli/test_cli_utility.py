@@ -1,4 +1,4 @@
-"""`utility --known FILE=WEIGHT`: a population of users of whom some count more (Askari et al. 2012, eq. 20)."""
+"""`inspect utility --user FILE=WEIGHT`: a population of users of whom some count more (Askari et al. 2012, eq. 20)."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def place(tmp_path: Path) -> Path:
 
 
 def asked(place: Path, *known: str) -> list[Any]:
-    more = [word for text in known for word in ("--known", f"{place}/{text}")]
-    return ["utility", place / "release.csv", "--roles", place / "roles.toml", *more]
+    more = [word for text in known for word in ("--user", f"{place}/{text}")]
+    return ["inspect", "utility", place / "release.csv", "--roles", place / "roles.toml", *more]
 
 
 @pytest.mark.parametrize(
@@ -63,10 +63,12 @@ def test_weights_are_shown_where_they_are_given(run: Run, place: Path) -> None:
 
 @pytest.mark.parametrize("weight", ["three", "-1", "nan", "inf", "", "2024/has.csv"])
 def test_what_is_no_weight_is_refused(run: Run, place: Path, weight: str) -> None:
-    run(*asked(place, f"has.csv={weight}")).refused(2, "--known", "FILE=WEIGHT", "at least 0")
+    run(*asked(place, f"has.csv={weight}")).refused(2, "--user", "FILE=WEIGHT", "at least 0")
 
 
 def test_a_weight_needs_a_file_and_somebody_must_count(run: Run, place: Path) -> None:
-    run("utility", place / "release.csv", "--roles", place / "roles.toml", "--known", "=3").refused(2, "FILE=WEIGHT")
+    run("inspect", "utility", place / "release.csv", "--roles", place / "roles.toml", "--user", "=3").refused(
+        2, "FILE=WEIGHT"
+    )
     run(*asked(place, "has.csv=0", "nothing.csv=0")).refused(2, "weight", "more than 0")
     run(*asked(place, "gone.csv=3")).refused(2, "gone.csv")

@@ -10,12 +10,12 @@ import pytest
 from cli_house import House, Outcome, Run
 
 import sfumato as sf
-from sfumato.cli._options import finite
+from sfumato.cli.terminal import finite
 from sfumato.inspect.versus import versus
 
 
 def compare(run: Run, house: House, a: object, b: object, *more: object) -> Outcome:
-    return run("versus", house.people, a, b, "--roles", house.roles, *more)
+    return run("versus", a, b, "--original", house.people, "--roles", house.roles, *more)
 
 
 @pytest.fixture
@@ -91,13 +91,13 @@ def test_pairing_that_does_not_fit(run: Run, house: House, theirs: Path) -> None
 
 
 def test_files_that_are_not_there(run: Run, house: House) -> None:
-    run("versus", house / "nowhere.csv", "mondrian k=2", "mondrian k=3", "--roles", house.roles).refused(
+    run("versus", "mondrian k=2", "mondrian k=3", "--original", house / "nowhere.csv", "--roles", house.roles).refused(
         2, "nowhere.csv"
     )
-    run("versus", house.people, "mondrian k=2", "mondrian k=3", "--roles", house / "nowhere.toml").refused(
-        2, "nowhere.toml"
-    )
-    run("versus", house.people, "mondrian k=2", "--roles", house.roles).refused(2, "B")
+    run(
+        "versus", "mondrian k=2", "mondrian k=3", "--original", house.people, "--roles", house / "nowhere.toml"
+    ).refused(2, "nowhere.toml")
+    run("versus", "mondrian k=2", "--original", house.people, "--roles", house.roles).refused(2, "B")
 
 
 def test_a_file_without_the_quasi_identifiers(run: Run, house: House) -> None:

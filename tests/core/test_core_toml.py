@@ -41,7 +41,7 @@ def test_a_folder(tmp_path: Path, refusal: Callable[..., str]) -> None:
 
 def test_everything_that_reads_toml_says_it_alike(tmp_path: Path, refusal: Callable[..., str]) -> None:
     from sfumato.channel.description import read as description
-    from sfumato.cli.queries import _read as queries
+    from sfumato.cli.inspect.queries import _read as queries
     from sfumato.inspect.audit import read as checks
     from sfumato.mining.scenario import read as scenario
     from sfumato.study.study_file import read_study

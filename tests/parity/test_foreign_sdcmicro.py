@@ -113,7 +113,7 @@ def test_verify_compare_and_queries_read_it_too(files: Path) -> None:
     assert points[0] == pytest.approx(points[1])
     assert "read as suppressed" in told
     (files / "q.toml").write_text('[[query]]\nsex = ["f"]\n')
-    out, _ = sfumato("queries", files / "sdc.csv", *words, "--queries", files / "q.toml", "--json")
+    out, _ = sfumato("inspect", "queries", files / "sdc.csv", *words, "--queries", files / "q.toml", "--json")
     (asked,) = json.loads(out)["queries"]
     assert (asked["actual"], asked["estimate"]) == (4, 3 + 2 / 2)
 

@@ -377,7 +377,7 @@ def test_numbers_that_differ_read_differently() -> None:
 @settings(max_examples=20)
 @given(points=clouds, asked=limits)
 def test_everything_is_json(points: Cloud, asked: list[str]) -> None:
-    from sfumato.cli._options import finite
+    from sfumato.cli.terminal import finite
 
     found = result(points, asked)
     object.__setattr__(found.study, "table", memory())

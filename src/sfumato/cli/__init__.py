@@ -22,7 +22,7 @@ import typer
 from .. import __version__
 from ..core import leftovers
 from ..core.processes import LEAST_MEMORY, address_space
-from . import _options
+from . import kept, terminal
 from .group import MARKUP, Verbs, add
 
 app = typer.Typer(
@@ -36,6 +36,13 @@ app = typer.Typer(
     epilog="Exit codes: 0 done and met · 1 a requirement is not met, or cannot be · 2 the input or the call cannot be used · "
     "3 a mistake of ours · 130 interrupted. Every verb takes --json.",
 )
+
+
+class Inspect(Verbs):
+    """The verbs under `sfumato inspect`."""
+
+    package = "sfumato.cli.inspect"
+    summary = "Look closer at one release: what it leaks, how useful it is, whom it treats worse."
 
 
 def _version(wanted: bool) -> None:
@@ -53,20 +60,10 @@ def _root(
 
 add(app, Verbs, "Start", "profile", "advise", "demo")
 add(app, Verbs, "Make a release", "sanitize", "search", "cuts", "choose", "compare", "study")
-add(
-    app,
-    Verbs,
-    "Check a release",
-    "measure",
-    "verify",
-    "audit",
-    "versus",
-    "subgroups",
-    "leakage",
-    "conditions",
-    "utility",
-    "queries",
-)
+add(app, Verbs, "Check a release", "measure", "verify", "audit", "versus")
+closer = typer.Typer(cls=Inspect, no_args_is_help=True, add_completion=False, rich_markup_mode=MARKUP)
+add(closer, Inspect, None, "leakage", "conditions", "utility", "queries", "subgroups")
+app.add_typer(closer, name="inspect", help=Inspect.summary, rich_help_panel="Check a release")
 add(app, Verbs, "Attack a release", "attack", "mine")
 add(app, Verbs, "Laboratory", "channel", "design", "frontier", "reproduce")
 add(app, Verbs, "Words", "explain", "mechanisms")
@@ -74,8 +71,8 @@ add(app, Verbs, "Words", "explain", "mechanisms")
 
 def main() -> None:
     """Run a verb; whatever goes wrong becomes one sentence and an exit code."""
-    _options.after_interruption.clear()
-    leftovers.report = _options.tell
+    kept.after_interruption.clear()
+    leftovers.report = terminal.tell
     for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a character shows another one
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -151,7 +148,7 @@ def _surroundings(error: Exception) -> str | None:
 
 
 def _interrupted() -> str:
-    return "; ".join(["interrupted", "nothing unfinished was left behind", *_options.after_interruption]) + "."
+    return "; ".join(["interrupted", "nothing unfinished was left behind", *kept.after_interruption]) + "."
 
 
 def _usage(message: str) -> str:

@@ -41,10 +41,10 @@ def verbs(app: typer.Typer) -> dict[str, Any]:
     groups: list[tuple[str, Any]] = [("", typer.main.get_command(app))]
     for path, group in groups:
         for name, command in group.commands.items():
-            nested = isinstance(command, TyperGroup)
-            loaded[f"{path}{name}"] = command if nested else command_of(group.package, name)
-            if nested:
+            if isinstance(command, TyperGroup):
                 groups.append((f"{path}{name} ", command))
+            else:
+                loaded[f"{path}{name}"] = command_of(group.package, name)
     return loaded
 
 

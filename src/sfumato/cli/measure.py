@@ -2,143 +2,163 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from . import _options as o
-from .completion import metric_names
 
 if TYPE_CHECKING:
+    from rich.table import Table as Grid
+
     from ..core.metric import Metric, PerValue, Score
+    from ..core.release import Release
+    from ..core.roles import Roles
+
+EXAMPLES = (
+    "sfumato measure release.csv --roles roles.toml --original people.csv",
+    "sfumato measure release.csv --roles roles.toml --metric 't_closeness[equal](diagnosis)'",
+)
 
 
 @o.reads
 def run(
     release: o.ReleaseFile,
     roles: o.RolesFile,
-    original: Annotated[Path | None, typer.Option(help="The original table, for measures that compare.")] = None,
-    metric: Annotated[
-        list[str] | None,
-        # a bracket before a parenthesis would be a link in Markdown, which is what helps are written in
-        typer.Option(
-            help="A metric, such as 't_closeness\\[ordered](salary)'; all if none is named. Repeatable.",
-            autocompletion=metric_names,
-        ),
-    ] = None,
+    original: o.Original = None,
+    metric: o.Metrics = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Print every metric that can be measured, not only the most telling ones.")
+    ] = False,
     pair: o.Pair = "none",
-    population: Annotated[
-        Path | None,
-        typer.Option(
-            help="A table of the population, for journalist_risk, k_map, delta_presence, personalized_breach."
-        ),
-    ] = None,
-    related: Annotated[
-        list[Path] | None,
-        typer.Option(help="A table published along, about the same people, for multir_anonymity. Repeatable."),
-    ] = None,
-    perturbed: o.Perturbed = None,
-    companion: o.Companions = None,
-    joined_by: o.JoinedBy = None,
+    population: o.Population = None,
+    related: o.Related = None,
     per_class: Annotated[
         bool,
         typer.Option(
             "--per-class",
-            help="With --json: also the value of every class, in the order of the released tuples, and of every "
-            "sensitive value in it, which is then spelled, where a measure asks about each.",
+            help="With --json: also the value of every class, and of every sensitive value in it. Sensitive values are then printed.",
         ),
     ] = False,
     json: o.Json = False,
     *,
-    reading: o.Reading,
+    reading: o.ReleaseReading,
 ) -> None:
-    """Measure a release, ours or anyone's: every metric that can be asked of it, with a sentence each.
+    """Each number comes with a sentence. The release may come from any tool.
 
-    Without --original the measures that compare with it are left out and listed as such.
+    Prints the metrics that owners are usually asked for. --all prints every metric that can be measured, and lists those that
+    cannot, with the reason; --json always has them all. Some metrics need --original, --population or --related.
     """
     from .. import metrics
     from ..core.class_people import people_note
     from ..core.roles import Roles
 
-    asked = [metrics.metric(text) for text in metric] if metric else None
+    requested = [metrics.metric(text) for text in metric] if metric else None
     named = Roles.read(roles)
-    made = o.released(
+    made = reading.released(
         release,
         named,
-        reading,
         original=original,
-        companion=companion,
-        joined_by=joined_by,
-        perturbed=perturbed,
-        quiet=json,
-        population=reading.open(population, quiet=json) if population else None,
-        related=tuple(reading.open(path, quiet=json) for path in related or []),
+        population=reading.open(population) if population else None,
+        related=tuple(reading.open(path) for path in related or []),
         pairing=pair,
     )
-    scores, skipped = metrics.measure(made, named, asked)
+    short = not (json or everything or requested)
+    scores, skipped = usual_scores(made, named) if short else metrics.measure(made, named, requested)
     note = people_note(made, named)
     if json:
         from ..study.study import scores_dict
 
-        found = scores_dict(scores, per_class=per_class)
+        values = scores_dict(scores, per_class=per_class)
         for name, (_, score) in scores.items():
             if per_class and score.per_value is not None:
-                found[name]["per_value"] = pairs(score.per_value)
+                values[name]["per_value"] = pairs(score.per_value)
         o.dump(
             {
                 "release": str(release),
                 "rows": made.table.rows,
-                "scores": found,
+                "scores": values,
                 "skipped": skipped,
                 "people_note": note,
             }
         )
         return
+    out = o.console()
     if note is not None:
-        o.console().print(f"Note: {note}")
-    show(scores, skipped, title=f"{release}, {made.table.rows:,} rows")
+        out.print(f"Note: {note}")
+    out.print(f"{release}, {made.table.rows:,} rows", style="bold")
+    if not short:
+        show(scores, skipped)
+        return
+    out.print()
+    out.print(_grid("", list(scores.values())))
+    if skipped:
+        out.print(f"\nNot measured: {', '.join(skipped)}.")
+    out.print("\n--all prints every metric that can be measured, and says why others cannot be.")
 
 
-def pairs(found: PerValue) -> dict[str, Any]:
+def usual_scores(release: Release, roles: Roles) -> tuple[dict[str, tuple[Metric, Score]], dict[str, str]]:
+    """The first six usual scores about privacy and the first four about utility; and what cannot be measured, with the reason."""
+    from .. import metrics
+    from ..core.errors import Unavailable
+    from ..inspect.default_metrics import usual_metrics
+
+    scores: dict[str, tuple[Metric, Score]] = {}
+    skipped: dict[str, str] = {}
+    room = {"privacy": 6, "utility": 4}
+    for each in usual_metrics(roles):
+        if not room[each.card.about]:
+            continue
+        try:
+            scores |= metrics.measure(release, roles, [each])[0]
+            room[each.card.about] -= 1
+        except Unavailable as reason:
+            skipped[str(each)] = str(reason)
+    return scores, skipped
+
+
+def pairs(scores: PerValue) -> dict[str, Any]:
     """The values as they are spelled, what each has in a class that lacks it, and class, value and number of all others."""
     from ..study.study import number
 
     return {
-        "values": found.column.texts,
-        "absent": [number(x) for x in found.absent],
-        "class": found.member.tolist(),
-        "value": found.value.tolist(),
-        "number": [number(x) for x in found.number],
+        "values": scores.column.texts,
+        "absent": [number(x) for x in scores.absent],
+        "class": scores.member.tolist(),
+        "value": scores.value.tolist(),
+        "number": [number(x) for x in scores.number],
     }
 
 
-def show(scores: dict[str, tuple[Metric, Score]], skipped: dict[str, str], title: str) -> None:
+def show(scores: dict[str, tuple[Metric, Score]], skipped: dict[str, str]) -> None:
     """Scores under their headings, each value with its sentence."""
-    from rich.table import Table as Grid
-
     from ..metrics import by_family
 
     out = o.console()
-    out.print(title, style="bold")
-    for heading, pairs in by_family(scores).items():
-        grid = Grid(
-            title=heading, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0), expand=False
-        )
-        grid.add_column("metric", no_wrap=True)
-        grid.add_column("value", justify="right", no_wrap=True)
-        grid.add_column("unit")
-        grid.add_column("in words", ratio=1)
-        for name, (metric, score) in pairs.items():
-            value = f"{score.value:,.0f}" if float(score.value).is_integer() else f"{score.value:.4g}"
-            if score.exactness != "exact":  # a bound is on the careful side: the truth is no worse
-                bound = "≤" if metric.card.better == "lower" else "≥"
-                value = f"{bound if score.exactness == 'bound' else '≈'} {value}"
-            where = f" Columns: {score.where}." if score.where else ""
-            grid.add_row(name, value, score.unit, metric.sentence(score.value) + where)
+    for heading, family in by_family(scores).items():
         out.print()
-        out.print(grid)
+        out.print(_grid(heading, list(family.values())))
     if skipped:
         out.print("\nNot measured", style="bold")
         for name, reason in skipped.items():
             out.print(f"{name}: {reason}", style="dim")
+
+
+def _grid(heading: str, rows: list[tuple[Metric, Score]]) -> Grid:
+    from rich.table import Table as Grid
+
+    grid = Grid(
+        title=heading or None, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0), expand=False
+    )
+    grid.add_column("metric", no_wrap=True)
+    grid.add_column("value", justify="right", no_wrap=True)
+    grid.add_column("unit")
+    grid.add_column("in words", ratio=1)
+    for metric, score in rows:
+        value = f"{score.value:,.0f}" if float(score.value).is_integer() else f"{score.value:.4g}"
+        if score.exactness != "exact":  # a bound is on the careful side: the truth is no worse
+            bound = "≤" if metric.card.better == "lower" else "≥"
+            value = f"{bound if score.exactness == 'bound' else '≈'} {value}"
+        where = f" Columns: {score.where}." if score.where else ""
+        grid.add_row(str(metric), value, score.unit, metric.sentence(score.value) + where)
+    return grid

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from . import _options as o
+
+EXAMPLES = (
+    "sfumato verify release.csv --roles roles.toml --require 'k_anonymity >= 10'",
+    "sfumato verify release.csv --roles roles.toml --require 'k_anonymity >= 10' --original people.csv",
+)
 
 
 @o.reads
@@ -15,34 +19,26 @@ def run(
     release: o.ReleaseFile,
     roles: o.RolesFile,
     require: o.Require = None,
-    original: Annotated[
-        Path | None,
-        typer.Option(
-            help="The original, for requirements that compare with it, and to see what free columns tell and whether rows are people."
-        ),
-    ] = None,
+    original: o.Original = None,
     pair: o.Pair = "none",
-    perturbed: o.Perturbed = None,
-    companion: o.Companions = None,
-    joined_by: o.JoinedBy = None,
     waive: o.Waive = None,
     neutralise_formulas: Annotated[
         bool,
         typer.Option(
             "--neutralise-formulas",
-            help="The release was written with this option: its apostrophes are taken off before it is measured.",
+            help="The release was written with this option. Remove its apostrophes before measuring.",
         ),
     ] = False,
     json: o.Json = False,
     *,
-    reading: o.Reading,
+    reading: o.ReleaseReading,
 ) -> None:
-    """Measure a published file again and compare with what is required of it.
+    """Measure the file again and compare it with what is required of it.
 
-    Exits 0 if every requirement is met, no identifier is left in the file and no column that nothing limits sets people apart (with
-    --original: or tells what the release protects), 1 with the reason if not. Where the original has several rows a person, limits on
-    rows must hold of the people in each class, who are counted if --pair says which row is whose. In a package (SHA256SUMS
-    stands beside the release and knows it) every file must also have its checksum there.
+    Exits 0 if the file meets every requirement, contains no identifier, and has no unlimited column that sets people apart. With
+    --original, no such column may give away what the release protects, either. Exits 1 with the reason otherwise. If the original has
+    several rows per person, limits on rows must hold for people; --pair says which row belongs to whom. In a package, every file must
+    also match its checksum in SHA256SUMS.
     """
     from dataclasses import replace
 
@@ -59,22 +55,11 @@ def run(
     wanted = o.requirements(require)
     if not wanted:
         raise RequirementError(
-            "Nothing to verify; give at least one --require, for example --require 'k_anonymity >= 5'."
+            "There is nothing to verify; add at least one requirement, such as --require 'k_anonymity >= 5'."
         )
     clear(release.parent)  # a release that a killed run had begun to name is finished first
     named = Roles.read(roles)
-    made = o.released(
-        release,
-        named,
-        reading,
-        original=original,
-        companion=companion,
-        joined_by=joined_by,
-        perturbed=perturbed,
-        quiet=json,
-        pairing=pair,
-        neutralise_formulas=neutralise_formulas,
-    )
+    made = reading.released(release, named, original=original, pairing=pair, neutralise_formulas=neutralise_formulas)
     if not neutralise_formulas and (there := apostrophes(made.table)):
         o.tell(
             f"{release}: cells in {', '.join(map(repr, there))} begin with an apostrophe and a formula's sign; if it was written with "

@@ -15,74 +15,75 @@ if TYPE_CHECKING:
     from ..core.table import Table
     from ..inspect.versus import Versus
 
+EXAMPLES = (
+    "sfumato versus 'mondrian k=10' 'k_member k=10' --original people.csv --roles roles.toml",
+    "sfumato versus release.csv 'mondrian k=5' --original people.csv --roles roles.toml",
+)
+
 
 @o.reads
 def run(
-    input: o.Input,
     a: Annotated[str, typer.Argument(metavar="A", help="A release file, or a mechanism such as 'mondrian k=5'.")],
-    b: Annotated[str, typer.Argument(metavar="B", help="The other.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The other release file or mechanism.")],
+    original: o.NeededOriginal,
     roles: o.RolesFile,
-    pair: Annotated[
-        str, typer.Option(help="How rows of a file belong to the original's: none, position or key:COLUMN.")
-    ] = "none",
+    pair: o.Pair = "none",
     everything: Annotated[
-        bool, typer.Option("--everything", help="By every measure that both can be asked, not only the usual dozen.")
+        bool, typer.Option("--all", help="Use every metric that both can be measured by, not only the usual ones.")
     ] = False,
-    seed: Annotated[int | None, typer.Option(min=0, help="Repeat the same random choices.")] = None,
+    seed: o.Seed = None,
     json: o.Json = False,
     *,
     reading: o.Reading,
 ) -> None:
-    """Compare two releases of one table: over classes, over columns, person by person, and by the usual measures.
+    """The comparison covers classes, columns, people one by one, and the usual metrics.
 
-    Which is better as a whole? The one that is better by some measure and worse by none, if there is such a one; else it says by
-    which each is better.
+    A release is better as a whole if some metric favours it and none favours the other. Otherwise the comparison says which metrics
+    favour which.
     """
     from ..core.roles import Roles
     from ..inspect.versus import versus
 
     named = Roles.read(roles)
-    table = reading.open(input, quiet=json)
+    table = reading.open(original)
     with o.progress("comparing") as bar:
         both = []
         for i, text in enumerate((a, b)):
             bar(0.3 * i, text)
-            both.append(_release(text, table, named, pair, seed, reading, quiet=json))
+            both.append(_release(text, table, named, pair, seed, reading))
         bar(0.6, "measuring")
-        found = versus(both[0], both[1], named, names=(a, b), everything=everything)
+        result = versus(both[0], both[1], named, names=(a, b), everything=everything)
     if json:
-        o.dump({"input": str(input), **found.to_dict()})
+        o.dump({"input": str(original), **result.to_dict()})
     else:
-        show(found)
+        show(result)
 
 
-def _release(
-    text: str, table: Table, roles: Roles, pair: str, seed: int | None, reading: o.Reading, *, quiet: bool
-) -> Release:
+def _release(text: str, table: Table, roles: Roles, pair: str, seed: int | None, reading: o.Reading) -> Release:
     import numpy as np
 
     from ..core.release import Release
     from ..study.candidate import Candidate
 
     if Path(text).is_file():
-        return Release(table=reading.release(Path(text), roles, table, quiet=quiet), original=table, pairing=pair)
+        return Release(table=reading.release(Path(text), roles, table), original=table, pairing=pair)
     made = Candidate.of(text).mechanism
     assert made is not None
     return made(table, roles, np.random.default_rng(seed or 0))
 
 
-def show(found: Versus) -> None:
+def show(result: Versus) -> None:
     """Three tables and the sentences."""
     from rich.table import Table as Grid
 
     from ..study.advice import spell
 
     out = o.console()
-    for title, rows in (("classes", found.classes), ("ILoss by column", found.columns)):
+    for title, rows in (("classes", result.classes), ("ILoss by column", result.columns)):
         if rows:
             cells = Grid(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
             cells.add_column("")
-            for name in (found.a, found.b):
+            for name in (result.a, result.b):
                 cells.add_column(name, justify="right")
             for key, (x, y) in rows.items():
                 cells.add_row(key, spell(x), spell(y))
@@ -90,11 +91,11 @@ def show(found: Versus) -> None:
             out.print()
     cells = Grid(title="measures", title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
     cells.add_column("")
-    for name in (found.a, found.b, "better"):
+    for name in (result.a, result.b, "better"):
         cells.add_column(name, justify="right")
-    for key, (x, y, side) in found.measures.items():
-        cells.add_row(key, spell(x), spell(y), {"a": found.a, "b": found.b, "neither": ""}[side])
+    for key, (x, y, side) in result.measures.items():
+        cells.add_row(key, spell(x), spell(y), {"a": result.a, "b": result.b, "neither": ""}[side])
     out.print(cells)
     out.print()
-    for sentence in found.sentences:
+    for sentence in result.sentences:
         out.print(sentence)

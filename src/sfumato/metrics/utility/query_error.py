@@ -133,7 +133,7 @@ def _sentence(value: float) -> str:
     sentence=_sentence,
     usual=Usual(130, {"predicates": "ranges"}),
     audience="recipient",
-    misleads="An average over random queries: yours may fare better or worse (ask them with sfumato queries). "
+    misleads="An average over random queries: yours may fare better or worse (ask them with sfumato inspect queries). "
     "Queries that few rows answer to dominate it; of perturbed numbers ask ranges, since no set of values finds them.",
     needs=frozenset({"original"}),
     scope="table",

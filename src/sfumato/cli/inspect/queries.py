@@ -7,51 +7,44 @@ from typing import Annotated, Any
 
 import typer
 
-from . import _options as o
+from .. import _options as o
+
+EXAMPLES = ("sfumato inspect queries release.csv --roles roles.toml --original people.csv --queries queries.toml",)
 
 
 @o.reads
 def run(
     release: o.ReleaseFile,
     roles: o.RolesFile,
-    original: Annotated[Path, typer.Option(help="The original table, which has the true answers.")],
+    original: o.NeededOriginal,
     queries: Annotated[
         Path,
-        typer.Option(help='TOML with [[query]] entries: column = ["value", ...] or column = { from = 20, to = 39 }.'),
+        typer.Option(metavar="TOML", help="The queries, one [[query]] each."),
     ],
-    companion: o.Companions = None,
-    joined_by: o.JoinedBy = None,
-    perturbed: o.Perturbed = None,
     json: o.Json = False,
     *,
-    reading: o.Reading,
+    reading: o.ReleaseReading,
 ) -> None:
-    """Ask counting queries of a release and of its original, and compare.
+    """Count in the release and in its original, and compare the answers.
 
-    A generalized value counts by the share of what it covers that is asked for (the usual even spread). A query counts the rows that
-    meet every line of it; an entry named `name` only names it.
+    A query counts the rows that meet all of its lines. In the file of queries, each key on a line of its own:
+
+        [[query]]  name = "young women"   sex = ["F"]   age = { from = 20, to = 39 }
+
+    A generalized value counts in part: by the share of its values that the query covers.
     """
-    from ..core.roles import Roles
-    from ..inspect.queries import given_queries
+    from ...core.roles import Roles
+    from ...inspect.queries import given_queries
 
     named, asked = Roles.read(roles), _read(queries)
-    made = o.released(
-        release,
-        named,
-        reading,
-        original=original,
-        companion=companion,
-        joined_by=joined_by,
-        perturbed=perturbed,
-        quiet=json,
-    )
-    found = given_queries(made, named, [query for _, query in asked])
+    made = reading.released(release, named, original=original)
+    answers = given_queries(made, named, [query for _, query in asked])
     rows = [
         {"query": name, "actual": int(a), "estimate": float(e), "relative_error": float(r)}
-        for (name, _), a, e, r in zip(asked, found.actual, found.estimate, found.error, strict=True)
+        for (name, _), a, e, r in zip(asked, answers.actual, answers.estimate, answers.error, strict=True)
     ]
     if json:
-        o.dump({"release": str(release), "queries": rows, "mean_relative_error": found.mean_error})
+        o.dump({"release": str(release), "queries": rows, "mean_relative_error": answers.mean_error})
         return
     from rich.table import Table as Grid
 
@@ -62,18 +55,18 @@ def run(
         grid.add_row(str(row["query"]), f"{row['actual']:,}", f"{row['estimate']:,.1f}", f"{row['relative_error']:.3f}")
     out = o.console()
     out.print(grid)
-    out.print(f"On average {100 * found.mean_error:.3g}% off.")
+    out.print(f"The answers are {100 * answers.mean_error:.3g}% off on average.")
 
 
 def _read(path: Path) -> list[tuple[str, dict[str, Any]]]:
     """The queries of a file, each with its name."""
-    from ..core.errors import InputError
-    from ..core.toml import opened
+    from ...core.errors import InputError
+    from ...core.toml import opened
 
-    content = opened(path, "file of queries", hint="`sfumato queries --help` says what to write into one")
+    content = opened(path, "file of queries", hint="`sfumato inspect queries --help` shows how to write one")
     entries = content.get("query")
     if not isinstance(entries, list) or not entries:
-        raise InputError(f"{path}: no [[query]] in it; write one for each count.")
+        raise InputError(f"{path}: there is no [[query]] in it; write one for each count.")
     asked = []
     for i, entry in enumerate(entries, 1):
         name = str(entry.pop("name", f"query {i}"))

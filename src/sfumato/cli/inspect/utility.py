@@ -8,81 +8,85 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import _options as o
+from .. import _options as o
 
 if TYPE_CHECKING:
-    from ..core.counts import Counts
-    from ..core.table import Table
+    from ...core.counts import Counts
+    from ...core.table import Table
+
+EXAMPLES = (
+    "sfumato inspect utility release.csv --roles roles.toml --original people.csv",
+    "sfumato inspect utility release.csv --roles roles.toml --user people.csv=3 --user release.csv",
+)
 
 
 @o.reads
 def run(
     release: o.ReleaseFile,
     roles: o.RolesFile,
-    original: Annotated[Path | None, typer.Option(help="The original table, for what was lost (eq. 15).")] = None,
-    known: Annotated[
+    original: o.Original = None,
+    user: Annotated[
         list[str] | None,
         typer.Option(
             metavar="FILE[=WEIGHT]",
-            help="A table that a user already has: worth is then counted beyond it (eq. 17-19); after = how much this "
-            "user counts among several, else 1 (eq. 20). Repeatable.",
+            help="A table that a user already has, and the weight of this user (1 unless given). Repeatable.",
         ),
     ] = None,
     json: o.Json = False,
     *,
     reading: o.Reading,
 ) -> None:
-    """Utility by entropy: for each column U_1 (alone), U_2, ... up to U_max (given all others), in bits, and the owner's weighted sum.
+    """Measure utility by entropy (Askari et al. 2012, eq. 8-20): for each column U_1 (alone) to U_max (given all others), in bits.
 
-    Each --known table is a user with that background; several are a population of users (eq. 20), who count alike unless
-    weights are given: --known census.csv=3 --known survey.csv.
+    The utility of the release is their sum, weighted as the roles file says. With --original, the loss follows (eq. 15). Each --user is
+    somebody who already has a table; the release is then worth what it adds (eq. 17-19), on average over all users (eq. 20).
     """
-    from ..core.errors import InputError
-    from ..core.roles import Roles
-    from ..inspect import entropy_utility as study
+    from ...core.errors import InputError
+    from ...core.roles import Roles
+    from ...inspect import entropy_utility
 
     named = Roles.read(roles)
     columns = (*named.quasi, *named.sensitive)
     if not columns:
         raise InputError(
-            f"{named.source} names no quasi-identifier and no sensitive column, so there is nothing to weigh."
+            f"{named.source} names no quasi-identifier and no sensitive column, so there is nothing to measure."
         )
-    named.check((table := reading.open(release, quiet=json)).columns, where=str(release))
+    named.check((table := reading.open(release)).columns, where=str(release))
     counts = table.count(columns)
     if not counts.rows:
         raise InputError(f"{release} has no rows.")
-    chains = {name: study.chain(counts, name) for name in columns}
+    chains = {name: entropy_utility.chain(counts, name) for name in columns}
     content: dict[str, Any] = {
         "release": str(release),
         "columns": {name: {"u_1": steps[0], "u_max": steps[-1], "steps": steps} for name, steps in chains.items()},
-        "utility": study.utility_for(counts, (), named.weights),
+        "utility": entropy_utility.utility_for(counts, (), named.weights),
     }
     if original is not None:
-        before = reading.open(original, quiet=json)
+        before = reading.open(original)
         named.check(before.columns, where=str(original))
-        content["original_utility"] = study.utility_for(before.count(columns), (), named.weights)
+        content["original_utility"] = entropy_utility.utility_for(before.count(columns), (), named.weights)
         content["degradation"] = content["original_utility"] - content["utility"]
-    if known:
-        weights = _users(known)
-        held = {name: _held(reading.open(Path(name), quiet=json), columns) for name in weights}
-        users = {name: study.utility_for(counts, [what], named.weights) for name, what in held.items()}
+    if user:
+        weights = _users(user)
+        held = {name: _held(reading.open(Path(name)), columns) for name in weights}
+        users = {name: entropy_utility.utility_for(counts, [what], named.weights) for name, what in held.items()}
         content["users"], content["user_weights"] = users, weights
-        content["population_of_users"] = study.over_users(list(users.values()), list(weights.values()))
+        content["population_of_users"] = entropy_utility.over_users(list(users.values()), list(weights.values()))
     if json:
         o.dump(content)
         return
     _show(content)
 
 
-def _users(known: list[str]) -> dict[str, float]:
-    """The tables of the users and how much each user counts; of users who have the same table, together.
+def _users(texts: list[str]) -> dict[str, float]:
+    """The tables of the users with their weights; users who have the same table are added up.
 
-    A file whose own name has a = is taken as it is, if it is there.
+    A file whose own name contains = is taken as it is if it exists.
     """
-    from ..core.errors import InputError
+    from ...core.errors import InputError
 
     weights: dict[str, float] = {}
-    for text in known:
+    for text in texts:
         file, sign, after = text.rpartition("=")
         if not sign or Path(text).exists():
             file, weight = text, 1.0
@@ -93,7 +97,7 @@ def _users(known: list[str]) -> dict[str, float]:
                 weight = math.nan
             if not file or not 0 <= weight < math.inf:
                 raise InputError(
-                    f"--known {text}: no such file, nor FILE=WEIGHT; the weight is a number of at least 0, such as 3."
+                    f"--user {text}: no such file, nor FILE=WEIGHT; the weight is a number of at least 0, such as 3."
                 )
         weights[file] = weights.get(file, 0.0) + weight
     return weights
@@ -101,11 +105,11 @@ def _users(known: list[str]) -> dict[str, float]:
 
 def _held(table: Table, columns: tuple[str, ...]) -> Counts:
     """What a user's table says of the columns that it shares with the release."""
-    from ..core.errors import InputError
+    from ...core.errors import InputError
 
     shared = [name for name in columns if name in table.columns]
     if not shared:
-        raise InputError(f"{table.name}: none of the release's quasi-identifiers or sensitive columns is in it.")
+        raise InputError(f"{table.name}: it has none of the quasi-identifiers and sensitive columns of the release.")
     return table.count(shared)
 
 
@@ -119,7 +123,7 @@ def _show(content: dict[str, Any]) -> None:
         grid.add_row(name, f"{found['u_1']:.4g}", f"{found['u_max']:.4g}")
     out = o.console()
     out.print(grid)
-    out.print(f"Utility of the release: {content['utility']:.4g} bits a column (eq. 14).")
+    out.print(f"Utility of the release: {content['utility']:.4g} bits per column (eq. 14).")
     if "degradation" in content:
         out.print(
             f"The original: {content['original_utility']:.4g} bits; degradation {content['degradation']:.4g} bits (eq. 15)."

@@ -1,0 +1,1 @@
+"""Look closer at one release, from one side at a time."""

@@ -1,0 +1,221 @@
+"""How a verb reads tables and releases: the options for that, and the object that it gets in their place."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+
+from ..core.noun import dataclass
+from .terminal import tell
+
+if TYPE_CHECKING:
+    from ..core.release import Release
+    from ..core.roles import Roles
+    from ..core.table import Table
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How tables are to be read: the options that every verb with a table has."""
+
+    quiet: bool
+    delimiter: str | None
+    quote: str | None
+    encoding: str | None
+    header: bool | None
+    missing: list[str] | None
+    dates: str | None
+    decimal: str | None
+    sheet: str | None
+    query: str | None
+    memory: str | None
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """What was given, as the command line writes it: so that a report can say how to read the table again."""
+        words: list[str] = []
+        for name in ("delimiter", "quote", "encoding", "dates", "decimal", "sheet", "query"):
+            if getattr(self, name) is not None:
+                words += [f"--{name}", getattr(self, name)]
+        if self.header is not None:
+            words.append("--header" if self.header else "--no-header")
+        for text in self.missing or []:
+            words += ["--missing", text]
+        return tuple(words)
+
+    def open(self, path: Path, *, stated: Roles | None = None, quiet: bool = False) -> Table:
+        """Open a table and say what was detected; by what is `stated` there and here, and fixed rules, for differential privacy."""
+        from ..engines import read
+
+        if self.memory is not None:
+            from ..engines.duckdb import configure
+
+            configure(memory=self.memory)
+        options: dict[str, Any] = {
+            "delimiter": self.delimiter and self.delimiter.replace("\\t", "\t"),
+            "quote": self.quote,
+        }
+        for name in ("encoding", "header", "missing", "dates", "decimal", "sheet", "query"):
+            options[name] = getattr(self, name)
+        options = {key: value for key, value in options.items() if value is not None and value != []}
+        table = (
+            read(path, **options) if stated is None else read(path, stated=True, **{**dict(stated.reading), **options})
+        )
+        if not (quiet or self.quiet):
+            for note in table.notes:
+                tell(f"{path}: {note}")
+        return table
+
+    def release(
+        self,
+        path: Path,
+        roles: Roles,
+        original: Table | None,
+        *,
+        leave: Iterable[str] = (),
+        quiet: bool = False,
+        neutralise_formulas: bool = False,
+    ) -> Table:
+        """Open a release; what NA and NULL of other tools were read as is told, quiet or not, since the numbers hang on it.
+
+        Columns to `leave` are noisy: what they lack says nothing.
+        """
+        from ..engines.missing_codes import recognise
+
+        table, left = self.as_before(self.open(path, quiet=quiet), neutralise_formulas), set(leave)
+        recognised = recognise(
+            table,
+            original,
+            quasi=[name for name in roles.quasi if name not in left],
+            others=[name for name in (*roles.sensitive, *roles.insensitive) if name not in left],
+        )
+        for note in recognised.notes[len(table.notes) :]:
+            tell(f"{path}: {note}")
+        return recognised
+
+    def as_before(self, table: Table, neutralise_formulas: bool) -> Table:
+        """A table that was written with formulas neutralised, as it was before."""
+        if not neutralise_formulas:
+            return table
+        from ..engines.formula_escapes import plain
+
+        return plain(table)
+
+
+@dataclass(frozen=True)
+class ReleaseReading(Reading):
+    """How a release is to be read, too: what was published beside it, and which of its columns were perturbed."""
+
+    companion: list[str] | None
+    joined_by: str | None
+    perturbed: list[str] | None
+
+    def released(
+        self,
+        path: Path,
+        roles: Roles,
+        *,
+        original: Path | None = None,
+        neutralise_formulas: bool = False,
+        **more: Any,
+    ) -> Release:
+        """A release with its original and its companions."""
+        from ..core.errors import InputError
+        from ..core.release import Release
+
+        before = self.open(original) if original else None
+        perturbed = frozenset(self.perturbed or ())
+        if self.companion and self.joined_by is None:
+            raise InputError("--companion needs --joined-by, the column of groups that both files have.")
+        return Release(
+            table=self.release(path, roles, before, leave=perturbed, neutralise_formulas=neutralise_formulas),
+            original=before,
+            companions=self._companions(neutralise_formulas),
+            joined_by=self.joined_by,
+            perturbed=perturbed,
+            **more,
+        )
+
+    def _companions(self, neutralise_formulas: bool) -> dict[str, Table]:
+        """Companions from NAME=FILE."""
+        from ..core.errors import InputError
+
+        tables: dict[str, Table] = {}
+        for text in self.companion or []:
+            name, sign, file = (part.strip() for part in text.partition("="))
+            if not sign or not name or not file:
+                raise InputError(f"--companion {text}: write NAME=FILE, for example sensitive=release.sensitive.csv.")
+            if name in tables:
+                raise InputError(f"--companion {text}: that name was given already.")
+            tables[name] = self.as_before(self.open(Path(file)), neutralise_formulas)
+        return tables
+
+
+def _option(kind: Any, *names: str, panel: str, help: str, metavar: str | None = None) -> Any:
+    return Annotated[kind, typer.Option(*names, help=help, rich_help_panel=panel, metavar=metavar)]
+
+
+_table = functools.partial(_option, panel="Reading tables (detected unless given)")
+_release = functools.partial(_option, panel="Releases with companion files or perturbed columns")
+_OPTIONS: dict[str, Any] = {
+    "companion": _release(
+        list[str] | None,
+        help="A file published beside the release, such as sensitive=release.sensitive.csv (Anatomy). Repeatable.",
+        metavar="NAME=FILE",
+    ),
+    "joined_by": _release(
+        str | None,
+        help="The column of groups that joins the release to its companions, or within which --perturbed sensitive columns "
+        "were permuted. Sensitive columns are then measured by group.",
+        metavar="COLUMN",
+    ),
+    "perturbed": _release(
+        list[str] | None,
+        help="A column that was changed by noise, by swapping or at random. Classes are then not counted. Repeatable.",
+        metavar="COLUMN",
+    ),
+    "delimiter": _table(str | None, help="Field delimiter of a CSV file."),
+    "quote": _table(str | None, help="Quote character of a CSV file."),
+    "encoding": _table(str | None, help="Encoding of a CSV file."),
+    "header": _table(bool | None, "--header/--no-header", help="Whether the first line names the columns."),
+    "missing": _table(list[str] | None, help="A text that means missing, such as '?'. Repeatable."),
+    "dates": _table(
+        str | None,
+        help="What comes first in dates such as 03/04/1980: day-first or month-first. 'text' reads dates as text.",
+    ),
+    "decimal": _table(
+        str | None,
+        help="What the comma means in numbers such as 1,234: comma (decimals) or point (thousands). 'text' reads numbers as text.",
+    ),
+    "sheet": _table(str | None, help="Sheet of an Excel file."),
+    "query": _table(str | None, help="A SELECT over the tables of a database."),
+    "memory": _table(str | None, help="Memory limit of the engine, such as 4GB. Beyond it, the engine uses the disk."),
+}
+
+
+def reads(verb: Callable[..., None]) -> Callable[..., None]:
+    """Give a verb the options of its parameter `reading`, which gets one object with all of them."""
+    hints = get_type_hints(verb, include_extras=True)
+    kind = hints["reading"]
+    names = [name for name in _OPTIONS if name in kind.__dataclass_fields__]
+    own = [
+        p.replace(annotation=hints[p.name]) for p in inspect.signature(verb).parameters.values() if p.name != "reading"
+    ]
+    options = [
+        inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=_OPTIONS[name])
+        for name in names
+    ]
+
+    @functools.wraps(verb)
+    def with_reading(**given: Any) -> None:
+        verb(reading=kind(quiet=given.get("json", False), **{name: given.pop(name) for name in names}), **given)
+
+    with_reading.__signature__ = inspect.Signature([*own, *options])  # type: ignore[attr-defined]
+    with_reading.__annotations__ = {p.name: p.annotation for p in (*own, *options)}
+    del with_reading.__wrapped__  # else the signature of the verb itself is looked at
+    return with_reading

@@ -1,0 +1,67 @@
+"""What the command line prints: results to standard output, notes and progress to standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def tell(text: str) -> None:
+    """A note for the user, on standard error."""
+    typer.echo(text, err=True)
+
+
+def dump(content: dict[str, Any]) -> None:
+    """JSON on standard output; infinities and NaN, which JSON lacks, as null."""
+    typer.echo(json.dumps(finite(content), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def finite(value: Any) -> Any:
+    """The same content with every number that JSON cannot hold replaced by null."""
+    if isinstance(value, float):
+        return value if value == value and abs(value) != float("inf") else None
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    return value
+
+
+def console() -> Console:
+    """The terminal for results; plain and unbroken when it is not one."""
+    from rich.console import Console
+
+    out = Console(highlight=False, markup=False)  # metric texts have brackets, which are not markup
+    return out if out.is_terminal else Console(highlight=False, markup=False, width=160)
+
+
+@contextmanager
+def progress(title: str) -> Iterator[Callable[[float, str], None]]:
+    """A bar on standard error that is told the share done; nothing where standard error is not a terminal."""
+    if not sys.stderr.isatty():  # nobody looks: what draws the bar need not be loaded
+        yield lambda share, text: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
+        task = bar.add_task(title, total=1.0)
+
+        def done(share: float, text: str) -> None:
+            bar.update(task, completed=share, description=text or title)
+
+        yield done
