@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import shlex
 import sys
+from collections import Counter
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType
 from typing import Any
@@ -74,6 +76,16 @@ def test_no_room_imports_a_private_module_of_another() -> None:
 
 def test_only_registries_import_by_a_string() -> None:
     assert set(ARCHITECTURE.imports_by_string()) <= set(ARCHITECTURE.REGISTRIES)
+
+
+def test_a_class_name_exists_once() -> None:
+    names = Counter(
+        node.name
+        for path in ARCHITECTURE.SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    )
+    assert not [name for name, n in names.items() if n > 1]
 
 
 def test_the_page_is_current() -> None:

@@ -25,9 +25,9 @@ from k_anonymity_oracle import (
 from sfumato.channel.counting import Releases, cell_series, counted, floor, outputs, power, refused
 from sfumato.channel.k_anonymity import Description
 from sfumato.channel.publishing_rule import rule
-from sfumato.channel.tables import Attribute, Demand, Domain, input_count, inputs_behind, release_count
+from sfumato.channel.tables import Attribute, Demand, RowDomain, input_count, inputs_behind, release_count
 
-PAPER = Domain((AGE, GENDER, DISEASE))
+PAPER = RowDomain((AGE, GENDER, DISEASE))
 
 
 def eq_25(cells: int, rows: int, k: int) -> int:
@@ -203,7 +203,7 @@ def test_a_domain_that_no_machine_enumerates() -> None:
         return Attribute(name=name, role="quasi", levels=tuple(levels))
 
     secret = Attribute(name="s", role="sensitive", levels=(tuple("0123456789"),))
-    domain = Domain((tree("a", 4, 5, 5), tree("b", 2), tree("c", 3, 3), tree("d", 5, 4), secret))
+    domain = RowDomain((tree("a", 4, 5, 5), tree("b", 2), tree("c", 3, 3), tree("d", 5, 4), secret))
     found = counted(domain, 100, Demand(k=5), rule("uniform", domain.nodes))
     assert found is not None
     releases = Releases(domain, 100, Demand(k=5))

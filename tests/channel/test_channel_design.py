@@ -18,7 +18,7 @@ from sfumato.channel.adversary import error
 from sfumato.channel.channel import Channel
 from sfumato.channel.design import Design, least_degradation, most_private
 from sfumato.channel.frontier import against, among, frontier
-from sfumato.channel.linear_program import Solved
+from sfumato.channel.linear_program import Solution
 from sfumato.channel.mechanisms import distances, generalization, local_noise, neighbouring, pram
 from sfumato.channel.utility import degradation
 from sfumato.core.errors import Infeasible, InputError
@@ -140,9 +140,9 @@ def test_against_scipy() -> None:
 
 
 def test_whatever_the_solver_says_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    def nonsense(cost: Any, rows: Any, *more: Any, **options: Any) -> Solved:
+    def nonsense(cost: Any, rows: Any, *more: Any, **options: Any) -> Solution:
         rng = np.random.default_rng(1)
-        return Solved(rng.random(rows.shape[1]), rng.normal(size=rows.shape[0]), "Optimal")
+        return Solution(rng.random(rows.shape[1]), rng.normal(size=rows.shape[0]), "Optimal")
 
     truth = most_private(PRIOR, FAR, budget=0.1).error
     monkeypatch.setattr(design_program, "minimise", nonsense)

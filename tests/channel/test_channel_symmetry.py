@@ -11,16 +11,16 @@ import pytest
 from k_anonymity_oracle import AGE, DISEASE, GENDER, error, paper, rows_prior, some_description
 
 from sfumato.channel.k_anonymity import solve
-from sfumato.channel.symmetry import Group, orbit_count, orbits, symmetries
+from sfumato.channel.symmetry import SymmetryGroup, orbit_count, orbits, symmetries
 from sfumato.channel.table_prior import prior_of
-from sfumato.channel.tables import Attribute, Domain, Ranks, input_count
+from sfumato.channel.tables import Attribute, Ranks, RowDomain, input_count
 
-PAPER = Domain((AGE, GENDER, DISEASE))
+PAPER = RowDomain((AGE, GENDER, DISEASE))
 FLAT = Attribute(name="a", role="quasi", levels=(tuple("12345"), ("*",) * 5))
 UNLIKE = Attribute(name="a", role="quasi", levels=(tuple("123456"), ("u", "u", "u", "v", "v", "w"), ("*",) * 6))
 
 
-def group(domain: Domain, most: int = 2_000, **given: list[float]) -> Group:
+def group(domain: RowDomain, most: int = 2_000, **given: list[float]) -> SymmetryGroup:
     return symmetries(domain, prior_of(given or None, domain, 2), most)
 
 
@@ -29,18 +29,18 @@ def group(domain: Domain, most: int = 2_000, **given: list[float]) -> Group:
 
 def test_where_nothing_is_alike_there_is_only_the_identity() -> None:
     chain = Attribute(name="a", role="quasi", levels=(("1", "2", "3"), ("12", "12", "3")))
-    assert group(Domain((chain,)), a=[0.1, 0.2, 0.7]).order == 1
-    assert group(Domain((FLAT,)), most=1).order == 1
+    assert group(RowDomain((chain,)), a=[0.1, 0.2, 0.7]).order == 1
+    assert group(RowDomain((FLAT,)), most=1).order == 1
 
 
 def test_one_row_has_an_orbit_for_each_kind_of_row() -> None:
-    assert orbit_count(group(Domain((FLAT,))), 1) == 1
-    assert orbit_count(group(Domain((UNLIKE,))), 1) == 3
+    assert orbit_count(group(RowDomain((FLAT,))), 1) == 1
+    assert orbit_count(group(RowDomain((UNLIKE,))), 1) == 3
 
 
 def test_orbits_of_interchangeable_values_are_partitions() -> None:
     """Tables of r rows over five values that are all alike: partitions of r into at most five parts."""
-    flat = group(Domain((FLAT,)))
+    flat = group(RowDomain((FLAT,)))
     assert flat.order == 120
     assert [orbit_count(flat, r) for r in range(7)] == [1, 1, 2, 3, 5, 7, 10]
 
@@ -54,7 +54,7 @@ def test_the_symmetries_of_the_paper() -> None:
     assert [len(part) for part in group(PAPER, age=[0.1, 0.2, 0.3, 0.4]).parts] == [1, 2, 6]
     assert [len(part) for part in group(PAPER, age=[0.1, 0.4, 0.1, 0.4]).parts] == [2, 2, 6]
     assert [len(part) for part in group(PAPER, age=[0.1, 0.4, 0.4, 0.1]).parts] == [2, 2, 6]
-    assert [len(part) for part in group(Domain((UNLIKE,))).parts] == [6 * 2]
+    assert [len(part) for part in group(RowDomain((UNLIKE,))).parts] == [6 * 2]
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -14,8 +14,8 @@ from k_anonymity_oracle import AGE, DISEASE, GENDER, meets, nodes, paper, releas
 from sfumato.channel.tables import (
     Attribute,
     Demand,
-    Domain,
     Ranks,
+    RowDomain,
     input_count,
     inputs_behind,
     multisets,
@@ -23,14 +23,14 @@ from sfumato.channel.tables import (
 )
 from sfumato.core.errors import InputError
 
-PAPER = Domain((AGE, GENDER, DISEASE))
+PAPER = RowDomain((AGE, GENDER, DISEASE))
 
 
 # --- extremes --------------------------------------------------------------------------------------------------------
 
 
 def test_one_possible_row_makes_one_table() -> None:
-    assert input_count(Domain((Attribute(name="a", role="quasi", levels=(("x",),)),)), 7) == 1
+    assert input_count(RowDomain((Attribute(name="a", role="quasi", levels=(("x",),)),)), 7) == 1
 
 
 def test_multisets_of_nothing() -> None:
@@ -48,7 +48,7 @@ def test_tables_without_rows_meet_everything() -> None:
 
 
 def test_a_domain_without_quasi_identifiers_has_one_node_and_one_class() -> None:
-    domain = Domain((DISEASE,))
+    domain = RowDomain((DISEASE,))
     assert domain.nodes == ((),)
     assert domain.groups(()) == 1
     assert Demand(k=3).allowed(domain, Ranks(3, 3).unrank(np.arange(10))).all()
@@ -132,7 +132,7 @@ def test_the_sum_of_sec_5_5_is_not_the_number_of_inputs() -> None:
 
 def test_a_distance_of_exactly_t_is_within_t() -> None:
     """A class of one row out of ten, nine of which agree: at 0.1 from the table if it is one of the nine, else at 0.9."""
-    domain = Domain((GENDER, Attribute(name="s", role="sensitive", levels=(("x", "y"),))))
+    domain = RowDomain((GENDER, Attribute(name="s", role="sensitive", levels=(("x", "y"),))))
     for table, at in (([0] + [2] * 8 + [3], Fraction(1, 10)), ([1] + [2] * 9, Fraction(9, 10))):
         assert Demand(t=at).met(domain, np.array([table]), (0,))[0]
         assert not Demand(t=at - Fraction(1, 10**12)).met(domain, np.array([table]), (0,))[0]
@@ -173,9 +173,9 @@ def test_attributes_that_cannot_be_used_are_refused(changes: dict[str, object], 
 
 def test_domains_that_cannot_be_used_are_refused() -> None:
     with pytest.raises(InputError, match="at least one"):
-        Domain(())
+        RowDomain(())
     with pytest.raises(InputError, match="same name"):
-        Domain((AGE, AGE))
+        RowDomain((AGE, AGE))
 
 
 def test_the_paper_is_described_as_in_the_paper() -> None:

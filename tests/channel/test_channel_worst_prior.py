@@ -190,9 +190,9 @@ def test_whatever_the_solver_says_is_checked(monkeypatch: pytest.MonkeyPatch) ->
     from sfumato.channel import linear_program
     from sfumato.channel import worst_prior as module
 
-    def nonsense(cost: Any, rows: Any, *more: Any, **settings: Any) -> linear_program.Solved:
+    def nonsense(cost: Any, rows: Any, *more: Any, **settings: Any) -> linear_program.Solution:
         rng = np.random.default_rng(1)
-        return linear_program.Solved(rng.normal(size=rows.shape[1]), rng.normal(size=rows.shape[0]), "Optimal")
+        return linear_program.Solution(rng.normal(size=rows.shape[1]), rng.normal(size=rows.shape[0]), "Optimal")
 
     truth = worst_prior(APPENDIX.floats()).error
     monkeypatch.setattr(module, "minimise", nonsense)

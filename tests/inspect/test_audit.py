@@ -15,7 +15,7 @@ import sfumato as sf
 from sfumato.core.errors import InputError, Unavailable
 from sfumato.core.release import Release
 from sfumato.inspect import released_cells as _cells
-from sfumato.inspect.audit import Aggregate, Audit, Check, Never, Total, audit, read
+from sfumato.inspect.audit import Aggregate, Audit, AuditCheck, Never, Total, audit, read
 from sfumato.inspect.queries import given_queries
 
 ROLES = sf.Roles(quasi=("age", "marital-status"), sensitive=("ill",), insensitive=("wages", "rent", "income"))
@@ -54,7 +54,7 @@ def look(released: dict[str, list[Any]], original: dict[str, list[Any]] = PEOPLE
     return audit(release, roles, **asked)
 
 
-def only(found: Audit, kind: str) -> Check:
+def only(found: Audit, kind: str) -> AuditCheck:
     (check,) = [check for check in found.checks if check.kind == kind]
     return check
 
@@ -238,7 +238,7 @@ def test_names_that_need_quotes_get_them(text: str, spelled: str, names: tuple[s
 # --- figures that must come out again ----------------------------------------------------------------------------------
 
 
-def ask(released: dict[str, list[Any]], query: str, **more: Any) -> Check:
+def ask(released: dict[str, list[Any]], query: str, **more: Any) -> AuditCheck:
     return only(look(released, aggregates=[{"query": query, **more}], discover=False), "aggregate")
 
 

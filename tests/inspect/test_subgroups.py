@@ -16,7 +16,7 @@ import sfumato as sf
 from sfumato.core.errors import InputError, Unavailable
 from sfumato.core.metric import Score
 from sfumato.core.release import Release
-from sfumato.inspect.subgroups import FEW, Mined, subgroups
+from sfumato.inspect.subgroups import FEW, MiningWorth, subgroups
 
 ROLES = sf.Roles(quasi=("town", "age"), sensitive=("ill",))
 
@@ -264,7 +264,7 @@ def test_where_mining_finds_no_loss_no_group_is_said_to_fare_worst() -> None:
         ((-0.02, -0.1), "no group is estimated to fare worse than before; the one nearest to a loss gains 2%"),
         ((0.02, -0.1), "fares worst: its utility loses 2%"),
     ):
-        mined = [Mined(1.0, 1.0, decline, (decline - 0.01, decline + 0.01)) for decline in declines]
+        mined = [MiningWorth(1.0, 1.0, decline, (decline - 0.01, decline + 0.01)) for decline in declines]
         groups = tuple(replace(g, mined=m) for g, m in zip(found.groups, mined, strict=False))
         (sentence,) = replace(found, groups=groups).sentences[3:]
         assert said in sentence

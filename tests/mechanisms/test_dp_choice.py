@@ -17,7 +17,7 @@ from test_dp_noise import permute_and_flip
 
 import sfumato as sf
 from sfumato.core.errors import Infeasible, InputError
-from sfumato.core.stated_reading import Reading
+from sfumato.core.stated_reading import StatedReading
 from sfumato.core.table import Table
 from sfumato.mechanisms import mechanism
 from sfumato.mechanisms.differential_privacy.budget import Budget
@@ -156,7 +156,7 @@ def test_one_row_changes_a_quantile_score_by_its_sensitivity_at_most(share: floa
         scores = []
         for some in (ages, ages[1:]):
             counts = sf.read(pa.table({"age": some})).count(("age",))
-            found, sensitivity = _quantile_scores(counts, candidates, Fraction(repr(share)), Reading())
+            found, sensitivity = _quantile_scores(counts, candidates, Fraction(repr(share)), StatedReading())
             scores.append(found)
         worst = max(worst, int(np.abs(scores[0] - scores[1]).max()))
     assert worst == sensitivity

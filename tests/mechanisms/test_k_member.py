@@ -24,8 +24,8 @@ from sfumato.core.errors import Infeasible, InputError
 from sfumato.core.table import Table
 from sfumato.mechanisms import mechanism
 from sfumato.mechanisms.k_member import KMember
-from sfumato.mechanisms.partition.axes import Axis
-from sfumato.mechanisms.partition.clusters import Ruler
+from sfumato.mechanisms.partition.axes import PartitionAxis
+from sfumato.mechanisms.partition.clusters import AxisLoss
 from sfumato.metrics import require
 from sfumato.publishing import publish
 
@@ -192,10 +192,10 @@ def _lost(values: list[Any], inside: list[Any], weight: float = 1.0, **roles: An
     """What a cluster with these values loses, of a column that has all of `values`."""
     table = made({"q": values}, weights={"q": weight}, **roles)
     counts = table.table.count(("q",))
-    axis = Axis.of(counts.columns[0], counts.n, table.roles)
+    axis = PartitionAxis.of(counts.columns[0], counts.n, table.roles)
     code = dict(zip(counts.columns[0].texts, axis.code.tolist(), strict=True))
     own = {code[text_of(value)] for value in inside}
-    ruler = Ruler(axis, table.roles, "byun")
+    ruler = AxisLoss(axis, table.roles, "byun")
     return float(ruler.loss(np.array([min(own)]), np.array([max(own)]), np.array([len(own)]))[0])
 
 
@@ -332,9 +332,9 @@ def test_what_it_counts_as_lost_is_what_iloss_measures(table: Made, k: int) -> N
     counted = 0.0
     for name in table.roles.quasi:
         counts = table.table.count((name,))
-        axis, texts = Axis.of(counts.columns[0], counts.n, table.roles), table.texts(name)
+        axis, texts = PartitionAxis.of(counts.columns[0], counts.n, table.roles), table.texts(name)
         code = dict(zip(counts.columns[0].texts, axis.code.tolist(), strict=True))
-        ruler = Ruler(axis, table.roles)
+        ruler = AxisLoss(axis, table.roles)
         for inside in classes:
             own = {code[texts[number[row[ROW]]]] for row in inside}
             ends = np.array([min(own)]), np.array([max(own)]), np.array([len(own)])

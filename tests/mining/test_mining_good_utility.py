@@ -12,7 +12,7 @@ from mining_house import ROLES, Columns, Says, SaysNumbers, SaysToo, paired, peo
 import sfumato as sf
 from sfumato.core.errors import InputError
 from sfumato.core.release import Release
-from sfumato.mining.outcome import GoodOutcome, Mined
+from sfumato.mining.outcome import GoodOutcome, MiningOutcome
 
 # Sramka et al. 2.3: an early sign of an illness, mainly in women above 55, who count 10. False positives are accepted.
 WARD: dict[str, list[Any]] = {
@@ -28,7 +28,7 @@ RIGHT = [1, 0, 0, 1, 1, 0, 0, 1]
 WARD_ROLES = sf.Roles(quasi=("x", "age", "sex"), sensitive=("ill",))
 
 
-def mined(release: Release, roles: sf.Roles = WARD_ROLES, **good: Any) -> Mined:
+def mined(release: Release, roles: sf.Roles = WARD_ROLES, **good: Any) -> MiningOutcome:
     good = {"field": "ill", "error": "predicted >= true", "weights": WEIGHTS, "miners": [Says(WORDS)], **good}
     return sf.mine(release, roles, sf.Scenario(good=sf.Good(**good), folds=4))["release"]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sfumato.mining.folds import deal, interval
-from sfumato.mining.outcome import AimOutcome, Figure, decline, sums
+from sfumato.mining.outcome import AimOutcome, Estimate, decline, sums
 
 REPEATS = 1500
 SLACK = 3.5 * (0.05 * 0.95 / REPEATS) ** 0.5  # three and a half standard errors of the Monte Carlo
@@ -32,7 +32,7 @@ def test_totals_are_covered(folds: int) -> None:
     hit = 0
     for _ in range(REPEATS):
         values = (rng.random(rows) < 0.3).astype(float)
-        found = Figure.total(values, deal(rows, folds, 1), folds)
+        found = Estimate.total(values, deal(rows, folds, 1), folds)
         assert found.value == values.sum()
         hit += found.low <= 0.3 * rows <= found.high
     # right/wrong has few distinct sums, so that coverage is not quite that of normal folds
@@ -44,7 +44,7 @@ def test_means_are_covered() -> None:
     fold = deal(203, 7, 1)  # folds of unequal size
     hit = 0
     for _ in range(REPEATS):
-        found = Figure.mean(rng.gamma(4, 1, 203), fold, 7)
+        found = Estimate.mean(rng.gamma(4, 1, 203), fold, 7)
         hit += found.low <= 4 <= found.high
     assert hit / REPEATS == pytest.approx(0.95, abs=SLACK + 0.01)
 
@@ -71,7 +71,7 @@ def test_what_is_hard_about_a_fold_cancels_where_it_is_paired() -> None:
 
 def test_declines_at_their_extremes() -> None:
     ten = np.full(5, 10.0)
-    assert decline(ten, ten, paired=True) == Figure(0, 0, 0)
+    assert decline(ten, ten, paired=True) == Estimate(0, 0, 0)
     assert decline(ten, np.zeros(5), paired=True).value == 1
     assert decline(ten, 2 * ten, paired=True).value == -1
     assert decline(ten, -ten, paired=True).value == 2
@@ -81,11 +81,11 @@ def test_declines_at_their_extremes() -> None:
 
 def test_a_figure_is_cut_where_it_cannot_be() -> None:
     rows, fold = np.array([0.0, 0, 0, 9]), np.array([0, 1, 2, 3])
-    assert Figure.total(rows, fold, 4).low < 0
-    assert Figure.total(rows, fold, 4, at_least=0.0).low == 0
-    assert Figure(4, 2, 6).scaled(0.5) == Figure(2, 1, 3)
+    assert Estimate.total(rows, fold, 4).low < 0
+    assert Estimate.total(rows, fold, 4, at_least=0.0).low == 0
+    assert Estimate(4, 2, 6).scaled(0.5) == Estimate(2, 1, 3)
 
 
 def test_a_share_of_nothing_is_nothing() -> None:
-    aim = AimOutcome("A", 0, Figure(0, 0, 0), Figure(0, 0, 0), "none", Figure(0, 0, 0), 0, 0)
-    assert aim.share == Figure(0, 0, 0)
+    aim = AimOutcome("A", 0, Estimate(0, 0, 0), Estimate(0, 0, 0), "none", Estimate(0, 0, 0), 0, 0)
+    assert aim.share == Estimate(0, 0, 0)

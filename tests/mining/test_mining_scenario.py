@@ -14,7 +14,7 @@ from mining_house import people
 import sfumato as sf
 from sfumato.core.errors import InputError, RequirementError, SfumatoError
 from sfumato.mining.plan import mine_file
-from sfumato.mining.scenario import AIMS, Plan, read
+from sfumato.mining.scenario import AIMS, MiningPlan, read
 
 WHOLE = """
 table = "people.csv"
@@ -83,7 +83,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def plan(folder: Path, text: str) -> Plan:
+def plan(folder: Path, text: str) -> MiningPlan:
     path = folder / "scenario.toml"
     path.write_text(text, encoding="utf-8")
     return read(path)

@@ -21,11 +21,11 @@ from sfumato.report.document import (
     Bullets,
     Callout,
     Code,
-    Column,
     Document,
     Figure,
     Fold,
     Grid,
+    GridColumn,
     Heading,
     Mark,
     Paragraph,
@@ -367,7 +367,7 @@ def everything(text: str) -> Document:
             Heading(text, 3),
             Paragraph(marks),
             Bullets([text, marks]),
-            Grid([Column(text, "right", text, text), "b"], [[marks, text], [text]], text, 0),
+            Grid([GridColumn(text, "right", text, text), "b"], [[marks, text], [text]], text, 0),
             figure,
             Row([Figure("g", specification, text), Figure("h", specification, text)]),
             Code(text),
@@ -413,7 +413,10 @@ def test_a_text_is_a_text_in_every_place(text: str) -> None:
 def test_a_table_in_markdown_has_its_cells() -> None:
     table = markdown.written(
         Document(
-            "t", "s", [Grid(["a", Column("n", "right")], [["x|y", "1"], [code("p|q"), "2"], ["short"]], chosen=1)], "f"
+            "t",
+            "s",
+            [Grid(["a", GridColumn("n", "right")], [["x|y", "1"], [code("p|q"), "2"], ["short"]], chosen=1)],
+            "f",
         )
     )
     rows = [line for line in table.splitlines() if line.startswith("|")]

@@ -13,7 +13,7 @@ import pytest
 
 from sfumato.core.errors import InputError
 from sfumato.reproduce import papers
-from sfumato.reproduce.check import Check, Erratum, Paper, Part, beside, only, told
+from sfumato.reproduce.check import Erratum, Paper, Part, ShapeCheck, beside, only, told
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -52,9 +52,9 @@ def test_a_line_is_as_good_as_its_worst_number() -> None:
 
 
 def test_a_paper_holds_only_if_all_of_it_does() -> None:
-    good = Paper("k", "K", (Part("t", (told("a", "yes", "yes", True),)),), (Check("c", True, ""),), (), ())
+    good = Paper("k", "K", (Part("t", (told("a", "yes", "yes", True),)),), (ShapeCheck("c", True, ""),), (), ())
     assert good.holds
-    assert not dataclasses.replace(good, checks=(Check("c", False, ""),)).holds
+    assert not dataclasses.replace(good, checks=(ShapeCheck("c", False, ""),)).holds
     assert not dataclasses.replace(good, parts=(Part("t", (told("a", "yes", "no", False),)),)).holds
     assert not dataclasses.replace(good, errata=(Erratum("w", "p", "r", "because", False),)).holds
 
@@ -76,7 +76,7 @@ def test_a_check_that_fails_is_the_exit_code(
     from sfumato.cli.reproduce import run
     from sfumato.reproduce import manta
 
-    failed = Paper("manta", "Manta 2013", (), (Check("c", False, "seen"),), (), (), (), lacking)
+    failed = Paper("manta", "Manta 2013", (), (ShapeCheck("c", False, "seen"),), (), (), (), lacking)
     monkeypatch.setattr(manta, "reproduce", lambda data, progress: failed)
     with pytest.raises(typer.Exit) as stopped:
         run("manta", data=None, json=True)

@@ -22,7 +22,7 @@ from sfumato.core.table import Table
 from sfumato.inspect.leakage import qid_choices
 from sfumato.metrics import registry
 from sfumato.search import choice as module
-from sfumato.search.choice import Choice, QidRelease, qid_choice
+from sfumato.search.choice import QidRelease, QuasiChoice, qid_choice
 from sfumato.search.full_domain import optimal_generalization
 from sfumato.search.problem import pose
 from sfumato.search.scores import score
@@ -41,7 +41,7 @@ def staying(question: Small, judged: Judged) -> dict[tuple[Value, ...], list[int
     return {key: rows for key, rows in judged.classes.items() if not set(rows) & judged.gone}
 
 
-def found(question: Small, **more: object) -> Choice:
+def found(question: Small, **more: object) -> QuasiChoice:
     return qid_choice(question.table, question.roles, **{**question.arguments(), **more})  # type: ignore[arg-type]
 
 

@@ -21,7 +21,7 @@ import sfumato as sf
 from sfumato.core.errors import Infeasible
 from sfumato.core.roles import Roles
 from sfumato.core.table import Table
-from sfumato.search.full_domain import Found, optimal_generalization
+from sfumato.search.full_domain import OptimalNode, optimal_generalization
 
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "data" / "adult"
 QUASI = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "salary-class")
@@ -189,7 +189,7 @@ def roles(adult: Table) -> Roles:
     return Roles(quasi=QUASI, sensitive=("occupation",), hierarchies=ways, folder=FOLDER)
 
 
-def found(adult: Table, roles: Roles, task: Task, minimise: str) -> Found:
+def found(adult: Table, roles: Roles, task: Task, minimise: str) -> OptimalNode:
     return optimal_generalization(
         adult,
         roles,

@@ -35,7 +35,7 @@ from search_oracle import (
 import sfumato as sf
 from sfumato.core.errors import Infeasible, InputError, RequirementError
 from sfumato.core.table import Table
-from sfumato.search.full_domain import Found, optimal_generalization
+from sfumato.search.full_domain import OptimalNode, optimal_generalization
 
 CHANGING = [n for n in OF_CLASS if n.startswith(("t_", "one_", "entropy_leak", "beta", "distribution", "transfer"))]
 """What a class has of these depends on the table it is part of: after a suppression it is another value."""
@@ -43,7 +43,7 @@ STEADY = ["k_anonymity", "prosecutor_risk", "distinct_l_diversity", "entropy_l_d
 """These look at the class alone."""
 
 
-def found(question: Small, **more: Any) -> Found:
+def found(question: Small, **more: Any) -> OptimalNode:
     return optimal_generalization(question.table, question.roles, **question.arguments(), **more)
 
 
@@ -51,7 +51,7 @@ def near(value: float) -> Any:
     return value if math.isinf(value) else pytest.approx(value, rel=1e-9, abs=1e-9)
 
 
-def answer(question: Small, best: Judged | None, said: object = "") -> Found | None:
+def answer(question: Small, best: Judged | None, said: object = "") -> OptimalNode | None:
     """The search's answer, which must be the oracle's."""
     if best is None:
         with pytest.raises(Infeasible):
@@ -81,7 +81,7 @@ def rows_of(table: Table, names: Sequence[str]) -> Counter[tuple[str | None, ...
     return Counter(dict(zip(zip(*texts, strict=True), counts.n.tolist(), strict=True)))
 
 
-def check_release(question: Small, best: Judged, got: Found) -> None:
+def check_release(question: Small, best: Judged, got: OptimalNode) -> None:
     """The release holds the rows that stay, generalized, and measures as the search says."""
     release = got.release(question.table, question.roles)
     names = [name for name in question.rows[0] if name not in question.more.values()]
@@ -475,7 +475,7 @@ def test_a_budget_leaves_a_bound() -> None:
     assert min(seen.values()) > 10, seen
 
 
-def within(question: Small, budget: int) -> Found | None:
+def within(question: Small, budget: int) -> OptimalNode | None:
     """What is found with so many checks; None is said to be for want of them, or that there is nothing."""
     try:
         return found(question, max_checks=budget)

@@ -25,10 +25,10 @@ from search_oracle import (
 
 from sfumato.core.errors import InputError, RequirementError
 from sfumato.search import rollup as rolling
-from sfumato.search.judge import Verdict
+from sfumato.search.judge import NodeVerdict
 from sfumato.search.lattice import Lattice
 from sfumato.search.losses import Wanted
-from sfumato.search.optimal import Bounds
+from sfumato.search.optimal import LossBounds
 from sfumato.search.problem import Problem, pose
 from sfumato.search.rollup import Grouped, Rollup
 
@@ -180,7 +180,7 @@ def test_a_floor_is_suppressed_at_every_specialization() -> None:
     assert min(seen[name] for name in ("never", "floor", "share")) > 20, seen
 
 
-def check_verdict(question: Small, verdict: Verdict, judged: Judged) -> None:
+def check_verdict(question: Small, verdict: NodeVerdict, judged: Judged) -> None:
     assert verdict.feasible == judged.feasible, (judged.node, question)
     if verdict.feasible:
         assert verdict.suppressed == len(judged.gone)
@@ -229,7 +229,7 @@ def test_the_share_of_a_class_that_fails_however_it_is_cut() -> None:
 def check_bounds(question: Small) -> tuple[bool, bool]:
     """No feasible node costs less than its base, than the penalty below or the rise above any node says; if there were any."""
     problem, oracle = posed(question), {judged.node: judged for judged in question.every()}
-    base, penalized, risen = Bounds(problem), False, False
+    base, penalized, risen = LossBounds(problem), False, False
     for node in question.lattice:
         verdict = problem.judge(problem.judge.rollup(node))
         penalty = [term.penalty(verdict) for _, term in problem.loss.terms]
@@ -310,7 +310,7 @@ def test_what_is_learned_stays_a_bound() -> None:
     for seed in range(60):
         question, rng = small(seed), random.Random(seed)
         problem, oracle = posed(question), {judged.node: judged for judged in question.every()}
-        bounds, judged = Bounds(problem), set()
+        bounds, judged = LossBounds(problem), set()
         for node in rng.sample([*oracle], len(oracle)):
             before = bounds.least
             bounds.learn(problem.judge.whole(problem.judge(problem.judge.rollup(node))))

@@ -20,7 +20,7 @@ import sfumato as sf
 from sfumato.core.errors import Infeasible, InputError, RequirementError, Unavailable
 from sfumato.core.metric import Metric, Requirement
 from sfumato.metrics import everything
-from sfumato.search.full_domain import Found, optimal_generalization
+from sfumato.search.full_domain import OptimalNode, optimal_generalization
 
 Left = dict[tuple[Value, ...], list[int]]
 LOSSES = ("loss", "granularity", "height", "discernibility")
@@ -84,7 +84,7 @@ class Measured:
         return self.known[key]
 
 
-def search(question: Small, require: list[Requirement]) -> Found | str:
+def search(question: Small, require: list[Requirement]) -> OptimalNode | str:
     """The answer, or the words with which there is none."""
     try:
         return optimal_generalization(

@@ -25,7 +25,7 @@ from sfumato.core.release import Release
 from sfumato.core.table import Table
 from sfumato.metrics import metric
 from sfumato.study import runner
-from sfumato.study.point import Measured
+from sfumato.study.point import Measurement
 from sfumato.study.score_store import Kept, of_roles
 from sfumato.study.study import Candidate, Result, grid
 from study_house import CANARY, ROLES, columns, memory, study
@@ -430,8 +430,10 @@ def test_a_folder_that_cannot_be_made_is_said_in_a_sentence(tmp_path: Path) -> N
 def test_a_score_survives_the_round_trip(value: float, ci: tuple[float, float] | None) -> None:
     iloss = metric("iloss")
     made = Score(value, "share", "estimate", ci=ci, details={"a": 1, "b": [0.5, None], "c": "x"})
-    text = json.dumps(Measured({"iloss": (iloss, made)}, {"k_anonymity": "why"}, None, 1.5).to_dict(), allow_nan=False)
-    back = Measured.of(json.loads(text))
+    text = json.dumps(
+        Measurement({"iloss": (iloss, made)}, {"k_anonymity": "why"}, None, 1.5).to_dict(), allow_nan=False
+    )
+    back = Measurement.of(json.loads(text))
     found = back.scores["iloss"][1]
     assert back.scores["iloss"][0] == iloss
     assert repr((found.value, found.ci)) == repr((value, ci))  # NaN and signs included
@@ -447,7 +449,7 @@ def test_details_with_arrays_tuples_and_infinities_become_plain() -> None:
         4: np.float64(0.5),
         "b": np.bool_(True),
     }
-    made = Measured({"iloss": (metric("iloss"), Score(1.0, "share", details=details))})
+    made = Measurement({"iloss": (metric("iloss"), Score(1.0, "share", details=details))})
     back = json.loads(json.dumps(made.to_dict(), allow_nan=False))["scores"]["iloss"]["details"]
     assert back == {"n": 3, "x": [1.5, None], "t": [1, None], "4": 0.5, "b": True}
 

@@ -14,7 +14,7 @@ from sfumato.core.errors import Infeasible, InputError, RequirementError, Sfumat
 from sfumato.metrics import metric, require
 from sfumato.search.frontier import policy_frontier
 from sfumato.study.study import GRID, SPLIT_GRID
-from sfumato.study.study_file import Asked
+from sfumato.study.study_file import StudyFile
 from sfumato.study.study_file import read_study as read
 from study_house import CANARY, columns, memory
 
@@ -44,10 +44,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def asked(folder: Path, tmp_path: Path) -> Callable[[str], Asked]:
+def asked(folder: Path, tmp_path: Path) -> Callable[[str], StudyFile]:
     """Read a study file with these lines after the table and the roles; it stands in a folder of its own."""
 
-    def call(text: str, head: str = HEAD) -> Asked:
+    def call(text: str, head: str = HEAD) -> StudyFile:
         path = folder / f"{tmp_path.name}.toml"
         path.write_text(head + text, encoding="utf-8")
         return read(path)
@@ -55,10 +55,10 @@ def asked(folder: Path, tmp_path: Path) -> Callable[[str], Asked]:
     return call
 
 
-Call = Callable[..., Asked]
+Call = Callable[..., StudyFile]
 
 
-def texts(found: Asked) -> list[str]:
+def texts(found: StudyFile) -> list[str]:
     return [candidate.text for candidate in found.study.candidates]
 
 

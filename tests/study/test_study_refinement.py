@@ -24,7 +24,7 @@ from sfumato.study import refinement as room
 from sfumato.study.advice import advice
 from sfumato.study.candidate import Candidate, product, spelled, steered
 from sfumato.study.default_candidates import candidates
-from sfumato.study.point import Measured
+from sfumato.study.point import Measurement
 from sfumato.study.refinement import neighbours
 from sfumato.study.study import Result, Study
 from study_house import LOSS, RISK, memory, study
@@ -37,15 +37,15 @@ def toyed(held: Study, toy: Toy, *, rounds: int = 4) -> tuple[Result, dict[str, 
     """A study whose candidates have the scores of a toy; also all that was tried, by text."""
     tried: dict[str, tuple[float, float]] = {}
 
-    def measured(candidate: Candidate) -> Measured:
+    def measured(candidate: Candidate) -> Measurement:
         assert candidate.mechanism is not None
         risk, loss = toy({"k": 1, **candidate.mechanism.settings(), "family": candidate.family})
         tried[candidate.text] = risk, loss
         scores = {"prosecutor_risk": (RISK, Score(risk, "p")), "iloss": (LOSS, Score(loss, "share"))}
         k = metric("k_anonymity")
-        return Measured({**scores, "k_anonymity": (k, Score(round(1 / risk), "people"))})
+        return Measurement({**scores, "k_anonymity": (k, Score(round(1 / risk), "people"))})
 
-    def run(bench: Any, found: list[Candidate], *args: Any, **more: Any) -> list[Measured]:
+    def run(bench: Any, found: list[Candidate], *args: Any, **more: Any) -> list[Measurement]:
         return [measured(candidate) for candidate in found]
 
     before = Result(held, tuple(held.point(c, measured(c)) for c in held.candidates))

@@ -17,7 +17,7 @@ from ..mining.rows import merged
 from ._axis import Axis
 from ._known import Facts
 from ._linked import OUTCOMES, Linked, named
-from ._nearest import Ground, Line, Links, Near, worth
+from ._nearest import Ground, Line, Links, NearPeople, worth
 from ._outsiders import outsiders
 from ._runs import held, spread
 from .attack import Rate
@@ -104,7 +104,7 @@ class _Crowd:
         return cls(Links(owner, facts.member[entry] + shift), entry, n, drawn)
 
 
-def _nearest(ground: Ground, facts: Facts, crowd: _Crowd, farthest: float = np.inf) -> Near:
+def _nearest(ground: Ground, facts: Facts, crowd: _Crowd, farthest: float = np.inf) -> NearPeople:
     """Candidates are rows by their tuples; people where the release carries them and somebody has, or is known by, several."""
     if _people(facts, crowd):
         assert facts.people is not None
@@ -124,7 +124,7 @@ def _people(facts: Facts, crowd: _Crowd) -> bool:
     return facts.people is not None and (facts.several or len(crowd.links.owner) > crowd.links.people)
 
 
-def _right(facts: Facts, crowd: _Crowd, near: Near) -> FloatArray:
+def _right(facts: Facts, crowd: _Crowd, near: NearPeople) -> FloatArray:
     """How likely one of the nearest candidates, drawn at random, is a person's own."""
     people, owner = crowd.links.people, crowd.links.owner
     if _people(facts, crowd):

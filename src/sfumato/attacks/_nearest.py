@@ -60,7 +60,7 @@ class Links:
 
 
 @dataclass(frozen=True, eq=False)
-class Near:
+class NearPeople:
     """How far the nearest candidates of each person are (squared; infinite for none), and these: pairs of person and candidate."""
 
     far: FloatArray
@@ -68,7 +68,7 @@ class Near:
     candidate: IntArray
 
     @classmethod
-    def of(cls, person: IntArray, candidate: IntArray, far: FloatArray, people: int) -> Near:
+    def of(cls, person: IntArray, candidate: IntArray, far: FloatArray, people: int) -> NearPeople:
         """Of candidates, each once for a person, those that are nearest."""
         least = np.full(people, np.inf)
         np.minimum.at(least, person, far)
@@ -140,7 +140,7 @@ class Ground:
                 hit = far <= reach[mine] * _SAME
                 yield mine[hit], there[hit], far[hit]
 
-    def rows(self, links: Links) -> Near:
+    def rows(self, links: Links) -> NearPeople:
         """The nearest released tuples of each person, by the closest pair."""
         reach = np.minimum.reduceat(self.reach(links.at), links.first[:-1])[links.owner]
         mine, there, far = _joined(self.within(links.at, reach))
@@ -148,9 +148,11 @@ class Ground:
         order = np.lexsort((far, there, person))  # the nearest of several known tuples comes first
         person, there, far = person[order], there[order], far[order]
         first = np.diff(person, prepend=-1).astype(bool) | np.diff(there, prepend=-1).astype(bool)
-        return Near.of(person[first], there[first], far[first], links.people)
+        return NearPeople.of(person[first], there[first], far[first], links.people)
 
-    def people(self, links: Links, released: Links, own: IntArray | None = None, farthest: float = np.inf) -> Near:
+    def people(
+        self, links: Links, released: Links, own: IntArray | None = None, farthest: float = np.inf
+    ) -> NearPeople:
         """The nearest released people of each person, by the mean over known tuples; `released` says which tuples are whose.
 
         `own` is a released person for each, -1 for none, who is looked at in any case: it makes no difference but to the time.
@@ -177,9 +179,9 @@ class Ground:
         for mine, there, _ in self.within(links.at, reach):
             keys.append(crowd(there, links.owner[mine]))
         short, found = self._fewest(links, released, distinct(np.concatenate(keys)))
-        return Near(found.far + short * self._widest, found.person, found.candidate)
+        return NearPeople(found.far + short * self._widest, found.person, found.candidate)
 
-    def _fewest(self, links: Links, released: Links, key: IntArray) -> tuple[IntArray, Near]:
+    def _fewest(self, links: Links, released: Links, key: IntArray) -> tuple[IntArray, NearPeople]:
         """Of pairs of person and candidate those that leave fewest tuples without a row in their block, and of these the nearest."""
         person, candidate = np.divmod(key, released.people)
         known = np.diff(links.first)
@@ -195,7 +197,7 @@ class Ground:
         np.minimum.at(least, person, short)
         few = (short == least[person]) & (short < known[person])
         person, candidate = person[few], candidate[few]
-        found = Near.of(person, candidate, self._mean(links, released, person, candidate), links.people)
+        found = NearPeople.of(person, candidate, self._mean(links, released, person, candidate), links.people)
         return np.where(np.isfinite(found.far), least, 0), found
 
     @cached_property

@@ -66,7 +66,7 @@ class Targets:
         away /= len(names)
         return away
 
-    def nearest(self, rows: IntArray, names: Sequence[str], count: int = 1) -> Near:
+    def nearest(self, rows: IntArray, names: Sequence[str], count: int = 1) -> NearRows:
         """The released tuples that hold the `count` nearest rows of each of these targets, without looking at all of them.
 
         Tuples are looked at by tiles: the same values in the part that tells most apart, and numbers near each other. Those tiles come
@@ -173,7 +173,7 @@ class Targets:
 
 
 @dataclass(frozen=True, eq=False)
-class Near:
+class NearRows:
     """Targets and released tuples that hold their nearest rows, by target; `limit` is how far the last of these rows is.
 
     `tied` says which tuples are as near as the last row: of their rows some are among the nearest, of all others all.
@@ -200,7 +200,7 @@ def _limit(away: FloatArray, n: Any, count: int) -> FloatArray:
     return found
 
 
-def _chosen(target: IntArray, at: IntArray, away: FloatArray, n: IntArray, count: int, size: int) -> Near:
+def _chosen(target: IntArray, at: IntArray, away: FloatArray, n: IntArray, count: int, size: int) -> NearRows:
     """Of pairs of targets and tuples those that hold the nearest rows; each target has so many rows at least."""
     if count == 1:
         limit = np.full(size, np.inf)
@@ -213,4 +213,4 @@ def _chosen(target: IntArray, at: IntArray, away: FloatArray, n: IntArray, count
         limit = away[order[np.searchsorted(until, before + count)]]
     keep = np.flatnonzero(away <= limit[target] + TIE)
     keep = keep[np.lexsort((at[keep], target[keep]))]
-    return Near(target[keep], at[keep], away[keep] >= limit[target[keep]] - TIE, limit)
+    return NearRows(target[keep], at[keep], away[keep] >= limit[target[keep]] - TIE, limit)

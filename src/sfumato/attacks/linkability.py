@@ -19,7 +19,7 @@ from ..core.words import counted, percent
 from ..mining.rows import Frame
 from ._runs import spread
 from ._space import Space
-from ._targets import Near
+from ._targets import NearRows
 from .attack import Attack, Rate
 
 
@@ -116,7 +116,7 @@ class _Half:
         self.start = np.searchsorted(self.member[self.inside], np.arange(len(tuples) + 1))
         self.whole = whole.n
 
-    def counted(self, near_by: Near, near: int, size: int) -> tuple[FloatArray, FloatArray]:
+    def counted(self, near_by: NearRows, near: int, size: int) -> tuple[FloatArray, FloatArray]:
         """For each target the rows that are equally near, and how many of them are still to be drawn."""
         key = near_by.target * 2 + near_by.tied
         counted = np.bincount(key, weights=self.n[near_by.tuple], minlength=2 * size)
@@ -124,7 +124,7 @@ class _Half:
         return rows[:, 1], near - rows[:, 0]
 
 
-def _meet(halves: Sequence[_Half], near_by: Sequence[Near], size: int) -> FloatArray:
+def _meet(halves: Sequence[_Half], near_by: Sequence[NearRows], size: int) -> FloatArray:
     """For each target the rows that are near both halves, by whether they are sure (0) or tied (1) for each: `[target, first, second]`."""
     lengths = [
         half.start[these.tuple + 1] - half.start[these.tuple] for half, these in zip(halves, near_by, strict=True)

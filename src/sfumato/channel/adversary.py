@@ -135,7 +135,7 @@ def adversaries(channel: Channel, prior: Prior = None) -> Adversaries:
 
 
 @dataclass(frozen=True)
-class Bounds:
+class ErrorBounds:
     """`low = 1 - m/n <= error <= high = 1 - 1/n` under a uniform prior, m the outputs that can occur."""
 
     low: float
@@ -149,11 +149,11 @@ class Bounds:
         return 1.0 if width <= 0 else min(max((self.error - self.low) / width, 0.0), 1.0)
 
 
-def bounds(channel: Channel) -> Bounds:
+def bounds(channel: Channel) -> ErrorBounds:
     """The bounds under a uniform prior, and where the mechanism stands between them (sec. 4.1)."""
     n = channel.shape[0]
     m = int((channel.largest() > 0).sum())
-    return Bounds(max(1.0 - m / n, 0.0), error(channel), 1.0 - 1.0 / n)
+    return ErrorBounds(max(1.0 - m / n, 0.0), error(channel), 1.0 - 1.0 / n)
 
 
 def santhi_vardy(channel: Channel, prior: Prior = None) -> float:

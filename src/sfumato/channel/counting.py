@@ -28,7 +28,7 @@ import numpy.typing as npt
 from ..core.column import IntArray
 from ..core.noun import dataclass
 from .publishing_rule import Rule
-from .tables import Demand, Domain, Levels, input_count, multisets, release_count
+from .tables import Demand, Levels, RowDomain, input_count, multisets, release_count
 
 WORK = 8_000_000_000
 """Products of coefficients in many variables, at most, that are still worth their time."""
@@ -73,7 +73,7 @@ def power(series: Sequence[int], exponent: int) -> list[int]:
 class Releases:
     """Counts of the releases with so many cells that meet a demand."""
 
-    def __init__(self, domain: Domain, rows: int, demand: Demand) -> None:
+    def __init__(self, domain: RowDomain, rows: int, demand: Demand) -> None:
         self.rows, self.demand = rows, demand
         self.series = cell_series(rows, demand, [len(a.levels[0]) for a in domain.sensitive])
         self.contents = _contents(rows, demand, domain.values) if demand.t is not None else ()
@@ -84,7 +84,7 @@ class Releases:
         self._known: dict[int, int] = {}
 
     @staticmethod
-    def feasible(domain: Domain, rows: int, demand: Demand) -> bool:
+    def feasible(domain: RowDomain, rows: int, demand: Demand) -> bool:
         """Whether they can be counted: with t, for one sensitive attribute and while the recurrence is short enough."""
         if demand.t is None:
             return True
@@ -202,7 +202,7 @@ class Counted:
         return 1 - self.total / inputs
 
 
-def outputs(domain: Domain, rows: int, demand: Demand) -> int | None:
+def outputs(domain: RowDomain, rows: int, demand: Demand) -> int | None:
     """The releases that meet the demand, at all nodes; None if they cannot be counted."""
     if not Releases.feasible(domain, rows, demand):
         return None
@@ -210,7 +210,7 @@ def outputs(domain: Domain, rows: int, demand: Demand) -> int | None:
     return sum(releases(domain.groups(node)) for node in domain.nodes)
 
 
-def counted(domain: Domain, rows: int, demand: Demand, rule: Rule) -> Counted | None:
+def counted(domain: RowDomain, rows: int, demand: Demand, rule: Rule) -> Counted | None:
     """The exact answer under a uniform prior by counting alone; None if the rule or the demand does not allow it."""
     if not rule.countable or not Releases.feasible(domain, rows, demand):
         return None
@@ -232,7 +232,7 @@ def counted(domain: Domain, rows: int, demand: Demand, rule: Rule) -> Counted | 
     return Counted(made, reached, withheld, total + withheld)
 
 
-def floor(domain: Domain, node: Levels, release: Sequence[int] | IntArray) -> Levels:
+def floor(domain: RowDomain, node: Levels, release: Sequence[int] | IntArray) -> Levels:
     """Of one release: in each attribute the lowest level to which none of the values in it splits."""
     inside = np.isin(domain.merged(node), np.asarray(release, dtype=np.int64) // domain.values)
     at = np.unravel_index(np.flatnonzero(inside), [len(a.levels[0]) for a in domain.quasi]) if domain.quasi else ()
@@ -244,12 +244,12 @@ def floor(domain: Domain, node: Levels, release: Sequence[int] | IntArray) -> Le
     return tuple(found)
 
 
-def _regular(domain: Domain) -> bool:
+def _regular(domain: RowDomain) -> bool:
     """Whether every value of every level above 0 splits at the level below."""
     return all(not a.unsplit[level][level - 1] for a in domain.quasi for level in range(1, a.height + 1))
 
 
-def _floors(domain: Domain, node: Levels, releases: Releases) -> Iterator[tuple[Levels, int]]:
+def _floors(domain: RowDomain, node: Levels, releases: Releases) -> Iterator[tuple[Levels, int]]:
     """The floors of the releases at a node, and how many releases have each."""
     demand, bottom, cells = releases.demand, (0,) * len(node), domain.groups(node)
     if not demand.lone_row_refused:
@@ -273,7 +273,7 @@ def _floors(domain: Domain, node: Levels, releases: Releases) -> Iterator[tuple[
     yield from zip(itertools.product(*steps), found.ravel(), strict=True)
 
 
-def refused(domain: Domain, rows: int, demand: Demand) -> int | None:
+def refused(domain: RowDomain, rows: int, demand: Demand) -> int | None:
     """The tables that meet the demand at no node, i.e. not at the most general one; None where they are not counted (t with
     several most general cells)."""
     top = domain.nodes[-1]

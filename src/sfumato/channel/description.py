@@ -12,7 +12,7 @@ from ..core.errors import InputError
 from ..core.noun import dataclass
 from ..core.toml import opened
 from .publishing_rule import Publish, Rule, rule
-from .tables import Attribute, Demand, Domain
+from .tables import Attribute, Demand, RowDomain
 
 _KEYS = ("rows", "k", "l", "t", "publish", "weights", "attribute")
 _ATTRIBUTE = ("name", "role", "levels", "probabilities")
@@ -48,9 +48,9 @@ class Description:
         self.rule()
 
     @property
-    def domain(self) -> Domain:
+    def domain(self) -> RowDomain:
         """The possible rows and their generalizations."""
-        return Domain(tuple(self.attributes))
+        return RowDomain(tuple(self.attributes))
 
     @property
     def demand(self) -> Demand:

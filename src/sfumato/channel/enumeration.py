@@ -13,13 +13,13 @@ from ..core.cover import BoolArray
 from ..core.noun import dataclass
 from .publishing_rule import Rule
 from .table_prior import Listed, Prior, Uniform
-from .tables import Demand, Domain, Ranks, multisets
+from .tables import Demand, Ranks, RowDomain, multisets
 
 SMALL = 20_000
 """Tables up to which the error is also computed in fractions, whatever the prior."""
 
 
-class Shares:
+class RuleAnswers:
     """The rule's answers, asked once for each set of allowed nodes that occurs."""
 
     def __init__(self, rule: Rule) -> None:
@@ -56,7 +56,7 @@ class Summed:
     withheld: bool
 
 
-def reduced(domain: Domain, demand: Demand, prior: Prior) -> tuple[Domain, int]:
+def reduced(domain: RowDomain, demand: Demand, prior: Prior) -> tuple[RowDomain, int]:
     """The domain whose tables must be looked at, and s, the fillings of a row of it.
 
     With k alone and a uniform prior the sensitive column decides nothing: tables of quasi-identifiers stand for all.
@@ -73,12 +73,12 @@ def fillings(releases: IntArray, s: int) -> npt.NDArray[np.object_]:
     return found
 
 
-def enumerated(domain: Domain, rows: int, demand: Demand, rule: Rule, prior: Prior) -> Summed:
+def enumerated(domain: RowDomain, rows: int, demand: Demand, rule: Rule, prior: Prior) -> Summed:
     """All tables, or all that the prior lists, some at a time."""
     small, s = reduced(domain, demand, prior)
     if s > 1 and isinstance(prior, Uniform):
         return _without_sensitive(small, s, rows, demand, rule, prior)
-    shares, nodes = Shares(rule), domain.nodes
+    shares, nodes = RuleAnswers(rule), domain.nodes
     listed = isinstance(prior, Listed)
     ranks = [] if listed else [Ranks(domain.groups(node) * domain.values, rows) for node in nodes]
     best = [np.zeros(0 if listed else r.count) for r in ranks] or [np.zeros(0)] * len(nodes)
@@ -110,7 +110,7 @@ def enumerated(domain: Domain, rows: int, demand: Demand, rule: Rule, prior: Pri
     )
 
 
-def _tables(domain: Domain, rows: int, prior: Prior) -> Iterator[IntArray]:
+def _tables(domain: RowDomain, rows: int, prior: Prior) -> Iterator[IntArray]:
     if isinstance(prior, Listed):
         yield prior.tables
     else:
@@ -118,13 +118,13 @@ def _tables(domain: Domain, rows: int, prior: Prior) -> Iterator[IntArray]:
 
 
 def _fractions(
-    domain: Domain,
+    domain: RowDomain,
     rows: int,
     demand: Demand,
     rule: Rule,
     prior: Prior,
     best: list[FloatArray],
-    shares: Shares,
+    shares: RuleAnswers,
     silent: bool,
 ) -> Fraction | None:
     """The same sum in fractions: of a uniform prior always, of others for few tables."""
@@ -160,9 +160,9 @@ def _fractions(
     return sum(joint.values(), Fraction(0))
 
 
-def _without_sensitive(small: Domain, s: int, rows: int, demand: Demand, rule: Rule, prior: Uniform) -> Summed:
+def _without_sensitive(small: RowDomain, s: int, rows: int, demand: Demand, rule: Rule, prior: Uniform) -> Summed:
     """`enumerated` over the quasi-identifiers alone."""
-    shares, nodes = Shares(rule), small.nodes
+    shares, nodes = RuleAnswers(rule), small.nodes
     ranks = [Ranks(small.groups(node), rows) for node in nodes]
     merged = [small.merged(node) for node in nodes]
     # the largest answer, by its place among all answers: whole numbers, and nothing is rounded

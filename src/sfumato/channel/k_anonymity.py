@@ -30,13 +30,13 @@ from ..core.noun import dataclass
 from . import counting, symmetry
 from .channel import Channel, sparse
 from .description import Description, parse, read
-from .enumeration import Shares, enumerated, reduced
+from .enumeration import RuleAnswers, enumerated, reduced
 from .publishing_rule import Rule
 from .sampling import Envelope, estimate
 from .table_prior import Listed, Prior, Uniform, prior_of
-from .tables import LISTED, Demand, Domain, Ranks, input_count
+from .tables import LISTED, Demand, Ranks, RowDomain, input_count
 
-__all__ = ["METHODS", "Description", "Solved", "channel", "parse", "read", "solve"]
+__all__ = ["METHODS", "Description", "SolvedChannel", "channel", "parse", "read", "solve"]
 
 Method = Literal["auto", "count", "enumerate", "orbits", "bound", "sample"]
 METHODS = ("auto", "count", "enumerate", "orbits", "bound", "sample")
@@ -49,7 +49,7 @@ CHANNEL = 250_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Solved:
+class SolvedChannel:
     """The error of the adversary who knows mechanism and prior, and what kind of number it is."""
 
     inputs: int
@@ -109,7 +109,7 @@ def solve(
     samples: int = 1_000,
     confidence: float = 0.95,
     seed: int = 0,
-) -> Solved:
+) -> SolvedChannel:
     """The adversary's error. `prior`: None or "uniform" (or the attributes' probabilities, if the description has them), a mapping
     from attributes to probabilities (independent rows), from tables to probabilities, or a list with one for each table."""
     started = time.perf_counter()
@@ -145,10 +145,10 @@ def solve(
     if found.get("outputs") is None:
         found["outputs"] = counting.outputs(domain, rows, demand)
     refused = counting.refused(domain, rows, demand)
-    return Solved(inputs=n, refused=refused, **found, seconds=time.perf_counter() - started)
+    return SolvedChannel(inputs=n, refused=refused, **found, seconds=time.perf_counter() - started)
 
 
-def _by_counting(domain: Domain, rows: int, demand: Demand, chosen: Rule, prior: Prior) -> dict[str, Any] | None:
+def _by_counting(domain: RowDomain, rows: int, demand: Demand, chosen: Rule, prior: Prior) -> dict[str, Any] | None:
     counted = counting.counted(domain, rows, demand, chosen) if isinstance(prior, Uniform) else None
     if counted is None:
         return None
@@ -169,7 +169,7 @@ def _by_counting(domain: Domain, rows: int, demand: Demand, chosen: Rule, prior:
 
 
 def _table_by_table(
-    domain: Domain, rows: int, demand: Demand, chosen: Rule, prior: Prior, method: Method, limit: int
+    domain: RowDomain, rows: int, demand: Demand, chosen: Rule, prior: Prior, method: Method, limit: int
 ) -> dict[str, Any] | None:
     """By enumeration or by orbits, whichever is the shorter, unless one was asked for; None if both are too long."""
     small, _ = reduced(domain, demand, prior)
@@ -245,7 +245,7 @@ def channel(description: Description) -> Channel:
             f"The channel has {n:,} inputs; a matrix is made for at most {CHANNEL:,}. `solve` needs no matrix."
         )
     tables = Ranks(domain.size, rows).unrank(np.arange(n))
-    shares = Shares(description.rule())
+    shares = RuleAnswers(description.rule())
     allowed = np.concatenate([demand.allowed(domain, part) for part in Ranks(domain.size, rows).chunks()])
     number, share = shares(allowed)
     at, to, p = [], [], []

@@ -17,7 +17,7 @@ from ..core.errors import InputError
 from . import k_anonymity
 from .channel import Channel, constant, identity
 from .k_anonymity import Description
-from .mechanisms import Line, anatomy, comparison, count_query, local_noise, pram
+from .mechanisms import MechanismErrors, anatomy, comparison, count_query, local_noise, pram
 from .tables import Ranks, input_count
 from .utility import utilities
 
@@ -54,7 +54,7 @@ def laboratory(
     *,
     keep: tuple[float, ...] = (0.9, 0.7, 0.5),
     eps: tuple[float, ...] = (0.5, 1.0, 2.0),
-) -> list[Line]:
+) -> list[MechanismErrors]:
     """The table: mechanism, parameter, errors of the four adversaries, of the worst prior, and entropy utility lost in bits.
 
     The prior is uniform. PRAM and local noise change the quasi-identifiers' cell of each row (in their order), the count is of

@@ -28,7 +28,7 @@ def highs() -> ModuleType:
 
 
 @dataclass(frozen=True, eq=False)
-class Solved:
+class Solution:
     """Values of the variables, multipliers of the rows, and what the solver says of itself."""
 
     x: FloatArray
@@ -47,7 +47,7 @@ def minimise(
     solver: Solver,
     tolerance: float | None = None,
     seconds: float | None = None,
-) -> Solved:
+) -> Solution:
     """`min cost x` with `low <= rows x <= high` and `lower <= x <= upper`; one multiplier a row, at least 0 for a lower side.
 
     HiGHS has simplex, interior point and PDLP; Clarabel, another interior point, takes no bounds but 0, and is the quicker one
@@ -81,14 +81,14 @@ def minimise(
     highs_.passModel(problem)
     highs_.run()
     found = highs_.getSolution()
-    return Solved(
+    return Solution(
         np.array(found.col_value, dtype=np.float64),
         np.array(found.row_dual, dtype=np.float64),
         highs_.modelStatusToString(highs_.getModelStatus()),
     )
 
 
-def _clarabel(cost: FloatArray, matrix: Any, low: FloatArray, high: FloatArray, seconds: float | None) -> Solved:
+def _clarabel(cost: FloatArray, matrix: Any, low: FloatArray, high: FloatArray, seconds: float | None) -> Solution:
     """`min cost x` with `x >= 0` and rows that are equations or have one side."""
     try:
         import clarabel
@@ -116,4 +116,4 @@ def _clarabel(cost: FloatArray, matrix: Any, low: FloatArray, high: FloatArray, 
     multipliers = np.zeros(len(low))
     ends = np.cumsum([count, int(above.sum()), int(below.sum())])
     multipliers[equal], multipliers[above], multipliers[below] = -z[:count], z[count : ends[1]], -z[ends[1] : ends[2]]
-    return Solved(np.array(found.x, dtype=np.float64), multipliers, str(found.status))
+    return Solution(np.array(found.x, dtype=np.float64), multipliers, str(found.status))

@@ -166,7 +166,7 @@ def _partitions(rows: int, groups: int, least: int) -> Iterator[tuple[tuple[int,
 
 
 @dataclass(frozen=True)
-class Line:
+class MechanismErrors:
     """A mechanism on the common scale: the errors of the four adversaries, the largest over all priors, and what it costs."""
 
     mechanism: str
@@ -187,14 +187,14 @@ def comparison(
     *,
     prior: Prior = None,
     costs: Mapping[tuple[str, str], Any] | None = None,
-) -> list[Line]:
+) -> list[MechanismErrors]:
     """One table of mechanisms, each under its (mechanism, parameter); `costs` as `utility.degradation` takes them."""
     lines = []
     for (mechanism, parameter), channel in channels.items():
         four, worst = adversaries(channel, prior), worst_prior(channel)
         cost = (costs or {}).get((mechanism, parameter))
         lines.append(
-            Line(
+            MechanismErrors(
                 mechanism,
                 parameter,
                 *channel.shape,

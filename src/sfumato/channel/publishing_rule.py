@@ -66,7 +66,7 @@ class Rule(ABC):
         return found.ravel()
 
 
-class Weights(Rule):
+class NodeWeights(Rule):
     """In proportion to a weight per node. All equal: uniform over all allowed releases.
 
     The probability `w_g / (sum of w over the allowed nodes)` is largest for the table with the fewest allowed nodes.
@@ -176,7 +176,7 @@ def rule(publish: Publish, nodes: Sequence[Levels]) -> Rule:
     """The rule of a name, of weights per node (a list in node order, or a mapping from nodes), or of a function."""
     if isinstance(publish, str):
         if publish == "uniform":
-            return Weights(nodes, [Fraction(1)] * len(nodes))
+            return NodeWeights(nodes, [Fraction(1)] * len(nodes))
         for name, kind in (("minimal", Minimal), ("deterministic", Deterministic), ("most general", MostGeneral)):
             if publish == name:
                 return kind(nodes)
@@ -191,7 +191,7 @@ def rule(publish: Publish, nodes: Sequence[Levels]) -> Rule:
         raise InputError(
             f"publish has {len(publish)} weights for {len(nodes)} nodes; give one each, the first attribute slowest."
         )
-    return Weights(nodes, [_weight(w, "publish") for w in publish])
+    return NodeWeights(nodes, [_weight(w, "publish") for w in publish])
 
 
 def _weight(value: Any, where: str) -> Fraction:

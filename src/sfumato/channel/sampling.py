@@ -26,10 +26,10 @@ import numpy as np
 from ..core.column import FloatArray, IntArray
 from ..core.noun import dataclass
 from .counting import floor
-from .enumeration import Shares
-from .publishing_rule import MostGeneral, Rule, Weights
-from .table_prior import Prior, Rows, Uniform, modes
-from .tables import Demand, Domain, multisets
+from .enumeration import RuleAnswers
+from .publishing_rule import MostGeneral, NodeWeights, Rule
+from .table_prior import IndependentRows, Prior, Uniform, modes
+from .tables import Demand, RowDomain, multisets
 
 OPTIONS = 4_096
 """Ways to split one released value that are still listed."""
@@ -39,7 +39,7 @@ TRIES = 1_024
 
 
 @dataclass(frozen=True)
-class Bounds:
+class VulnerabilityBounds:
     """What is certain of V, the probability of a right guess."""
 
     low: float
@@ -47,7 +47,7 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class VulnerabilityEstimate:
     """V, estimated; `low` and `high` are the ends of the interval."""
 
     right: float
@@ -61,8 +61,8 @@ class Estimate:
 class Envelope:
     """h(y) for every node: its sum, and draws in proportion to it. The prior is uniform or of independent rows."""
 
-    def __init__(self, domain: Domain, rows: int, demand: Demand, rule: Rule, prior: Prior) -> None:
-        assert isinstance(prior, Uniform | Rows)
+    def __init__(self, domain: RowDomain, rows: int, demand: Demand, rule: Rule, prior: Prior) -> None:
+        assert isinstance(prior, Uniform | IndependentRows)
         self.domain, self.rows, self.demand, self.rule, self.prior = domain, rows, demand, rule, prior
         self.cap = np.array([float(rule.most(i, i)) for i in range(len(domain.nodes))])
         if isinstance(rule, MostGeneral):
@@ -85,7 +85,7 @@ class Envelope:
             domain = self.domain
             merged, cells = domain.merged(domain.nodes[node]), domain.groups(domain.nodes[node])
             found = np.broadcast_to(np.ones(1), (cells, domain.values, self.rows + 1))
-            if isinstance(self.prior, Rows):
+            if isinstance(self.prior, IndependentRows):
                 found = found.copy()
                 p = self.prior.p.reshape(domain.cells, domain.values)
                 for cell in range(cells):
@@ -139,20 +139,20 @@ class Envelope:
         """The most that the tables which are not published, and share one output, can add: the best guess without looking."""
         free = not self.demand.lone_row_refused and self.demand.t is None
         one = self.domain.groups(self.domain.nodes[-1]) == 1 and self.demand.l <= 1 and self.rows >= self.demand.k
-        heard = self.rule.countable and not (isinstance(self.rule, Weights) and not all(self.rule.weights))
+        heard = self.rule.countable and not (isinstance(self.rule, NodeWeights) and not all(self.rule.weights))
         return 0.0 if (free or one) and heard else self.prior.largest
 
     @property
-    def bounds(self) -> Bounds:
+    def bounds(self) -> VulnerabilityBounds:
         """Of V, without sampling."""
         low, high = self.prior.largest, float(self.cap @ self.total) + self.extra
         if self.demand.t is None and not self.joint:
-            if isinstance(self.rule, Weights) and any(self.rule.weights):
+            if isinstance(self.rule, NodeWeights) and any(self.rule.weights):
                 weights = np.array([float(w) for w in self.rule.weights])
                 low = max(low, float(weights / weights.sum() @ self.total))
             elif isinstance(self.rule, MostGeneral):
                 low = max(low, float(self.total[-1]))
-        return Bounds(min(low, 1.0), min(max(high, low), 1.0))
+        return VulnerabilityBounds(min(low, 1.0), min(max(high, low), 1.0))
 
     def draw(self, node: int, n: int, rng: np.random.Generator) -> IntArray:
         """Releases of a node in proportion to h: how many rows in each cell, then how many of each value in it."""
@@ -196,7 +196,7 @@ class Behind:
     """The best table behind a release: the largest `P(x) P(y|x)`, as a share of h(y)."""
 
     def __init__(self, envelope: Envelope, rng: np.random.Generator) -> None:
-        self.envelope, self.rng, self.shares = envelope, rng, Shares(envelope.rule)
+        self.envelope, self.rng, self.shares = envelope, rng, RuleAnswers(envelope.rule)
         self._known: dict[tuple[int, int, int, int], tuple[IntArray, FloatArray, bool]] = {}
 
     def options(self, node: int, cell: int, value: int, count: int) -> tuple[IntArray, FloatArray, bool]:
@@ -211,7 +211,7 @@ class Behind:
             if whole:
                 found = np.array(list(itertools.combinations_with_replacement(inside, count)), dtype=np.int64)
             else:
-                p = prior.p[inside] if isinstance(prior, Rows) else np.full(len(inside), 1 / len(inside))
+                p = prior.p[inside] if isinstance(prior, IndependentRows) else np.full(len(inside), 1 / len(inside))
                 drawn = self.rng.choice(inside, size=(OPTIONS // 4, count), p=p / p.sum() if p.sum() else None)
                 n, best = np.zeros(len(inside)), []
                 for _ in range(count):
@@ -219,7 +219,7 @@ class Behind:
                     n[best[-1]] += 1
                 found = np.unique(np.sort(np.vstack([drawn, inside[best]]), axis=1), axis=0)
             share = np.ones(len(found))
-            if isinstance(prior, Rows):
+            if isinstance(prior, IndependentRows):
                 run, repeated = np.ones(len(found)), np.ones(len(found))
                 for i in range(1, count):
                     run = np.where(found[:, i] == found[:, i - 1], run + 1, 1.0)
@@ -292,13 +292,13 @@ class Behind:
                 batch = []
 
 
-def estimate(envelope: Envelope, *, samples: int, confidence: float, rng: np.random.Generator) -> Estimate:
+def estimate(envelope: Envelope, *, samples: int, confidence: float, rng: np.random.Generator) -> VulnerabilityEstimate:
     """V by importance sampling; see above for method and interval."""
     weight = envelope.cap * envelope.total
     whole = float(weight.sum())
     bounds = envelope.bounds
     if whole <= 0.0:
-        return Estimate(bounds.high, bounds.low, bounds.high, 0, 1.0)
+        return VulnerabilityEstimate(bounds.high, bounds.low, bounds.high, 0, 1.0)
     behind, ratios = Behind(envelope, rng), []
     for node, n in enumerate(rng.multinomial(samples, weight / whole)):
         if n:
@@ -310,7 +310,7 @@ def estimate(envelope: Envelope, *, samples: int, confidence: float, rng: np.ran
     top = whole * min(float(high.mean()) + _bernstein(high, miss), 1.0) + envelope.extra
     bottom, top = max(bottom, bounds.low), min(top, bounds.high)
     middle = whole * float((low.mean() + high.mean()) / 2) + envelope.extra
-    return Estimate(
+    return VulnerabilityEstimate(
         min(max(middle, bottom), top), min(bottom, top), max(bottom, top), samples, float((low >= high - 1e-12).mean())
     )
 

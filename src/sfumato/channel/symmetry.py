@@ -22,10 +22,10 @@ import numpy.typing as npt
 
 from ..core.column import FloatArray, IntArray
 from ..core.noun import dataclass
-from .enumeration import Shares, Summed, fillings, reduced
+from .enumeration import RuleAnswers, Summed, fillings, reduced
 from .publishing_rule import Rule
-from .table_prior import Prior, Rows, Uniform
-from .tables import Attribute, Demand, Domain, Ranks, multisets
+from .table_prior import IndependentRows, Prior, Uniform
+from .tables import Attribute, Demand, Ranks, RowDomain, multisets
 
 ORDER = 2_000
 """Symmetries that are used at most: each is applied to every orbit's tables."""
@@ -37,10 +37,10 @@ Permutation = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Group:
+class SymmetryGroup:
     """Symmetries of a domain: for each attribute, quasi-identifiers first, permutations of its values. Their products act."""
 
-    domain: Domain
+    domain: RowDomain
     parts: tuple[tuple[Permutation, ...], ...]
 
     @property
@@ -63,10 +63,12 @@ class Group:
         return found
 
 
-def symmetries(domain: Domain, prior: Prior, most: int = ORDER) -> Group:
+def symmetries(domain: RowDomain, prior: Prior, most: int = ORDER) -> SymmetryGroup:
     """Symmetries that keep hierarchies and prior, as many as `most` allows. Nothing alike: the identity alone."""
     attributes = (*domain.quasi, *domain.sensitive)
-    chances = [prior.by_name[a.name] if isinstance(prior, Rows) else np.zeros(len(a.levels[0])) for a in attributes]
+    chances = [
+        prior.by_name[a.name] if isinstance(prior, IndependentRows) else np.zeros(len(a.levels[0])) for a in attributes
+    ]
     parts: list[tuple[Permutation, ...]] = [(tuple(range(len(a.levels[0]))),) for a in attributes]
     # what is released with more rows gains most from fewer names: large attributes first
     for i in sorted(range(len(parts)), key=lambda i: -len(parts[i][0])):
@@ -77,7 +79,7 @@ def symmetries(domain: Domain, prior: Prior, most: int = ORDER) -> Group:
             if wider is not None:
                 generators.append(swap)
                 parts[i] = wider
-    return Group(domain, tuple(parts))
+    return SymmetryGroup(domain, tuple(parts))
 
 
 def _swaps(attribute: Attribute, chance: FloatArray) -> Iterator[Permutation]:
@@ -125,7 +127,7 @@ def _closure(generators: Sequence[Permutation], most: int) -> tuple[Permutation,
     return tuple(sorted(found))
 
 
-def orbit_count(group: Group, rows: int) -> int:
+def orbit_count(group: SymmetryGroup, rows: int) -> int:
     """Orbits of the tables of r rows, without making them: Burnside's mean number of tables that a symmetry fixes, which is
     the coefficient of x^r in the product of 1/(1 - x^length) over the cycles of the symmetry."""
     kinds: Counter[tuple[int, ...]] = Counter()
@@ -164,7 +166,7 @@ def _canonical(tables: IntArray, moves: IntArray, ranks: Ranks) -> tuple[IntArra
     return least, len(moves) // np.maximum(often, 1)
 
 
-def orbits(group: Group, rows: int) -> tuple[IntArray, IntArray]:
+def orbits(group: SymmetryGroup, rows: int) -> tuple[IntArray, IntArray]:
     """A table of each orbit, by rank, and the sizes of the orbits: row by row, for a table less a row is in an orbit too."""
     moves = group.on_rows((0,) * len(group.domain.quasi))
     tables, sizes = np.zeros((1, 0), dtype=np.int64), np.ones(1, dtype=np.int64)
@@ -185,15 +187,15 @@ def orbits(group: Group, rows: int) -> tuple[IntArray, IntArray]:
 
 
 def by_orbits(
-    domain: Domain, rows: int, demand: Demand, rule: Rule, prior: Prior, group: Group | None = None
+    domain: RowDomain, rows: int, demand: Demand, rule: Rule, prior: Prior, group: SymmetryGroup | None = None
 ) -> Summed:
     """The same sum as `enumerated`, from one table of each orbit. The prior is uniform or of independent rows; the symmetries are
     those of the domain that `reduced` gives."""
-    assert isinstance(prior, Uniform | Rows)
+    assert isinstance(prior, Uniform | IndependentRows)
     domain, s = reduced(domain, demand, prior)
     group = symmetries(domain, prior) if group is None else group
     tables, _ = orbits(group, rows)
-    shares = Shares(rule)
+    shares = RuleAnswers(rule)
     allowed = np.concatenate([demand.allowed(domain, part) for part in _split(tables)])
     number, share = shares(allowed)
     chance = np.concatenate([prior.chance(part) for part in _split(tables)])
@@ -220,7 +222,9 @@ def by_orbits(
     return Summed(float(exact) if exact is not None else right, exact, made, reached, bool(quiet.any()))
 
 
-def _exact_sum(shares: Shares, number: IntArray, node: int, at: IntArray, size: npt.NDArray[np.object_]) -> Fraction:
+def _exact_sum(
+    shares: RuleAnswers, number: IntArray, node: int, at: IntArray, size: npt.NDArray[np.object_]
+) -> Fraction:
     """Orbit sizes times largest answers, in fractions: the place of an answer among all is compared, not its rounding."""
     answers = sorted({line[node] for line in shares.fractions})
     place = {q: i for i, q in enumerate(answers)}
@@ -236,12 +240,12 @@ def _split(tables: IntArray) -> list[IntArray]:
     return [tables[first : first + CHUNK] for first in range(0, max(len(tables), 1), CHUNK)]
 
 
-def fits(domain: Domain, rows: int) -> bool:
+def fits(domain: RowDomain, rows: int) -> bool:
     """Whether tables can be numbered in 64 bits, without which there is neither enumeration nor are there orbits."""
     return multisets(domain.size, rows) < 1 << 62
 
 
-def effort(group: Group, rows: int) -> int:
+def effort(group: SymmetryGroup, rows: int) -> int:
     """The work of `by_orbits`, in tables that would be enumerated in the same time: an orbit's table is made from shorter ones by
     each possible row, and moved by each symmetry."""
     return orbit_count(group, rows) * group.domain.size * group.order // EFFORT

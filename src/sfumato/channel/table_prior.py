@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ..core.column import FloatArray, IntArray
 from ..core.errors import InputError
-from .tables import Domain, Ranks, input_count
+from .tables import Ranks, RowDomain, input_count
 
 TOLERANCE = 1e-9
 MOST_CELLS = 20_000_000
@@ -59,13 +59,13 @@ class Uniform(Prior):
         return 1 / self.inputs
 
 
-class Rows(Prior):
+class IndependentRows(Prior):
     """Rows drawn independently, each attribute by itself: a table has the multinomial probability `r! prod_d p_d^n_d / n_d!`.
 
     Uniform attributes do not make a uniform prior over tables: a table of different rows is drawn in more orders.
     """
 
-    def __init__(self, domain: Domain, rows: int, given: Mapping[str, Any]) -> None:
+    def __init__(self, domain: RowDomain, rows: int, given: Mapping[str, Any]) -> None:
         if rows > MOST_ROWS:
             raise InputError(f"A prior of independent rows is computed for tables of at most {MOST_ROWS} rows.")
         if domain.size > MOST_CELLS:
@@ -183,7 +183,7 @@ def distribution(said: Any, size: int, where: str) -> tuple[FloatArray, list[Fra
     return (p, exact) if sum(exact) == 1 else (p / p.sum(), None)
 
 
-def _code(domain: Domain, row: Sequence[str]) -> int:
+def _code(domain: RowDomain, row: Sequence[str]) -> int:
     """The code of a row of values, in the order of the domain's attributes."""
     value = {a.name: a.levels[0].index(v) for a, v in zip(domain.attributes, row, strict=True)}
     code = 0
@@ -192,7 +192,7 @@ def _code(domain: Domain, row: Sequence[str]) -> int:
     return code
 
 
-def prior_of(prior: Any, domain: Domain, rows: int) -> Prior:
+def prior_of(prior: Any, domain: RowDomain, rows: int) -> Prior:
     """From what the owner gives: None or "uniform"; a mapping from attributes to probabilities; a mapping from tables (tuples
     of rows, which are tuples of values) to probabilities; or an array with a probability for every table, in rank order."""
     inputs = input_count(domain, rows)
@@ -202,7 +202,7 @@ def prior_of(prior: Any, domain: Domain, rows: int) -> Prior:
         return prior
     if isinstance(prior, Mapping):
         if all(isinstance(key, str) for key in prior):
-            return Rows(domain, rows, prior)
+            return IndependentRows(domain, rows, prior)
         try:
             tables = np.array([sorted(_code(domain, row) for row in table) for table in prior], dtype=np.int64)
         except (TypeError, ValueError):

@@ -95,7 +95,7 @@ class Attribute:
 
 
 @dataclass(frozen=True)
-class Domain:
+class RowDomain:
     """What a row can be: a cell of quasi-identifiers, numbered `q`, and a sensitive value `v`; the row's code is `q·s + v`."""
 
     attributes: tuple[Attribute, ...]
@@ -186,9 +186,9 @@ class Domain:
         grid = np.indices(sizes).reshape(len(sizes), -1) if sizes else np.zeros((0, 1), dtype=np.int64)
         return tuple(line.astype(np.int64) for line in grid)
 
-    def without_sensitive(self) -> Domain:
+    def without_sensitive(self) -> RowDomain:
         """The quasi-identifiers alone, for what does not depend on the sensitive values."""
-        return Domain(self.quasi or (Attribute(name="", role="quasi", levels=(("",),)),))
+        return RowDomain(self.quasi or (Attribute(name="", role="quasi", levels=(("",),)),))
 
     def row_names(self, node: Levels) -> list[tuple[str, ...]]:
         """The spelling of each released row code, its attributes in the order of the domain."""
@@ -200,12 +200,12 @@ class Domain:
         return [tuple(row[i] for i in back) for row in itertools.product(*(parts[i] for i in order))]
 
 
-def input_count(domain: Domain, rows: int) -> int:
+def input_count(domain: RowDomain, rows: int) -> int:
     """n: multisets of r rows (eq. 21). One possible row: one table. No row: the empty table."""
     return multisets(domain.size, rows)
 
 
-def release_count(domain: Domain, rows: int, node: Levels) -> int:
+def release_count(domain: RowDomain, rows: int, node: Levels) -> int:
     """Releases at a node, whatever is required of them (eq. 23); summed over the nodes, eq. 24."""
     return multisets(domain.groups(node) * domain.values, rows)
 
@@ -215,7 +215,7 @@ def multisets(size: int, rows: int) -> int:
     return math.comb(size + rows - 1, rows) if size else int(not rows)
 
 
-def inputs_behind(domain: Domain, node: Levels, release: Sequence[int]) -> int:
+def inputs_behind(domain: RowDomain, node: Levels, release: Sequence[int]) -> int:
     """The tables that generalize to a release: a product over its generalized values, up to the order of rows.
 
     Sec. 5.5 prints a sum over the values. A generalized row that stands for L cells and occurs w times comes from
@@ -280,7 +280,7 @@ class Demand:
         assert self.t is not None
         return [int(2 * self.t * m * rows) for m in range(rows + 1)]
 
-    def met(self, domain: Domain, tables: IntArray, node: Levels) -> BoolArray:
+    def met(self, domain: RowDomain, tables: IntArray, node: Levels) -> BoolArray:
         """Whether the release of each table at this node meets all. A table without rows meets everything."""
         rows = tables.shape[1]
         if not rows:
@@ -303,6 +303,6 @@ class Demand:
                     met &= (far <= np.array(self.reach(rows))[size]).all(axis=1)
         return met
 
-    def allowed(self, domain: Domain, tables: IntArray) -> BoolArray:
+    def allowed(self, domain: RowDomain, tables: IntArray) -> BoolArray:
         """For each table and node, whether it may be released there."""
         return np.stack([self.met(domain, tables, node) for node in domain.nodes], axis=1)

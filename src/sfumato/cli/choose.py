@@ -10,7 +10,7 @@ import typer
 from . import _options as o
 
 if TYPE_CHECKING:
-    from ..search.choice import Choice, QidRelease
+    from ..search.choice import QidRelease, QuasiChoice
 
 
 @o.reads
@@ -89,7 +89,7 @@ def _names(text: str, known: tuple[str, ...]) -> list[str]:
     return [text] if text in known else [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _show(found: Choice, most: int) -> None:
+def _show(found: QuasiChoice, most: int) -> None:
     """The sets as a table, the frontier marked, and what stands out."""
     from rich.table import Table as Grid
 

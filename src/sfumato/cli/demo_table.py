@@ -84,7 +84,7 @@ MARITAL: dict[str, tuple[str, str, Sequence[float]]] = {
 
 
 @dataclass(frozen=True)
-class Job:
+class Occupation:
     """An occupation: its two coarser levels, who holds it and what it pays."""
 
     group: str
@@ -95,25 +95,25 @@ class Job:
 
 
 OCCUPATIONS = {
-    "farm worker": Job("land and building", "manual", (9, 3, 0.5, 0.2), women=0.5, pay=0.75),
-    "construction worker": Job("land and building", "manual", (14, 5, 0.3, 0), women=0.05, pay=0.90),
-    "electrician": Job("land and building", "manual", (3, 8, 0.5, 0.1), women=0.05, pay=1.05),
-    "factory worker": Job("industry", "manual", (16, 9, 1, 0.2), women=0.6, pay=0.95),
-    "driver": Job("industry", "manual", (9, 6, 0.6, 0.2), women=0.15, pay=0.90),
-    "cleaner": Job("personal services", "service", (14, 4, 0.5, 0.1), women=4.0, pay=0.70),
-    "hairdresser": Job("personal services", "service", (3, 5, 0.4, 0.1), women=5.0, pay=0.75),
-    "sales assistant": Job("sales and protection", "service", (10, 14, 4, 1), women=1.8, pay=0.82),
-    "police officer": Job("sales and protection", "service", (0, 4, 2, 1), women=0.3, pay=1.10),
-    "care worker": Job("health", "professional", (4, 6, 1.5, 0.3), women=5.0, pay=0.80),
-    "nurse": Job("health", "professional", (0, 1, 12, 4), women=3.5, pay=1.00),
-    "physician": Job("health", "professional", (0, 0, 0, 13), women=0.9, pay=1.90),
-    "office clerk": Job("business", "professional", (3, 15, 13, 6), women=2.0, pay=0.92),
-    "accountant": Job("business", "professional", (0.2, 4, 10, 8), women=1.2, pay=1.15),
-    "manager": Job("business", "professional", (0.8, 3, 8, 12), women=0.5, pay=1.70),
-    "teacher": Job("learning and law", "professional", (0, 0.5, 13, 17), women=3.0, pay=0.95),
-    "lawyer": Job("learning and law", "professional", (0, 0, 0, 9), women=0.9, pay=1.55),
-    "engineer": Job("technology", "professional", (0, 1, 12, 15), women=0.25, pay=1.30),
-    "software developer": Job("technology", "professional", (0.3, 3, 9, 8), women=0.3, pay=1.30),
+    "farm worker": Occupation("land and building", "manual", (9, 3, 0.5, 0.2), women=0.5, pay=0.75),
+    "construction worker": Occupation("land and building", "manual", (14, 5, 0.3, 0), women=0.05, pay=0.90),
+    "electrician": Occupation("land and building", "manual", (3, 8, 0.5, 0.1), women=0.05, pay=1.05),
+    "factory worker": Occupation("industry", "manual", (16, 9, 1, 0.2), women=0.6, pay=0.95),
+    "driver": Occupation("industry", "manual", (9, 6, 0.6, 0.2), women=0.15, pay=0.90),
+    "cleaner": Occupation("personal services", "service", (14, 4, 0.5, 0.1), women=4.0, pay=0.70),
+    "hairdresser": Occupation("personal services", "service", (3, 5, 0.4, 0.1), women=5.0, pay=0.75),
+    "sales assistant": Occupation("sales and protection", "service", (10, 14, 4, 1), women=1.8, pay=0.82),
+    "police officer": Occupation("sales and protection", "service", (0, 4, 2, 1), women=0.3, pay=1.10),
+    "care worker": Occupation("health", "professional", (4, 6, 1.5, 0.3), women=5.0, pay=0.80),
+    "nurse": Occupation("health", "professional", (0, 1, 12, 4), women=3.5, pay=1.00),
+    "physician": Occupation("health", "professional", (0, 0, 0, 13), women=0.9, pay=1.90),
+    "office clerk": Occupation("business", "professional", (3, 15, 13, 6), women=2.0, pay=0.92),
+    "accountant": Occupation("business", "professional", (0.2, 4, 10, 8), women=1.2, pay=1.15),
+    "manager": Occupation("business", "professional", (0.8, 3, 8, 12), women=0.5, pay=1.70),
+    "teacher": Occupation("learning and law", "professional", (0, 0.5, 13, 17), women=3.0, pay=0.95),
+    "lawyer": Occupation("learning and law", "professional", (0, 0, 0, 9), women=0.9, pay=1.55),
+    "engineer": Occupation("technology", "professional", (0, 1, 12, 15), women=0.25, pay=1.30),
+    "software developer": Occupation("technology", "professional", (0.3, 3, 9, 8), women=0.3, pay=1.30),
 }
 
 # Of each age, the share at work, and the share of the others who still state their last occupation.

@@ -11,7 +11,7 @@ import typer
 from . import _options as o
 
 if TYPE_CHECKING:
-    from ..mining.outcome import Figure, Mined
+    from ..mining.outcome import Estimate, MiningOutcome
 
 
 @o.reads
@@ -141,7 +141,7 @@ def run(
 
 def _scenario(
     files: list[Path], given: list[str], folder: Path | None, workers: int | None, bar: Any
-) -> dict[str, Mined]:
+) -> dict[str, MiningOutcome]:
     from ..core.errors import InputError
     from ..mining.plan import mine_file
 
@@ -165,7 +165,7 @@ def _tables(
     folder: Path | None,
     workers: int | None,
     bar: Any,
-) -> dict[str, Mined]:
+) -> dict[str, MiningOutcome]:
     import numpy as np
 
     from ..core.errors import InputError
@@ -203,7 +203,7 @@ def _tables(
     return mine(releases, named, scenario, cache=folder, workers=workers, progress=bar)
 
 
-def as_json(mined: Mined) -> dict[str, Any]:
+def as_json(mined: MiningOutcome) -> dict[str, Any]:
     """Everything that was found, as plain data."""
 
     def plain(value: Any) -> Any:
@@ -219,7 +219,7 @@ def as_json(mined: Mined) -> dict[str, Any]:
     return found
 
 
-def show(mined: Mined, out: Any) -> None:
+def show(mined: MiningOutcome, out: Any) -> None:
     """The figures of one release, with a sentence each."""
     from rich.table import Table as Grid
 
@@ -295,16 +295,16 @@ def show(mined: Mined, out: Any) -> None:
         out.print(note)
 
 
-def _share(figure: Figure, total: float) -> str:
+def _share(figure: Estimate, total: float) -> str:
     scale = 1 / total if total > 0 else 1.0  # of nothing there are no shares: the utility itself
     return f"{figure.value * scale:.4f} ±{(figure.high - figure.value) * scale:.4f}"
 
 
-def _percent(figure: Figure) -> str:
+def _percent(figure: Estimate) -> str:
     if figure.value != figure.value:
         return "none"
     return f"{100 * figure.value:.2f}% [{100 * figure.low:.2f}, {100 * figure.high:.2f}]"
 
 
-def _count(figure: Figure) -> str:
+def _count(figure: Estimate) -> str:
     return f"{figure.value:,.0f} [{figure.low:,.0f}, {figure.high:,.0f}]"

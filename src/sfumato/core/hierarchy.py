@@ -21,7 +21,7 @@ from .column import IntArray
 from .errors import InputError
 from .files import write_whole
 from .noun import dataclass
-from .spelling import Found, decide, look, plain
+from .spelling import ColumnSpelling, decide, look, plain
 
 TOP = "*"
 _OTHER = " It spells them otherwise: write dates as YYYY-MM-DD and numbers with a point."
@@ -110,7 +110,7 @@ class Hierarchy:
                 line = reader.line_num + 1
         except csv.Error:
             raise InputError(f"{path}, line {line}: cannot be read; are the quotes closed?") from None
-        found = Found() if as_text else decide(look(row[0] for row in rows if row))
+        found = ColumnSpelling() if as_text else decide(look(row[0] for row in rows if row))
         if found.way is not None:
             rows = [[found.way.plain(row[0]), *row[1:]] if row else row for row in rows]
         made = cls.of(column, rows, str(path), lines)
@@ -201,7 +201,7 @@ class Hierarchy:
         return Hierarchy(self.column, tuple(zip(*lines, strict=True)) or ((),) * len(self.levels), self.source)
 
 
-def _hint(column: str, found: Found) -> str:
+def _hint(column: str, found: ColumnSpelling) -> str:
     """What to say of the spelling of a file where values are not found in it."""
     if found.way is not None:
         return f' It holds {found.way.name}, read as in a table; to match them as they stand: {column} = {{ file = "...", text = true }}.'

@@ -35,7 +35,7 @@ def covered(cover: Cover | None, why: str) -> Cover:
 
 
 @dataclass(frozen=True, eq=False)
-class _Crowd:
+class _Owners:
     """Entries: an owner and a tuple of codes that the classes are compared with; `n` people behind each owner.
 
     An owner is a person, who may have several tuples, or all people of one tuple.
@@ -46,7 +46,7 @@ class _Crowd:
     n: IntArray
 
     @classmethod
-    def of(cls, counts: Counts, codes: list[IntArray], sizes: list[int], person: bool) -> _Crowd:
+    def of(cls, counts: Counts, codes: list[IntArray], sizes: list[int], person: bool) -> _Owners:
         """People who look the same to every class are counted together."""
         _, first, look = np.unique(pack(codes, sizes, len(counts)), return_index=True, return_inverse=True)
         if not person:
@@ -78,7 +78,7 @@ def cover(tuples: Counts, domains: list[Domain], counts: Counts, *, person: bool
         home[where] = np.repeat(np.arange(len(lists)), [len(codes) for codes in lists])
         homes.append(home)
     sizes = [len(lists) + 1 for lists in inside]
-    crowd = _Crowd.of(counts, [home[code] for home, code in zip(homes, counts.codes, strict=False)], sizes, person)
+    crowd = _Owners.of(counts, [home[code] for home, code in zip(homes, counts.codes, strict=False)], sizes, person)
     both = [np.append(ours, theirs) for ours, theirs in zip(tuples.codes, crowd.codes, strict=True)]
     key = pack(both, sizes, len(both[0]))
     classes, theirs = key[: len(tuples)], key[len(tuples) :]
@@ -101,7 +101,7 @@ def _compare(
         _, first, alike = np.unique(np.packbits(flags, axis=0), axis=1, return_index=True, return_inverse=True)
         matches.append(flags[:, first])
         codes.append(alike.ravel()[code])
-    crowd = _Crowd.of(counts, codes, [match.shape[1] for match in matches], person)
+    crowd = _Owners.of(counts, codes, [match.shape[1] for match in matches], person)
     sizes, times = np.zeros(len(tuples), dtype=np.int64), np.zeros(len(crowd.n), dtype=np.int64)
     starts = np.flatnonzero(np.diff(crowd.owner, prepend=-1))
     block = max(1, _BLOCK // max(len(crowd.owner), 1))

@@ -17,7 +17,7 @@ from .errors import InputError
 from .hierarchy import Hierarchy
 from .noun import dataclass
 from .rules import KEYS, check_rule
-from .stated_reading import Reading
+from .stated_reading import StatedReading
 from .toml import opened
 
 KINDS = ("identifiers", "quasi", "sensitive", "insensitive")
@@ -77,7 +77,7 @@ class Roles:
         for name, weight in self.weights.items():
             if not isinstance(weight, int | float) or isinstance(weight, bool) or not 0 <= weight < math.inf:
                 raise InputError(f"{self.source}: [weights] {name} must be a number of at least 0.")
-        Reading.of(self.reading, f"{self.source}, [reading]")
+        StatedReading.of(self.reading, f"{self.source}, [reading]")
         for name, values in self.domains.items():
             texts = [values] if isinstance(values, str) else values
             if not isinstance(texts, list | tuple) or not texts or not all(isinstance(text, str) for text in texts):

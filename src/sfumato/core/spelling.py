@@ -63,7 +63,7 @@ DAY_FIRST = _ORDERED[".", "day"]
 
 
 @dataclass(frozen=True)
-class Found:
+class ColumnSpelling:
     """What a column was read as, if it was; what it might have been, if that is open; and what there is to say of it."""
 
     way: Way | None = None
@@ -115,43 +115,45 @@ def hopeful(found: Evidence) -> bool:
     return any(found[name] for name in KINDS)
 
 
-def decide(found: Evidence, *, dates: str | None = None, decimal: str | None = None) -> Found:
+def decide(found: Evidence, *, dates: str | None = None, decimal: str | None = None) -> ColumnSpelling:
     """What the column is, from all of its values: the one spelling that fits, or none and why.
 
     What the values settle stands; `dates` and `decimal` settle what they leave open, and "text" leaves all as it is.
     """
     if not found["some"]:
-        return Found()
+        return ColumnSpelling()
     sign = next((sign for sign in "./-" if found[f"shape{sign}"]), None)
     if sign is not None and dates != "text":
         fit = tuple(way for (s, first), way in _ORDERED.items() if s == sign and found[f"{first}{sign}"])
         if not fit:
-            return Found(
+            return ColumnSpelling(
                 said="looks like dates, but not every value is a day of the calendar: read as text; mend those that are none"
             )
         if len(fit) > 1 and not found[f"same{sign}"]:
             chosen = [way for way in fit if dates == f"{way.first}-first"]
             if not chosen:
-                return Found(
+                return ColumnSpelling(
                     open=fit,
                     said="looks like dates, and its values do not settle whether the day or the month comes first: read as text; "
                     "say it with --dates day-first or --dates month-first",
                 )
             fit = tuple(chosen)
-        return Found(fit[0], said=f"holds {fit[0].name}, read as YYYY-MM-DD; to leave them as they are: --dates text")
+        return ColumnSpelling(
+            fit[0], said=f"holds {fit[0].name}, read as YYYY-MM-DD; to leave them as they are: --dates text"
+        )
     if found["short"] and dates != "text":
-        return Found(
+        return ColumnSpelling(
             said="looks like dates with years of two digits, which do not tell the century: read as text; write the years in full"
         )
     if decimal == "text" or not found["signs"]:
-        return Found()
+        return ColumnSpelling()
     ways = {"comma": DECIMAL, "point": THOUSANDS}
     both = tuple(way for name, way in ways.items() if found[name])
     if not both:
-        return Found()
+        return ColumnSpelling()
     if len(both) > 1:
         if decimal is None:
-            return Found(
+            return ColumnSpelling(
                 open=both,
                 said="looks like numbers, and its values do not settle whether the comma is decimal or stands between thousands: left as "
                 "they are; say it with --decimal comma or --decimal point",
@@ -159,8 +161,8 @@ def decide(found: Evidence, *, dates: str | None = None, decimal: str | None = N
         both = (ways[decimal],)
     way = both[0]
     if decimal is not None and way is not ways[decimal]:
-        return Found()  # a decimal comma is none, the owner says
-    return Found(
+        return ColumnSpelling()  # a decimal comma is none, the owner says
+    return ColumnSpelling(
         way,
         said=f"holds {way.name}, read with a point and without signs between thousands; to leave them as they are: --decimal text",
     )

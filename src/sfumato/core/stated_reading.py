@@ -33,7 +33,7 @@ _WAYS = {"comma": (re.compile(COMMA), DECIMAL), "point": (re.compile(POINT), THO
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class StatedReading:
     """What is stated of a table, and what is fixed where nothing is: UTF-8, comma, quotes, a header, numbers with a point."""
 
     encoding: str = "utf-8"
@@ -46,7 +46,7 @@ class Reading:
     dates: str = "text"
 
     @classmethod
-    def of(cls, stated: Mapping[str, Any], where: str = "reading") -> Reading:
+    def of(cls, stated: Mapping[str, Any], where: str = "reading") -> StatedReading:
         """From what was stated, checked: `where` stands before what is wrong with it."""
         for key in stated:
             if key not in KEYS:
@@ -83,7 +83,7 @@ class Reading:
 
     def stated(self) -> dict[str, Any]:
         """What differs from the fixed rules."""
-        fixed = asdict(Reading())
+        fixed = asdict(StatedReading())
         return {key: value for key, value in asdict(self).items() if value != fixed[key]}
 
     def numbers(self, column: Column) -> FloatArray:
@@ -106,7 +106,7 @@ class Reading:
         return float(text) if _PLAIN.fullmatch(text) else math.nan
 
 
-KEYS = tuple(Reading.__dataclass_fields__)
+KEYS = tuple(StatedReading.__dataclass_fields__)
 
 
 def _texts(given: Any, where: str) -> tuple[str, ...]:

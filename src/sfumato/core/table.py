@@ -17,7 +17,7 @@ from .column import IntArray, encode
 from .counts import Counts
 from .errors import Unavailable
 from .noun import dataclass, short
-from .stated_reading import Reading
+from .stated_reading import StatedReading
 
 REMEMBERED = 100_000
 """Distinct tuples up to which counts are kept with their table."""
@@ -51,7 +51,7 @@ class Table(ABC):
 
     name: str
     columns: tuple[str, ...]
-    reading: Reading = Reading()
+    reading: StatedReading = StatedReading()
     """How its texts are spelled, where that was stated."""
     written: Mapping[str, Any] = MappingProxyType({})
     """How its file was seen to be written (encoding, delimiter, decimal, ...), where it was looked at."""

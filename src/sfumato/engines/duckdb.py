@@ -27,8 +27,8 @@ from ..core.errors import InputError, NotMet, SfumatoError
 from ..core.leftovers import hidden_beside, private_folder
 from ..core.noun import dataclass
 from ..core.processes import address_space
-from ..core.spelling import Found
-from ..core.stated_reading import Reading
+from ..core.spelling import ColumnSpelling
+from ..core.stated_reading import StatedReading
 from ..core.table import Recoding, Table
 
 T = TypeVar("T")
@@ -195,11 +195,11 @@ class DuckTable(Table):
     """What finds that out where it is less work than reading every row, or says that it is not."""
     opened: tuple[str, tuple[tuple[str, Any], ...]] | None = None
     """The file that it is, whole, and the options it was read with; None for anything else."""
-    spelled: tuple[DuckTable, Mapping[str, Found]] | None = None
+    spelled: tuple[DuckTable, Mapping[str, ColumnSpelling]] | None = None
     """The table as it stood before dates and numbers were read, and what was found of its columns; None for anything else."""
     origin: tuple[Any, Mapping[str, Any]] | None = field(default=None, repr=False)
     """What was opened, a file or a table in memory, and the options it was opened with; None for what was made here."""
-    reading: Reading = field(default_factory=Reading)
+    reading: StatedReading = field(default_factory=StatedReading)
     written: Mapping[str, Any] = field(default_factory=dict)
     points: frozenset[str] = frozenset()
     """Columns of texts that were numbers in the file, some or all: a point in them is decimal, whatever stands beside it."""

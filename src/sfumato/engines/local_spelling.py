@@ -21,8 +21,8 @@ from ..core.spelling import (
     MARKS,
     POINT,
     SHORT,
+    ColumnSpelling,
     Evidence,
-    Found,
     Way,
     decide,
     hopeful,
@@ -100,26 +100,28 @@ def alike(table: Table, original: Table | None) -> Table:
     before, found = table.spelled or (table, {})
     said = {}
     for name, here in found.items():
-        way = there.get(name, Found()).way
+        way = there.get(name, ColumnSpelling()).way
         if here.way is None and way in here.open:
             said[name] = _as_there(way)
     for name, stood in _points_alone(before, original, [n for n, each in there.items() if each.way == DECIMAL]).items():
-        here = found.get(name, Found())
+        here = found.get(name, ColumnSpelling())
         if stood and here.way is None:
             said[name] = _as_there(DECIMAL)
         elif here.way == DECIMAL and not stood:
-            said[name] = Found(said="holds numbers with a point already, as the original is read: left as they are")
-    read = [n for n, f in found.items() if f.way and n in original.columns and not there.get(n, Found()).way]
+            said[name] = ColumnSpelling(
+                said="holds numbers with a point already, as the original is read: left as they are"
+            )
+    read = [n for n, f in found.items() if f.way and n in original.columns and not there.get(n, ColumnSpelling()).way]
     for name in _still_spelled(original, before, {name: w for name in read if (w := found[name].way)}):
-        said[name] = Found(said="is left as text, as the original is")
+        said[name] = ColumnSpelling(said="is left as text, as the original is")
     if not said:
         return table
     made = _read(before, {**found, **said})
     return replace(made, notes=(*table.notes, *(f"column {name!r} {each.said}" for name, each in said.items())))
 
 
-def _as_there(way: Way | None) -> Found:
-    return Found(way, said=f"is read as the original is: {way.name}" if way else "")
+def _as_there(way: Way | None) -> ColumnSpelling:
+    return ColumnSpelling(way, said=f"is read as the original is: {way.name}" if way else "")
 
 
 def _points_alone(release: DuckTable, original: DuckTable, names: Sequence[str]) -> dict[str, bool]:
@@ -150,7 +152,7 @@ def _points_alone(release: DuckTable, original: DuckTable, names: Sequence[str])
     return found
 
 
-def _read(table: DuckTable, found: Mapping[str, Found]) -> DuckTable:
+def _read(table: DuckTable, found: Mapping[str, ColumnSpelling]) -> DuckTable:
     """The columns of a table read as what was found."""
     if not found:
         return table

@@ -21,7 +21,7 @@ from ..core.arrow import strings
 from ..core.column import text_of
 from ..core.errors import InputError
 from ..core.spelling import DAY
-from ..core.stated_reading import KEYS, Reading
+from ..core.stated_reading import KEYS, StatedReading
 from . import dialect
 from .duckdb import DuckTable, folder, literal, name_of, serial, spell_path
 from .workbook import sheet_rows
@@ -34,10 +34,10 @@ Cells = list[str | None]
 
 
 def open_stated(source: Any, options: Mapping[str, Any]) -> DuckTable:
-    """A table read as stated; `sheet` and `query` beside what `Reading` has."""
+    """A table read as stated; `sheet` and `query` beside what `StatedReading` has."""
     given = {key: value for key, value in options.items() if value is not None}
     more: dict[str, Any] = {key: given.pop(key) for key in ("sheet", "query") if key in given}
-    reading = Reading.of(given, "How the table is to be read")
+    reading = StatedReading.of(given, "How the table is to be read")
     table = _opened(source, reading, more)
     if more:
         raise InputError(f"{table.name}: {', '.join(sorted(more))} does not apply to this kind of table.")
@@ -57,13 +57,13 @@ def open_stated(source: Any, options: Mapping[str, Any]) -> DuckTable:
 def again(table: DuckTable, stated: Mapping[str, Any]) -> DuckTable:
     """An opened table as stated; what was stated when it was opened goes before what is stated elsewhere."""
     if table.origin is None:  # made here from another: it stands as it is
-        return replace(table, reading=Reading.of(stated))
+        return replace(table, reading=StatedReading.of(stated))
     source, options = table.origin
     merged = {**stated, **{key: value for key, value in options.items() if key in (*KEYS, "sheet", "query")}}
     return open_stated(source, merged)
 
 
-def _told(source: Any, reading: Reading) -> str:
+def _told(source: Any, reading: StatedReading) -> str:
     """How it was read: a sentence that depends on nothing but what was stated."""
     if isinstance(source, Path) and _what_is(source) == "csv":
         how = _words(reading)
@@ -88,7 +88,7 @@ def _what_is(path: Path) -> str:
     return sources.what_is(path)
 
 
-def _opened(source: Any, reading: Reading, more: dict[str, Any]) -> DuckTable:
+def _opened(source: Any, reading: StatedReading, more: dict[str, Any]) -> DuckTable:
     from . import sources
 
     if not isinstance(source, Path):
@@ -107,7 +107,7 @@ def _opened(source: Any, reading: Reading, more: dict[str, Any]) -> DuckTable:
     return _csv(source, reading)
 
 
-def _cell(cell: str, reading: Reading) -> str:
+def _cell(cell: str, reading: StatedReading) -> str:
     """A cell of text with what is stated of missing values and dates."""
     day = cell
     if reading.dates != "text":
@@ -123,7 +123,7 @@ def _cell(cell: str, reading: Reading) -> str:
 # --- text files -------------------------------------------------------------------------------------------------------
 
 
-def _csv(path: Path, reading: Reading) -> DuckTable:
+def _csv(path: Path, reading: StatedReading) -> DuckTable:
     import pyarrow.parquet as pq
 
     copy = folder() / f"{next(serial)}.parquet"
@@ -159,7 +159,7 @@ def _blocks(file: BinaryIO) -> Iterator[list[bytes]]:
 
 
 def _header(
-    path: Path, blocks: Iterator[list[bytes]], reading: Reading
+    path: Path, blocks: Iterator[list[bytes]], reading: StatedReading
 ) -> tuple[tuple[str, ...], Iterator[list[bytes]]]:
     """The names of the columns, and the lines behind the one that has them."""
     if not reading.header:
@@ -192,16 +192,16 @@ def _header(
     return names, below()
 
 
-def _quoting(reading: Reading) -> dict[str, Any]:
+def _quoting(reading: StatedReading) -> dict[str, Any]:
     quoting = {"quotechar": reading.quote} if reading.quote else {"quoting": csv.QUOTE_NONE}
     return {"delimiter": reading.delimiter, **quoting}
 
 
-def _words(reading: Reading) -> str:
+def _words(reading: StatedReading) -> str:
     return f"{reading.encoding} with fields between {reading.delimiter!r}"
 
 
-def _rows(lines: Sequence[bytes], reading: Reading, width: int) -> Iterator[Cells]:
+def _rows(lines: Sequence[bytes], reading: StatedReading, width: int) -> Iterator[Cells]:
     """A row for every line, whatever it holds."""
     delimiter, quote, quoting = reading.delimiter, reading.quote, _quoting(reading)
     for line in lines:
@@ -239,7 +239,7 @@ def _readable(field: str) -> bool:
 # --- cells that have types of their own -------------------------------------------------------------------------------
 
 
-def _spelled(value: Any, reading: Reading) -> str | None:
+def _spelled(value: Any, reading: StatedReading) -> str | None:
     """A typed cell as a text that is read again as what it is; one that is no plain value is missing."""
     if not isinstance(value, _PLAIN) or value != value:
         return None
@@ -258,13 +258,13 @@ def _plain_objects(source: Any) -> Any:
     objects = [column for column in source.columns if source[column].dtype == object]
 
     def texts(column: Any) -> Any:
-        cells = [None if value is pandas.NaT else _spelled(value, Reading()) for value in source[column]]
+        cells = [None if value is pandas.NaT else _spelled(value, StatedReading()) for value in source[column]]
         return pandas.Series(cells, index=source.index, dtype="string")
 
     return source.assign(**{column: texts(column) for column in objects}) if objects else source
 
 
-def _excel(path: Path, sheet: str | None, reading: Reading) -> DuckTable:
+def _excel(path: Path, sheet: str | None, reading: StatedReading) -> DuckTable:
     """The sheet's columns under the first row that is not empty; a cell beyond them belongs to none."""
     from . import sources
 

@@ -125,7 +125,7 @@ def _number(where: str, name: str, value: Any) -> None:
 
 
 @dataclass(frozen=True)
-class Check:
+class AuditCheck:
     """One thing that was looked at: it holds, it fails, or there is something to be told."""
 
     kind: str
@@ -146,7 +146,7 @@ class Audit:
 
     release: str
     rows: int
-    checks: tuple[Check, ...]
+    checks: tuple[AuditCheck, ...]
 
     @property
     def met(self) -> bool:
@@ -196,7 +196,7 @@ def audit(
     if not release.table.rows or not original.rows:
         empty = release.table if not release.table.rows else original
         raise Unavailable(f"{empty.name} has no rows, so there is nothing to audit.")
-    found: list[Check] = []
+    found: list[AuditCheck] = []
     listed = [total if isinstance(total, Total) else Total(**total) for total in totals]
     if discover:
         found += [checks.rows(evidence), checks.columns(evidence)]
@@ -217,12 +217,12 @@ def audit(
     return Audit(release.table.name, release.table.rows, tuple(found))
 
 
-def _asked(kind: str, what: object, ask: Callable[[], Check]) -> Check:
+def _asked(kind: str, what: object, ask: Callable[[], AuditCheck]) -> AuditCheck:
     """A check of the owner's: what cannot be asked of this release does not hold."""
     try:
         return replace(ask(), listed=True)
     except Unavailable as why:
-        return Check(kind, str(what), "fails", f"{what}: cannot be asked of this release. {why}", listed=True)
+        return AuditCheck(kind, str(what), "fails", f"{what}: cannot be asked of this release. {why}", listed=True)
 
 
 def read(path: Path | str) -> dict[str, Any]:

@@ -14,11 +14,11 @@ from ..core.errors import InputError, Unavailable
 from ..core.metric import Exactness
 from ..core.release import Evidence
 from . import released_cells as _cells
-from .audit import Aggregate, Check, Never, Status, Total
+from .audit import Aggregate, AuditCheck, Never, Status, Total
 from .release_checks import WHY, adding_up, number_of, numbers_of, plural, status
 
 
-def adds_up(evidence: Evidence, total: Total, share: float) -> Check:
+def adds_up(evidence: Evidence, total: Total, share: float) -> AuditCheck:
     """Rows where the sum held in the original and cannot hold in the release.
 
     Where it held in every row, each released row that breaks it counts; otherwise rows must be paired, else the number is a bound.
@@ -39,7 +39,7 @@ def adds_up(evidence: Evidence, total: Total, share: float) -> Check:
     gone = [name for name in names if name not in release.table.columns]
     details: dict[str, Any] = {"held_before": then, "of": all_known, "found": total.found}
     if gone:
-        return Check("sum", str(total), "told", f"{said}; {', '.join(gone)} is not in the released table, so nothing contradicts it.", details=details)  # fmt: skip
+        return AuditCheck("sum", str(total), "told", f"{said}; {', '.join(gone)} is not in the released table, so nothing contradicts it.", details=details)  # fmt: skip
     if any(name in evidence.apart for name in names):
         raise Unavailable("Only groups join its columns.")
     exactness: Exactness = "exact"
@@ -64,14 +64,14 @@ def adds_up(evidence: Evidence, total: Total, share: float) -> Check:
         bad, exactness = max(bad - (before.rows - then), 0), "bound"
     details |= {"broken": bad, "open": open_rows, "not_numbers": int(counts.n[inside & unknown].sum())}
     if not then:
-        return Check("sum", str(total), "told", f"{said}, so there is nothing to keep.", details=details)
+        return AuditCheck("sum", str(total), "told", f"{said}, so there is nothing to keep.", details=details)
     at_least = "at least " if exactness == "bound" else ""
     now = f"it is broken in {at_least}{plural(bad, 'released row')}" if bad else "no released row breaks it"
     if exactness == "bound" and not bad:
         now = "no more released rows break it than original ones did"
     more = f", and in {open_rows:,} can no longer be told, since values were generalized" if open_rows else ""
     state = status(bad, release.table.rows, share)
-    return Check("sum", str(total), state, f"{said}; {now}{more}.", bad, exactness, details=details)
+    return AuditCheck("sum", str(total), state, f"{said}; {now}{more}.", bad, exactness, details=details)
 
 
 def _edges(evidence: Evidence, counts: Counts, names: Sequence[str], offset: int) -> tuple[FloatArray, FloatArray]:
@@ -99,7 +99,7 @@ def _edges(evidence: Evidence, counts: Counts, names: Sequence[str], offset: int
     return np.array(lows), np.array(highs)
 
 
-def never(evidence: Evidence, rule: Never, share: float) -> Check:
+def never(evidence: Evidence, rule: Never, share: float) -> AuditCheck:
     """Rows that meet what no row may: those that do however they are read, and those that may."""
     original = evidence.original(WHY)
     expression, names = _cells.named(rule.where, original.columns, "never")
@@ -108,7 +108,7 @@ def never(evidence: Evidence, rule: Never, share: float) -> Check:
     gone = _gone(evidence, names)
     said = f"No row may have {rule.where}; in the original {plural(then, 'row')} had it" if then else f"No row may have {rule.where}; in the original none had it"  # fmt: skip
     if gone:
-        return Check(
+        return AuditCheck(
             "never", str(rule), "told", f"{said}; {', '.join(gone)} is not released, so no released row shows it."
         )
     cells = _cells.after(evidence, names, WHY)
@@ -127,7 +127,7 @@ def never(evidence: Evidence, rule: Never, share: float) -> Check:
     exact: Exactness = (
         "exact" if not then else "bound"
     )  # which of the rows are new is not known where some had it before
-    return Check("never", str(rule), state, f"{said}; {now}{more}.", made, exact, details=details)
+    return AuditCheck("never", str(rule), state, f"{said}; {now}{more}.", made, exact, details=details)
 
 
 def _gone(evidence: Evidence, names: Sequence[str]) -> list[str]:
@@ -135,7 +135,7 @@ def _gone(evidence: Evidence, names: Sequence[str]) -> list[str]:
     return [name for name in names if name not in there]
 
 
-def aggregate(evidence: Evidence, wanted: Aggregate, tolerance: float) -> Check:
+def aggregate(evidence: Evidence, wanted: Aggregate, tolerance: float) -> AuditCheck:
     """A figure from the release, generalized values spread evenly, beside the original's or the published one.
 
     The interval holds whatever the values stand for: the least and the largest figure that the released rows allow.
@@ -189,7 +189,7 @@ def aggregate(evidence: Evidence, wanted: Aggregate, tolerance: float) -> Check:
         if not good.all():
             between = "" if plain else f" (between {_spell(one[1])} and {_spell(one[2])} however its values are read)"
             sentence += f"; the worst is {_spell(one[0])}{between} where it was {_spell(aim[worst])}"
-        return Check("aggregate", str(wanted), state, sentence + ".", int((~good).sum()), exact, details=details)
+        return AuditCheck("aggregate", str(wanted), state, sentence + ".", int((~good).sum()), exact, details=details)
     estimate, low, high = (float(v) for v in now[0])
     details |= {"original": float(true[0]), "published": wanted.value, "released": estimate, "interval": [low, high]}
     of = f"{_spell(aim[0])} was published" if wanted.value is not None else f"the original has {_spell(true[0])}"
@@ -197,7 +197,7 @@ def aggregate(evidence: Evidence, wanted: Aggregate, tolerance: float) -> Check:
     sentence = f"{wanted}: {of}, the release gives {_spell(estimate)}{interval}, {'within' if good[0] else 'not within'} {allowed}."
     if wanted.value is not None and not abs(true[0] - aim[0]) <= max(relative * abs(aim[0]), absolute) + 1e-9:
         sentence += f" The original itself gives {_spell(true[0])}."
-    return Check("aggregate", str(wanted), state, sentence, int((~good).sum()), exact, details=details)
+    return AuditCheck("aggregate", str(wanted), state, sentence, int((~good).sum()), exact, details=details)
 
 
 def _spell(value: float) -> str:

@@ -13,7 +13,7 @@ from ..core.cover import BoolArray, Domain
 from ..core.noun import dataclass
 from ..core.release import Evidence
 from ..core.table import Table
-from .audit import Check, Status, Total
+from .audit import AuditCheck, Status, Total
 
 WHY = "audit"
 FEW = 100
@@ -40,18 +40,18 @@ def plural(n: int, what: str) -> str:
 # --- the file as a whole ---------------------------------------------------------------------------------------------
 
 
-def rows(evidence: Evidence) -> Check:
+def rows(evidence: Evidence) -> AuditCheck:
     """Whether there are as many rows as before."""
     now, then = evidence.release.table.rows, evidence.original(WHY).rows
     details = {"original": then, "released": now}
     if now == then:
-        return Check("rows", "rows", "holds", f"All {then:,} rows are there.", details=details)
+        return AuditCheck("rows", "rows", "holds", f"All {then:,} rows are there.", details=details)
     word = "fewer" if now < then else "more"
     sentence = f"The release has {now:,} rows, {abs(now - then):,} {word} than the original."
-    return Check("rows", "rows", "told", sentence, abs(now - then), details=details)
+    return AuditCheck("rows", "rows", "told", sentence, abs(now - then), details=details)
 
 
-def columns(evidence: Evidence) -> Check:
+def columns(evidence: Evidence) -> AuditCheck:
     """Which columns that may be released are not there, and which are new."""
     release, roles = evidence.release, evidence.roles
     there = {name for table in (release.table, *release.companions.values()) for name in table.columns}
@@ -60,10 +60,10 @@ def columns(evidence: Evidence) -> Check:
     new = [n for n in release.table.columns if n not in original and n != release.joined_by]
     details = {"gone": gone, "new": new}
     if not gone and not new:
-        return Check("columns", "columns", "holds", "Every column that may be released is there.", details=details)
+        return AuditCheck("columns", "columns", "holds", "Every column that may be released is there.", details=details)
     told = [f"not in the release: {', '.join(gone)}"] if gone else []
     told += [f"not in the original: {', '.join(new)}"] if new else []
-    return Check("columns", "columns", "told", f"Columns {'; '.join(told)}.", details=details)
+    return AuditCheck("columns", "columns", "told", f"Columns {'; '.join(told)}.", details=details)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +114,7 @@ def _listed(found: dict[str, int]) -> str:
     return ", ".join(f"{name} ({plural(n, 'row')})" for name, n in found.items())
 
 
-def strange(values: Values, share: float) -> Check:
+def strange(values: Values, share: float) -> AuditCheck:
     """Values that are neither the original's, nor numbers where it has numbers, nor cover anything that it has."""
     found: dict[str, int] = {}
     for name, counts in values.after.items():
@@ -134,10 +134,12 @@ def strange(values: Values, share: float) -> Check:
     )
     if found:
         sentence = f"Values that the original does not have and that cover none it has: {_listed(found)}."
-    return Check("values", "values", status(worst, values.rows, share), sentence, worst, details={"columns": found})
+    return AuditCheck(
+        "values", "values", status(worst, values.rows, share), sentence, worst, details={"columns": found}
+    )
 
 
-def ranges(values: Values, share: float) -> Check:
+def ranges(values: Values, share: float) -> AuditCheck:
     """Numbers below the original's least or above its largest; and whole numbers that became fractions."""
     found: dict[str, int] = {}
     parted = []
@@ -166,10 +168,10 @@ def ranges(values: Values, share: float) -> Check:
     if parted:
         sentence += f" Whole numbers became fractions in: {', '.join(parted)}."
         state = "told" if state == "holds" else state
-    return Check("range", "range", state, sentence, worst, details={"columns": found, "fractions": parted})
+    return AuditCheck("range", "range", state, sentence, worst, details={"columns": found, "fractions": parted})
 
 
-def missing(values: Values) -> Check:
+def missing(values: Values) -> AuditCheck:
     """Columns with more missing values than before."""
     more: dict[str, int] = {}
     for name, counts in values.after.items():
@@ -183,13 +185,13 @@ def missing(values: Values) -> Check:
     if more:
         sentence = f"More missing values than the original has: {_listed(more)}."
     worst = max(more.values(), default=0)
-    return Check("missing", "missing", "told" if more else "holds", sentence, worst, details={"columns": more})
+    return AuditCheck("missing", "missing", "told" if more else "holds", sentence, worst, details={"columns": more})
 
 
 # --- pairs of values -------------------------------------------------------------------------------------------------
 
 
-def pairs(evidence: Evidence, values: Values, share: float) -> Check:
+def pairs(evidence: Evidence, values: Values, share: float) -> AuditCheck:
     """Pairs of values of two columns that no original row has: all are counted, those that look impossible fail.
 
     A pair looks impossible where independent columns would have it in so many rows (e = n_a n_b / N) that to miss it by accident has
@@ -207,7 +209,7 @@ def pairs(evidence: Evidence, values: Values, share: float) -> Check:
         left += 1
     if len(names) < 2:
         sentence = f"There are no two columns of at most {FEW} values to look at in pairs."
-        return Check("pairs", "pairs of values", "told", sentence, details={"columns": names})
+        return AuditCheck("pairs", "pairs of values", "told", sentence, details={"columns": names})
     before, after = evidence.original(WHY).count(names), table.count(names)
     place = []
     for name, column in zip(names, after.columns, strict=True):
@@ -252,7 +254,7 @@ def pairs(evidence: Evidence, values: Values, share: float) -> Check:
     }  # fmt: skip
     if not made:
         sentence = f"No released row pairs two values that no original row pairs ({len(names)} columns looked at)."
-        return Check("pairs", "pairs of values", "holds", sentence, details=details)
+        return AuditCheck("pairs", "pairs of values", "holds", sentence, details=details)
     sentence = f"Pairs of values that no original row has: {made:,}, in {plural(all_rows, 'released row')}"
     if bad:
         sentence += (
@@ -262,7 +264,7 @@ def pairs(evidence: Evidence, values: Values, share: float) -> Check:
     else:
         sentence += "; none of them is so unlikely that it looks impossible."
     state: Status = "told" if not bad else status(bad_rows, after.rows, share)
-    return Check("pairs", "pairs of values", state, sentence, bad_rows, details=details)
+    return AuditCheck("pairs", "pairs of values", state, sentence, bad_rows, details=details)
 
 
 # --- sums ------------------------------------------------------------------------------------------------------------

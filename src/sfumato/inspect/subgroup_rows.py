@@ -21,7 +21,7 @@ PLAIN = 10
 
 
 @dataclass(frozen=True)
-class Side:
+class GroupSide:
     """People who are in at least one small group, or the rest."""
 
     people: int
@@ -32,7 +32,7 @@ class Side:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class SubgroupRows:
     """Released rows, counted: `n` of each entry, its loss, whether all of it is `*`, its class size; `top` the loss of a row left out."""
 
     n: IntArray
@@ -41,7 +41,7 @@ class Rows:
     size: FloatArray | None
     top: float
 
-    def figures(self, group: IntArray, people: IntArray) -> list[Side]:
+    def figures(self, group: IntArray, people: IntArray) -> list[GroupSide]:
         """The figures of each group: its entries are what is left of so many people."""
         many = len(people)
 
@@ -54,7 +54,7 @@ class Rows:
         size = None if self.size is None else total(self.size) / np.maximum(here, 1)
         risk = None if self.size is None else total(1.0 / self.size) / np.maximum(here, 1)
         return [
-            Side(
+            GroupSide(
                 int(people[g]),
                 round(float(gone[g] + starred[g])),
                 float(loss[g]) if people[g] else None,
@@ -71,14 +71,14 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False)
-class Loss:
+class ColumnLoss:
     """How the loss of one quasi-identifier is read off its released value, and its true one where it was perturbed."""
 
     domain: Domain
     by_distance: bool
 
     @classmethod
-    def of(cls, evidence: Evidence, name: str) -> Loss:
+    def of(cls, evidence: Evidence, name: str) -> ColumnLoss:
         """The loss of one column."""
         domain = evidence.domain(name, WHY)
         noisy = name in evidence.release.perturbed

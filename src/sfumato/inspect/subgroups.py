@@ -25,7 +25,7 @@ from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.words import counted, percent
 from .subgroup_classes import with_pairs
-from .subgroup_rows import WHY, Labels, Loss, Rows, Side, apart, class_sizes, deviation, spearman
+from .subgroup_rows import WHY, ColumnLoss, GroupSide, Labels, SubgroupRows, apart, class_sizes, deviation, spearman
 
 if TYPE_CHECKING:
     from ..mining.scenario import Scenario
@@ -39,7 +39,7 @@ LIMIT = 2000
 
 
 @dataclass(frozen=True)
-class Mined:
+class MiningWorth:
     """What the deciding miner is worth to the group, per unit of weight, before and after; an estimate with its interval."""
 
     original: float
@@ -49,7 +49,7 @@ class Mined:
 
 
 @dataclass(frozen=True)
-class Group:
+class Subgroup:
     """The people who had one value (or a value of one range) of a column in the original."""
 
     column: str
@@ -67,7 +67,7 @@ class Group:
     """Mean over the group's released rows of the rows (or people) that look the same; None where values were perturbed."""
     risk: float | None
     """Mean prosecutor risk, 1 by class size, of the group's released rows."""
-    mined: Mined | None = None
+    mined: MiningWorth | None = None
 
     @property
     def worse(self) -> bool:
@@ -98,10 +98,10 @@ class Subgroups:
     """How the loss of each quasi-identifier was measured: iloss, or distance where values were perturbed."""
     smallest: int
     revealed: bool
-    groups: tuple[Group, ...]
+    groups: tuple[Subgroup, ...]
     by_size: tuple[BySize, ...]
-    small: Side
-    rest: Side
+    small: GroupSide
+    rest: GroupSide
     chance: tuple[float, float]
     """Where the difference between as many people drawn at random and the rest would lie."""
     even: tuple[str, ...] = ()
@@ -120,7 +120,7 @@ class Subgroups:
         return ("person", "people") if self.one_row_each else ("row", "rows")
 
     @property
-    def worst(self) -> tuple[Group, ...]:
+    def worst(self) -> tuple[Subgroup, ...]:
         """The groups that lose more than everybody, the worst first."""
         lose = [group for group in self.groups if group.difference > 1e-12]
         return tuple(sorted(lose, key=lambda g: (-g.difference, g.people, g.column, g.name or ""))[: self.most])
@@ -180,7 +180,7 @@ def subgroups(
             f"Not looked at, since they have more than {MOST} values: {', '.join(beyond)}; name them to have them looked at."
         )
     quasi = evidence.tuples.names
-    losses = {name: Loss.of(evidence, name) for name in quasi}
+    losses = {name: ColumnLoss.of(evidence, name) for name in quasi}
     weight = {name: float(roles.weights.get(name, 1.0)) for name in quasi}
     if not sum(weight.values()):
         raise Unavailable(f"{WHY}: every weight in {roles.source} is 0, so no quasi-identifier counts.")
@@ -204,12 +204,12 @@ def subgroups(
         top += weight[name] / total * losses[name].top
         stars &= np.array([text is not None and set(text) == {TOP} for text in column.texts], dtype=bool)[codes]
     size = None if any(name in release.perturbed for name in quasi) else class_sizes(evidence, counts, both, released)
-    rows = Rows(counts.n, lost, stars, size, top)
+    rows = SubgroupRows(counts.n, lost, stars, size, top)
     (everybody,) = rows.figures(np.zeros(len(counts), dtype=np.int64), np.array([whole.rows]))
     mean = everybody.loss or 0.0
     spread = rows.spread(mean, whole.rows)
 
-    found: list[tuple[Labels, list[Side]]] = []
+    found: list[tuple[Labels, list[GroupSide]]] = []
     rare, rare_whole = np.zeros(len(counts), dtype=bool), np.zeros(len(whole), dtype=bool)
     even = []
     for name in names:
@@ -230,7 +230,7 @@ def subgroups(
             half = z * spread * deviation(of.people, whole.rows)
             loss = of.loss or 0.0
             groups.append(
-                Group(
+                Subgroup(
                     labels.column, title if reveal or of.people >= smallest else None, of.people, of.suppressed, loss, loss - mean,
                     (-half, half), of.class_size, of.risk, mined.get((labels.column, title)),
                 )
@@ -273,7 +273,7 @@ def _columns(evidence: Evidence, by: Sequence[str] | None) -> tuple[list[str], l
 
 def _mine(
     release: Release, roles: Roles, scenario: Scenario | None, labels: list[Labels], workers: int | None
-) -> dict[tuple[str, str], Mined]:
+) -> dict[tuple[str, str], MiningWorth]:
     """What mining says of the groups that are single values; it puts together those of fewer than 20 people."""
     if scenario is None:
         return {}
@@ -291,7 +291,7 @@ def _mine(
     found = mine(release, roles, asked, workers=workers)["release"].good
     assert found is not None
     return {
-        (g.column, g.value): Mined(g.original, g.released, g.decline.value, (g.decline.low, g.decline.high))
+        (g.column, g.value): MiningWorth(g.original, g.released, g.decline.value, (g.decline.low, g.decline.high))
         for g in found.groups
     }
 
@@ -299,7 +299,7 @@ def _mine(
 # --- words -------------------------------------------------------------------------------------------------------------
 
 
-def _of(group: Group) -> str:
+def _of(group: Subgroup) -> str:
     return f"{group.column} = {group.name}" if group.name is not None else f"a group of {group.column!r} (not named)"
 
 

@@ -27,7 +27,7 @@ from ..core.randomness import Chance
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
-from .parameters.stated_domains import Domain, entries
+from .parameters.stated_domains import StatedDomain, entries
 
 MOST = 20_000_000
 """Rows of a release at most."""
@@ -219,7 +219,7 @@ class AlphaBeta(Mechanism):
         details = {"observed": observed, "possible": possible}
         return Score(value, "rows", "estimate", ci=(value - off, value + off), details=details)
 
-    def _domains(self, table: Table, roles: Roles) -> tuple[Domain, ...]:
+    def _domains(self, table: Table, roles: Roles) -> tuple[StatedDomain, ...]:
         """The domain of every column that is released, in the order of the table."""
         who, released = self.card.name, (*roles.quasi, *roles.sensitive, *roles.insensitive)
         roles.check(table.columns, where=table.name, need=("quasi", "sensitive", "insensitive"))
@@ -230,9 +230,9 @@ class AlphaBeta(Mechanism):
         for name in stated:
             if name not in names:
                 raise InputError(f"{who}: domains states column {name!r}, which is not released.")
-        return tuple(Domain.find(name, stated, roles, who, missing=self.missing) for name in names)
+        return tuple(StatedDomain.find(name, stated, roles, who, missing=self.missing) for name in names)
 
-    def _places(self, table: Table, domains: tuple[Domain, ...], *, released: bool = False) -> IntArray:
+    def _places(self, table: Table, domains: tuple[StatedDomain, ...], *, released: bool = False) -> IntArray:
         """The place in the domain of each row of a table, ascending, rows that are alike once."""
         counts = table.count([domain.name for domain in domains])
         if not counts.rows:
@@ -251,7 +251,7 @@ class AlphaBeta(Mechanism):
             place = place * len(domain) + code[codes]
         return np.unique(place)
 
-    def _earlier(self, table: Table, domains: tuple[Domain, ...], rows: IntArray) -> tuple[IntArray, IntArray]:
+    def _earlier(self, table: Table, domains: tuple[StatedDomain, ...], rows: IntArray) -> tuple[IntArray, IntArray]:
         """What was published before and stays, and the rows of the table that have not had their chance yet."""
         if self.previous is None or self.before is None:
             return np.zeros(0, dtype=np.int64), rows
@@ -293,7 +293,7 @@ def _among(some: IntArray, ascending: IntArray) -> BoolArray:
     return found
 
 
-def _spell(places: IntArray, domains: tuple[Domain, ...]) -> pa.Table:
+def _spell(places: IntArray, domains: tuple[StatedDomain, ...]) -> pa.Table:
     """Places in the domain as rows."""
     arrays = []
     for domain in reversed(domains):
@@ -302,13 +302,13 @@ def _spell(places: IntArray, domains: tuple[Domain, ...]) -> pa.Table:
     return pa.Table.from_arrays(arrays[::-1], names=[domain.name for domain in domains])
 
 
-def _released(domain: Domain, column: Column) -> IntArray:
+def _released(domain: StatedDomain, column: Column) -> IntArray:
     """Where each value of a released column stands in the domain, -1 for outside: bins are released by their labels."""
     place: dict[str | None, int] = {text: i for i, text in enumerate(domain.texts)}
     return np.array([place.get(text, -1) for text in column.texts], dtype=np.int64)
 
 
-def _flags(domain: Domain, wanted: Any) -> BoolArray:
+def _flags(domain: StatedDomain, wanted: Any) -> BoolArray:
     """Which values of a domain a query asks for."""
     if isinstance(wanted, tuple):
         if not domain.whole or len(wanted) != 2:

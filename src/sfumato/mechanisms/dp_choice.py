@@ -23,11 +23,11 @@ from ..core.metric import Requirement
 from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
-from ..core.stated_reading import Reading
+from ..core.stated_reading import StatedReading
 from ..core.table import Table
 from .differential_privacy.budget import Budget, amount
 from .differential_privacy.private_release import AS_STATED, BUDGET, EPSILON, PROMISED, Private, floats
-from .parameters.stated_domains import Domain, Grid, cells
+from .parameters.stated_domains import NumberGrid, StatedDomain, cells
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +75,7 @@ class DpChoice(Private):
     def _make(self, table: Table, roles: Roles, rng: np.random.Generator | None, progress: Progress | None) -> Release:
         self._column(self.column, table, roles)
         given = {self.column: self.candidates} if self.candidates else {}
-        domain = Domain.find(self.column, given, roles, "dp_choice", missing=False)
+        domain = StatedDomain.find(self.column, given, roles, "dp_choice", missing=False)
         frequent = self.choose == "most_frequent"
         numbers = None if frequent else _numbers(domain, self.candidates)
         noise, budget = self._open(table, roles, rng, self._total)
@@ -102,10 +102,10 @@ class DpChoice(Private):
         )
 
 
-def _numbers(domain: Domain, text: str) -> list[float]:
+def _numbers(domain: StatedDomain, text: str) -> list[float]:
     """The candidates of a quantile, ascending: the points of low:high:step, or values that are numbers."""
     if domain.edges is not None:
-        grid = Grid.read(domain.name, text, "dp_choice")
+        grid = NumberGrid.read(domain.name, text, "dp_choice")
         return [float(x) for x in grid.numbers(np.arange(grid.first, grid.last + 1))]
     try:
         return sorted(float(value) for value in domain.values)
@@ -114,7 +114,7 @@ def _numbers(domain: Domain, text: str) -> list[float]:
 
 
 def _quantile_scores(
-    counts: Counts, candidates: list[float], share: Fraction, reading: Reading
+    counts: Counts, candidates: list[float], share: Fraction, reading: StatedReading
 ) -> tuple[IntArray, int]:
     """-max(a n - b upto, b below - a n, 0) for the share a/b, and how much one row changes it: a or b - a."""
     a, b = share.numerator, share.denominator

@@ -28,7 +28,7 @@ from ..core.table import Table
 from .differential_privacy.budget import Budget
 from .differential_privacy.private_release import AS_STATED, BUDGET, DOMAINS, EPSILON, OUTSIDE, PROMISED, Private
 from .microdata.numeric_columns import names_in
-from .parameters.stated_domains import Domain, Outside, cells, entries
+from .parameters.stated_domains import Outside, StatedDomain, cells, entries
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +114,7 @@ class DpMarginals(Private):
         )
 
 
-def _labels(domain: Domain, chosen: list[tuple[Domain, ...]]) -> pa.Array:
+def _labels(domain: StatedDomain, chosen: list[tuple[StatedDomain, ...]]) -> pa.Array:
     """A column of the released table: the value of each cell, `*` in the marginals that do not split by it."""
     found: list[str | None] = []
     for some in chosen:

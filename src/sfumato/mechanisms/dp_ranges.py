@@ -35,12 +35,12 @@ from ..core.metric import Requirement, Score
 from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
-from ..core.stated_reading import Reading
+from ..core.stated_reading import StatedReading
 from ..core.table import Table
 from .differential_privacy.budget import Budget
 from .differential_privacy.noise import Noise, ceiling, half_width, scale_of
 from .differential_privacy.private_release import AS_STATED, BUDGET, EPSILON, PROMISED, Private
-from .parameters.stated_domains import Domain, cells
+from .parameters.stated_domains import StatedDomain, cells
 
 SHARES = {"total": Fraction(1, 10), "search": Fraction(7, 10), "counts": Fraction(1, 5)}
 """Of the budget of a search, for the number of rows, the cuts and the counts between them."""
@@ -135,16 +135,18 @@ class DpRanges(Private):
         more = f"Aimed at an error of {self.alpha:g} of the rows in every range; {needed:,} rows or more would reach it with "
         return _monotone(reached), cuts, (more + f"probability {SURE:g}.",)
 
-    def _points(self, table: Table, roles: Roles) -> Domain:
+    def _points(self, table: Table, roles: Roles) -> StatedDomain:
         self._column(self.column, table, roles)
         if (
             not self.domain and self.column not in roles.domains and self.column in roles.orders
         ):  # a hierarchy's values need not stand in order
-            return Domain(self.column, tuple(roles.orders[self.column]), missing=False)
+            return StatedDomain(self.column, tuple(roles.orders[self.column]), missing=False)
         given = {self.column: self.domain} if self.domain else {}
-        return Domain.find(self.column, given, roles, self.card.name, missing=False)
+        return StatedDomain.find(self.column, given, roles, self.card.name, missing=False)
 
-    def _rows(self, table: Table, domain: Domain, cuts: Cuts, counts: IntArray, notes: tuple[str, ...]) -> Release:
+    def _rows(
+        self, table: Table, domain: StatedDomain, cuts: Cuts, counts: IntArray, notes: tuple[str, ...]
+    ) -> Release:
         """Synthetic rows: each interval's count spread over its points."""
         times = _spread(counts, cuts, len(domain))
         there = np.flatnonzero(times)
@@ -172,10 +174,10 @@ class DpRanges(Private):
         true = cells(original.count((self.column,)), [domain], original.reading)
         return _score(_worst(true, self._answers(release, domain)), len(domain))
 
-    def _answers(self, release: Release, domain: Domain) -> IntArray:
+    def _answers(self, release: Release, domain: StatedDomain) -> IntArray:
         """The rows that a release gives each point."""
         if not release.statistics:
-            return cells(release.table.count((self.column,)), [domain], Reading())
+            return cells(release.table.count((self.column,)), [domain], StatedReading())
         counts = release.table.count(release.table.columns)
         place = {value: i for i, value in enumerate(domain.values)}
         texts = [[column.texts[c] for c in codes] for column, codes in zip(counts.columns, counts.codes, strict=True)]

@@ -29,14 +29,14 @@ from ..core.table import Table
 from .differential_privacy.budget import Budget
 from .differential_privacy.noise import Noise, half_width
 from .differential_privacy.private_release import AS_STATED, BUDGET, EPSILON, PROMISED, Private, floats
-from .parameters.stated_domains import Grid, bare, bounds_of, grids, split
+from .parameters.stated_domains import NumberGrid, bare, bounds_of, grids, split
 
 _ASKED = re.compile(r"^\s*(count|sum|mean)\s*(?:\((.*)\))?\s*$", re.DOTALL)
 _FORMS = {"count": [(False, False), (True, True)], "sum": [(True, False)], "mean": [(True, False)]}
 """Whether a column and a value stand in the brackets."""
 
 
-class Asked(NamedTuple):
+class StatisticRequest(NamedTuple):
     """One statistic: `count`, `count(column=value)`, `sum(column)` or `mean(column)`."""
 
     text: str
@@ -60,7 +60,7 @@ class Answer(NamedTuple):
         return short(self)
 
 
-def asked(text: str) -> list[Asked]:
+def asked(text: str) -> list[StatisticRequest]:
     """The statistics that a text names."""
     found = []
     for part in split(text, ","):
@@ -70,7 +70,7 @@ def asked(text: str) -> list[Asked]:
             raise InputError(
                 "dp_statistics: statistics is a list of count, count(COLUMN=VALUE), sum(COLUMN) and mean(COLUMN)."
             )
-        found.append(Asked(part.strip(), match[1], bare(column) or None, bare("=".join(value)) or None))
+        found.append(StatisticRequest(part.strip(), match[1], bare(column) or None, bare("=".join(value)) or None))
     return found
 
 
@@ -116,7 +116,7 @@ class DpStatistics(Private):
         asked(self.statistics)
         self._bounds()
 
-    def _bounds(self) -> dict[str, Grid]:
+    def _bounds(self) -> dict[str, NumberGrid]:
         """The bounds that the parameter states; those of other columns are asked of the roles file when there is one."""
         return grids(self.bounds, "dp_statistics") if self.bounds else {}
 
@@ -162,7 +162,7 @@ class DpStatistics(Private):
         )
 
 
-def _exact(one: Asked, table: Table, stated: Mapping[str, Grid]) -> tuple[int, int]:
+def _exact(one: StatisticRequest, table: Table, stated: Mapping[str, NumberGrid]) -> tuple[int, int]:
     """A statistic without noise: a sum in steps, and the rows behind it."""
     counts = table.count(() if one.column is None else (one.column,))
     if one.column is None:
@@ -179,7 +179,7 @@ def _exact(one: Asked, table: Table, stated: Mapping[str, Grid]) -> tuple[int, i
     return int((steps * n).sum()), int(n.sum())
 
 
-class Number(NamedTuple):
+class NoisyNumber(NamedTuple):
     """A whole number that gets noise."""
 
     value: int
@@ -190,21 +190,23 @@ class Number(NamedTuple):
         return short(self)
 
 
-def _numbers(one: Asked, exact: tuple[int, int], stated: Mapping[str, Grid], epsilon: Fraction) -> list[Number]:
+def _numbers(
+    one: StatisticRequest, exact: tuple[int, int], stated: Mapping[str, NumberGrid], epsilon: Fraction
+) -> list[NoisyNumber]:
     """What a statistic is made of; a mean is made of two numbers with half its share each."""
     total, rows = exact
     if one.kind == "count" or one.column is None:
-        return [Number(rows, 1, epsilon)]
+        return [NoisyNumber(rows, 1, epsilon)]
     grid = stated[one.column]
     if one.kind == "sum":
-        return [Number(total, max(abs(grid.first), abs(grid.last)), epsilon)]
+        return [NoisyNumber(total, max(abs(grid.first), abs(grid.last)), epsilon)]
     return [
-        Number(total, grid.width, epsilon / 2),
-        Number(rows, 1, epsilon / 2),
+        NoisyNumber(total, grid.width, epsilon / 2),
+        NoisyNumber(rows, 1, epsilon / 2),
     ]  # doubled distances: at most the width
 
 
-def _noisy(numbers: list[Number], noise: Noise) -> list[tuple[int, float]]:
+def _noisy(numbers: list[NoisyNumber], noise: Noise) -> list[tuple[int, float]]:
     """Each number with noise, and the scale; those of one scale are drawn together."""
     found: dict[int, tuple[int, float]] = {}
     for kind in dict.fromkeys((number.sensitivity, number.epsilon) for number in numbers):
@@ -215,7 +217,9 @@ def _noisy(numbers: list[Number], noise: Noise) -> list[tuple[int, float]]:
     return [found[i] for i in range(len(numbers))]
 
 
-def _answer(one: Asked, noisy: Iterator[tuple[int, float]], stated: Mapping[str, Grid], beta: float) -> Answer:
+def _answer(
+    one: StatisticRequest, noisy: Iterator[tuple[int, float]], stated: Mapping[str, NumberGrid], beta: float
+) -> Answer:
     value, scale = next(noisy)
     off = half_width(scale, beta if one.kind != "mean" else beta / 2)
     if one.kind == "count" or one.column is None:

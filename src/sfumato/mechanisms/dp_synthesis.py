@@ -28,13 +28,13 @@ from ..core.noun import dataclass
 from ..core.randomness import Chance
 from ..core.release import Release
 from ..core.roles import Roles
-from ..core.stated_reading import Reading
+from ..core.stated_reading import StatedReading
 from ..core.table import Table
 from .differential_privacy.budget import Budget
 from .differential_privacy.noise import Noise
 from .differential_privacy.private_release import AS_STATED, BUDGET, DOMAINS, EPSILON, OUTSIDE, PROMISED, Private
 from .microdata.numeric_columns import names_in
-from .parameters.stated_domains import Domain, Outside, cells, entries
+from .parameters.stated_domains import Outside, StatedDomain, cells, entries
 
 Pair = tuple[int, int]
 MOST_ROWS = 100_000_000
@@ -133,9 +133,9 @@ class _Measured:
 
     def __init__(
         self,
-        domains: tuple[Domain, ...],
+        domains: tuple[StatedDomain, ...],
         counts: Counts,
-        reading: Reading,
+        reading: StatedReading,
         noise: Noise,
         budget: Budget,
         progress: Progress | None,
@@ -250,7 +250,7 @@ def _pick(weights: FloatArray, row: IntArray, chance: Chance) -> IntArray:
     return picked
 
 
-def _rows(table: Table, domains: tuple[Domain, ...], codes: list[IntArray]) -> Table:
+def _rows(table: Table, domains: tuple[StatedDomain, ...], codes: list[IntArray]) -> Table:
     """The drawn rows as a table, equal ones counted together, columns in the order of the input."""
     key = pack(codes, [len(domain) for domain in domains], len(codes[0]))
     _, first, times = np.unique(key, return_index=True, return_counts=True)

@@ -24,9 +24,9 @@ from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from .parameters.class_requirements import Steered
-from .partition.axes import Axis, axes_of
+from .partition.axes import PartitionAxis, axes_of
 from .partition.class_demands import Demands
-from .partition.clusters import Clusters, Loss, Pool, Ruler
+from .partition.clusters import AxisLoss, Clusters, Loss, Pool
 from .partition.labels import labels_of, recoding_of
 from .partition.parts import Parts, partition
 
@@ -86,8 +86,8 @@ class KMember(Steered):
         axes, code = axes_of(counts, roles, self.ends)
         demands = Demands.of(counts, roles, split, self.promises)
         demands.check_whole(self.card.name)
-        rulers = [Ruler(axis, roles, self.loss) for axis in axes]
-        search = _Search(rulers, code, demands, demands.least_rows())
+        rulers = [AxisLoss(axis, roles, self.loss) for axis in axes]
+        search = _ClusterSearch(rulers, code, demands, demands.least_rows())
         found: list[tuple[IntArray, IntArray, IntArray]] = []
         clusters, blocks = 0, _blocks(axes, code, demands, self.block)
         for i, block in enumerate(blocks):
@@ -102,7 +102,7 @@ class KMember(Steered):
         return self.released(table, roles, recoding, (cut,) if len(blocks) > 1 else ())
 
 
-def _blocks(axes: list[Axis], code: IntArray, demands: Demands, least: int) -> list[IntArray]:
+def _blocks(axes: list[PartitionAxis], code: IntArray, demands: Demands, least: int) -> list[IntArray]:
     """The tuples of each block: parts of at least so many tuples that meet everything as a class each."""
     everything = np.arange(len(demands.n))
     if not least or len(everything) < 2 * least:
@@ -117,10 +117,10 @@ def _blocks(axes: list[Axis], code: IntArray, demands: Demands, least: int) -> l
 
 
 @dataclass(frozen=True, eq=False)
-class _Search:
+class _ClusterSearch:
     """The greedy search within any block of the table's tuples."""
 
-    rulers: list[Ruler]
+    rulers: list[AxisLoss]
     code: IntArray
     demands: Demands
     least: int
@@ -213,7 +213,7 @@ class _Search:
         clusters.put(tuples, n, best)
 
     def settle(
-        self, axes: list[Axis], entry: IntArray, n: IntArray, member: IntArray
+        self, axes: list[PartitionAxis], entry: IntArray, n: IntArray, member: IntArray
     ) -> tuple[Parts, list[list[str | None]]]:
         """The clusters as classes, and what each releases: those that miss a requirement are united with their nearest.
 

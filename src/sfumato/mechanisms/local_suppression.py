@@ -92,8 +92,8 @@ class LocalSuppression(Steered):
         demands.check_whole(self.card.name)
         limit = self.suppression * counts.rows + 1e-9
         refused: Infeasible | None = None
-        for attempt in (_Cells.suppress, _Cells.suppress_all_rows, _Cells.suppress_all_cells):
-            cells = _Cells.of(counts, len(roles.quasi), demands, cost, self.most)
+        for attempt in (_HiddenCells.suppress, _HiddenCells.suppress_all_rows, _HiddenCells.suppress_all_cells):
+            cells = _HiddenCells.of(counts, len(roles.quasi), demands, cost, self.most)
             attempt(cells, limit, progress)
             try:
                 self._check(cells, counts, roles, split, limit)
@@ -104,7 +104,7 @@ class LocalSuppression(Steered):
         assert refused is not None
         raise refused
 
-    def _check(self, cells: _Cells, counts: Counts, roles: Roles, split: tuple[str, ...], limit: float) -> None:
+    def _check(self, cells: _HiddenCells, counts: Counts, roles: Roles, split: tuple[str, ...], limit: float) -> None:
         """Refuse what leaves out too many rows, or whose classes miss something."""
         require = self.promises
         if cells.left_out > limit:
@@ -133,7 +133,7 @@ class LocalSuppression(Steered):
 
 
 @dataclass(eq=False)
-class _Cells:
+class _HiddenCells:
     """`n` rows of tuple `entry`, and which of their cells are `hidden` (columns x entries); those that are `out` have no class.
 
     `code` numbers the values of the cells, and `star[j]` is the number of `*` in column j.
@@ -154,7 +154,7 @@ class _Cells:
         self._least = self.demands.least_rows()
 
     @classmethod
-    def of(cls, counts: Counts, quasi: int, demands: Demands, cost: list[float], most: int | None) -> _Cells:
+    def of(cls, counts: Counts, quasi: int, demands: Demands, cost: list[float], most: int | None) -> _HiddenCells:
         """Nothing hidden, nothing in a class."""
         columns = counts.columns[:quasi]
         star = np.array([len(column) for column in columns])

@@ -27,7 +27,7 @@ from ..core.roles import Roles
 from ..core.table import Table
 from ..metrics.privacy.n_t_closeness import n_t_closeness
 from .parameters.class_requirements import Steered
-from .partition.axes import Axis, axes_of
+from .partition.axes import PartitionAxis, axes_of
 from .partition.class_demands import Demands
 from .partition.labels import labels_of, recoding_of
 from .partition.lineage import Lineage, Near
@@ -101,7 +101,7 @@ class Mondrian(Steered):
 
     def _cut(
         self,
-        axes: list[Axis],
+        axes: list[PartitionAxis],
         code: IntArray,
         demands: Demands,
         lineage: Lineage | None,
@@ -166,7 +166,7 @@ def _failed(lineage: Lineage, parts: Parts, labels: list[list[str | None]], role
     return failed
 
 
-def _loss(axes: list[Axis], code: IntArray, parts: Parts, roles: Roles) -> float:
+def _loss(axes: list[PartitionAxis], code: IntArray, parts: Parts, roles: Roles) -> float:
     """ILoss of parts, by the owner's weights."""
     rows, loss = np.add.reduceat(parts.n, parts.start), 0.0
     for j, axis in enumerate(axes):

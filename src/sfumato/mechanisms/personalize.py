@@ -29,7 +29,7 @@ from ..search.full_domain import optimal_generalization
 from ..search.lattice import Ladder
 from .microdata.rows import Rows
 from .parameters.class_requirements import Steered
-from .partition.axes import Axis
+from .partition.axes import PartitionAxis
 from .partition.class_demands import Demands
 from .partition.guarding_nodes import Guarded, Raised
 from .partition.specialization import specialize
@@ -167,7 +167,7 @@ class Personalize(Steered):
         """The division of quasi-identifiers by the loss that is left with it, sensitive values included."""
         *quasi, sensitive, _ = counts.columns
         axes = [
-            Axis.of(column, exact(np.bincount(codes, weights=counts.n, minlength=len(column))), roles)
+            PartitionAxis.of(column, exact(np.bincount(codes, weights=counts.n, minlength=len(column))), roles)
             for column, codes in zip(quasi, counts.codes, strict=False)
         ]
         code = np.array([axis.code[counts.codes[i]] for i, axis in enumerate(axes)])
@@ -178,7 +178,7 @@ class Personalize(Steered):
             np.bincount(at, weights=counts.n, minlength=len(axis)).astype(np.float64, copy=False)
             for axis, at in zip(axes, code, strict=True)
         ]
-        plan = _Plan(axes, rows, weights, counts.codes[-2], guarded.guard[counts.codes[-1]], guarded, demands)
+        plan = _PersonalPlan(axes, rows, weights, counts.codes[-2], guarded.guard[counts.codes[-1]], guarded, demands)
         whole = np.zeros(len(counts), dtype=np.int64)
         if not plan.judge(np.arange(len(counts)), counts.n, whole, 1)[0][0]:
             raise Infeasible(
@@ -237,10 +237,10 @@ def _settle(
 
 
 @dataclass(eq=False)
-class _Plan:
+class _PersonalPlan:
     """Losses over all rows: what a division saves on its quasi-identifier, and what sensitive values lose in its classes."""
 
-    axes: list[Axis]
+    axes: list[PartitionAxis]
     rows: list[FloatArray]
     weights: list[float]
     value: IntArray
@@ -250,7 +250,7 @@ class _Plan:
     fold: np.ufunc = field(default=np.add)
     lasting: bool = False
 
-    def _open(self, axis: Axis, low: IntArray, high: IntArray) -> FloatArray:
+    def _open(self, axis: PartitionAxis, low: IntArray, high: IntArray) -> FloatArray:
         """ILoss of ranges of codes; a range with the missing value and another is `*`."""
         if axis.levels:
             return axis.spread(low, high)

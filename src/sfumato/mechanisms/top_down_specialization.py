@@ -22,7 +22,7 @@ from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from .parameters.class_requirements import Steered
-from .partition.axes import Axis, axes_of
+from .partition.axes import PartitionAxis, axes_of
 from .partition.class_demands import Demands
 from .partition.labels import recoding_of
 from .partition.specialization import as_parts, specialize
@@ -68,7 +68,9 @@ class TopDownSpecialization(Steered):
         axes, code = axes_of(counts, roles)
         demands = Demands.of(counts, roles, split, self.promises)
         demands.check_whole(self.card.name)
-        cuts, group = specialize(axes, code, counts.n, _Plan.of(axes, code, counts, target, demands), progress=progress)
+        cuts, group = specialize(
+            axes, code, counts.n, _GainPlan.of(axes, code, counts, target, demands), progress=progress
+        )
         parts, labels = as_parts(cuts, code, counts.n, group)
         return self.released(table, roles, recoding_of(parts, labels, counts, roles, divides=False))
 
@@ -91,7 +93,7 @@ class TopDownSpecialization(Steered):
 
 
 @dataclass(eq=False)
-class _Plan:
+class _GainPlan:
     """Score = IG/(PL + 1): the entropy that a division takes from the target, per row that the smallest class loses (eq. 3 f.)."""
 
     tables: list[IntArray]
@@ -102,7 +104,7 @@ class _Plan:
     lasting: bool = False
 
     @classmethod
-    def of(cls, axes: list[Axis], code: IntArray, counts: Counts, target: str, demands: Demands) -> _Plan:
+    def of(cls, axes: list[PartitionAxis], code: IntArray, counts: Counts, target: str, demands: Demands) -> _GainPlan:
         value, values = counts.codes[counts.names.index(target)], len(counts.column(target))
         tables = [
             exact(np.bincount(at * values + value, weights=counts.n, minlength=len(axis) * values)).reshape(-1, values)

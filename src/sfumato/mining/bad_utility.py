@@ -22,7 +22,7 @@ from .folds import Job, Predicted, fuse
 from .good_utility import check_field, shared, whole
 from .miners import FUSION, Miner, Task, chosen
 from .nearness import Ruler, nearer, numeric_distance
-from .outcome import AimOutcome, BadOutcome, Figure
+from .outcome import AimOutcome, BadOutcome, Estimate
 from .rows import Aligned
 from .scenario import Aim, Bad, Scenario
 
@@ -116,7 +116,7 @@ class BadWork:
         folds = self.scenario.folds
         weight = self.weight(aim)
         sums = {
-            name: Figure.total(weight * nearer(distance, released, aim.nearer), self.fold, folds, at_least=0.0)
+            name: Estimate.total(weight * nearer(distance, released, aim.nearer), self.fold, folds, at_least=0.0)
             for name, distance in away.items()
         }
         mean = np.mean([weight * nearer(distance, released, aim.nearer) for distance in away.values()], axis=0)
@@ -125,10 +125,10 @@ class BadWork:
         return AimOutcome(
             aim=aim.name,
             nearer=aim.nearer,
-            average=Figure.total(mean, self.fold, folds, at_least=0.0),
+            average=Estimate.total(mean, self.fold, folds, at_least=0.0),
             worst=sums[worst],
             worst_miner=worst if sums[worst].value > 0 else "none",
-            baseline=Figure.total(naive, self.fold, folds, at_least=0.0),
+            baseline=Estimate.total(naive, self.fold, folds, at_least=0.0),
             told=float(weight[released == 0].sum()),
             total=float(self._everyone(aim).sum()),
             miners=sums,

@@ -16,7 +16,7 @@ from ..metrics.privacy.accuracy_gain import top_share
 from ..metrics.privacy.knowledge_gain import variation
 from .bad_utility import BadWork
 from .folds import Predicted
-from .outcome import Figure, Gains
+from .outcome import Estimate, Gains
 
 
 def gains(work: BadWork, answers: dict[str, Predicted], roles: Roles, sensitive: str) -> Gains:
@@ -44,8 +44,8 @@ def gains(work: BadWork, answers: dict[str, Predicted], roles: Roles, sensitive:
         sensitive=sensitive,
         knowledge=float(plain_k.mean()),
         accuracy=float(plain_a.mean()),
-        knowledge_mined=Figure.mean(mined_k, work.fold, folds),
-        accuracy_mined=Figure.mean(mined_a, work.fold, folds),
+        knowledge_mined=Estimate.mean(mined_k, work.fold, folds),
+        accuracy_mined=Estimate.mean(mined_a, work.fold, folds),
         miner=miner,
     )
 

@@ -22,7 +22,7 @@ from ..core.roles import Roles
 from .features import features, spans
 from .folds import Job, Predicted
 from .miners import FUSION, Miner, Task, chosen
-from .outcome import Figure, GoodOutcome, Group, MinerUtility, decline, sums
+from .outcome import Estimate, GoodOutcome, MinedGroup, MinerUtility, decline, sums
 from .rows import Aligned, Frame
 from .scenario import Good, Scenario
 from .weights import floats
@@ -156,7 +156,7 @@ class GoodWork:
         found = [self._miner(miner, worths, answers, paired, folds) for miner in self.miners]
         decisive = max(found, key=lambda one: -np.inf if np.isnan(one.decline.value) else one.decline.value)
         d = decisive.decline
-        delta = Figure(max(d.value, 0.0), max(d.low, 0.0), max(d.high, 0.0)) if not np.isnan(d.value) else d
+        delta = Estimate(max(d.value, 0.0), max(d.low, 0.0), max(d.high, 0.0)) if not np.isnan(d.value) else d
         notes = []
         if not paired:
             notes.append(
@@ -188,12 +188,12 @@ class GoodWork:
         more = {}
         for way, fold in (("release to original", self.fold), ("original to release", self.released_fold)):
             if (way, miner.name) in worths:
-                more[way.replace(" ", "_")] = Figure.total(worths[way, miner.name], fold, folds)
+                more[way.replace(" ", "_")] = Estimate.total(worths[way, miner.name], fold, folds)
         answer = answers.get(("released", miner.name))
         return MinerUtility(
             miner.name,
-            Figure.total(before, self.fold, folds),
-            Figure.total(after, self.released_fold, folds),
+            Estimate.total(before, self.fold, folds),
+            Estimate.total(after, self.released_fold, folds),
             decline(a, b, paired=paired),
             trained_on=0 if answer is None else answer.trained_on,
             sampled=False if answer is None else answer.sampled,
@@ -219,7 +219,7 @@ class GoodWork:
             return floats(numbers[codes])
         return take(strings([t for t in column.texts if t is not None]), codes)
 
-    def _baseline(self, original: Frame, weight: FloatArray, folds: int) -> Figure:
+    def _baseline(self, original: Frame, weight: FloatArray, folds: int) -> Estimate:
         column, codes = original.columns[self.good.field], original.codes[self.good.field]
         everyone = np.arange(len(original))
         if self.task == "numbers":
@@ -230,9 +230,11 @@ class GoodWork:
             code = int(np.argmax(np.bincount(codes, minlength=len(column))))
             said = self._spelled(np.full(len(original), code), original)
         worth = weight * self.good.error.of(said, self._true(original, everyone), original, everyone)
-        return Figure.total(worth, self.fold, folds)
+        return Estimate.total(worth, self.fold, folds)
 
-    def _groups(self, worths: dict[tuple[str, str], FloatArray], miner: str, weight: FloatArray) -> tuple[Group, ...]:
+    def _groups(
+        self, worths: dict[tuple[str, str], FloatArray], miner: str, weight: FloatArray
+    ) -> tuple[MinedGroup, ...]:
         place, folds, original = self.aligned.place, self.scenario.folds, self.aligned.original
         assert place is not None
         before = worths["original", miner]
@@ -252,7 +254,7 @@ class GoodWork:
                 b = sums(self.fold[here], after[here], folds)
                 name = "(smaller groups)" if g == len(texts) else texts[g] if texts[g] is not None else "(missing)"
                 found.append(
-                    Group(
+                    MinedGroup(
                         column,
                         str(name),
                         int(here.sum()),

@@ -15,7 +15,7 @@ from .folds import Cache, Job, Progress, deal, predict
 from .gains import gains
 from .good_utility import GoodWork
 from .miners import need
-from .outcome import Mined
+from .outcome import MiningOutcome
 from .rows import align
 from .scenario import Scenario
 
@@ -34,7 +34,7 @@ def mine(
     cache: Path | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
-) -> dict[str, Mined]:
+) -> dict[str, MiningOutcome]:
     """What users and adversaries learn from each release; `cache` is a folder for what an interrupted run had done.
 
     Figures are estimates with 95% intervals from the folds; the same seed gives the same figures. Every miner runs on one core,
@@ -89,7 +89,7 @@ def mine(
         if name in good:
             told = {(key[2], key[3]): answer for key, answer in answers.items() if key[:2] == ("good", name)}
             useful = good[name].outcome(told)
-        found[name] = Mined(
+        found[name] = MiningOutcome(
             name=name, rows=len(sides.original), suppressed=sides.suppressed, paired=sides.place is not None,
             folds=scenario.folds, seed=scenario.seed, good=useful, bad=attacked, gains=gained, notes=tuple(notes[name]),
         )  # fmt: skip

@@ -18,7 +18,7 @@ def sums(fold: IntArray, rows: FloatArray, folds: int) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class Figure:
+class Estimate:
     """A number and its 95% interval."""
 
     value: float
@@ -26,26 +26,26 @@ class Figure:
     high: float
 
     @classmethod
-    def total(cls, rows: FloatArray, fold: IntArray, folds: int, *, at_least: float | None = None) -> Figure:
+    def total(cls, rows: FloatArray, fold: IntArray, folds: int, *, at_least: float | None = None) -> Estimate:
         """The sum over rows, its interval from the sums of the folds."""
         per_fold = sums(fold, rows, folds)
         low, high = interval(per_fold)
         return cls(float(rows.sum()), low if at_least is None else max(low, at_least), high)
 
     @classmethod
-    def mean(cls, rows: FloatArray, fold: IntArray, folds: int) -> Figure:
+    def mean(cls, rows: FloatArray, fold: IntArray, folds: int) -> Estimate:
         """The mean over rows, its interval from the means of the folds."""
         per_fold = sums(fold, rows, folds)
         n = np.bincount(fold, minlength=folds)
         low, high = interval(per_fold[n > 0] / n[n > 0], total=False)
         return cls(float(rows.mean()), low, high)
 
-    def scaled(self, factor: float) -> Figure:
+    def scaled(self, factor: float) -> Estimate:
         """The same in another unit."""
-        return Figure(self.value * factor, self.low * factor, self.high * factor)
+        return Estimate(self.value * factor, self.low * factor, self.high * factor)
 
 
-def decline(before: FloatArray, after: FloatArray, *, paired: bool) -> Figure:
+def decline(before: FloatArray, after: FloatArray, *, paired: bool) -> Estimate:
     """`1 - after/before` of sums over folds, negative where the release gains; the interval of a ratio, linearized.
 
     Paired folds hold the same people on both sides, so what is hard about a fold cancels.
@@ -54,7 +54,7 @@ def decline(before: FloatArray, after: FloatArray, *, paired: bool) -> Figure:
 
     whole = float(before.sum())
     if whole <= 0:
-        return Figure(np.nan, np.nan, np.nan)
+        return Estimate(np.nan, np.nan, np.nan)
     ratio = float(after.sum()) / whole
     folds = len(before)
     if paired:
@@ -62,7 +62,7 @@ def decline(before: FloatArray, after: FloatArray, *, paired: bool) -> Figure:
     else:
         spread = float(after.var(ddof=1) + ratio**2 * before.var(ddof=1))
     half = float(t.ppf(0.975, folds - 1) * np.sqrt(folds * spread) / whole)
-    return Figure(1 - ratio, 1 - ratio - half, 1 - ratio + half)
+    return Estimate(1 - ratio, 1 - ratio - half, 1 - ratio + half)
 
 
 @dataclass(frozen=True)
@@ -70,19 +70,19 @@ class MinerUtility:
     """What one miner is worth to a user, before and after."""
 
     miner: str
-    original: Figure
-    released: Figure
-    decline: Figure
+    original: Estimate
+    released: Estimate
+    decline: Estimate
     """1 - released/original; below 0 where the release gains."""
-    release_to_original: Figure | None = None
+    release_to_original: Estimate | None = None
     """Trained on the release, asked of the original rows."""
-    original_to_release: Figure | None = None
+    original_to_release: Estimate | None = None
     trained_on: int = 0
     sampled: bool = False
 
 
 @dataclass(frozen=True)
-class Group:
+class MinedGroup:
     """The people with one value of a column, and what the deciding miner is worth for them, as a mean per unit of weight."""
 
     column: str
@@ -90,7 +90,7 @@ class Group:
     rows: int
     original: float
     released: float
-    decline: Figure
+    decline: Estimate
 
 
 @dataclass(frozen=True)
@@ -100,14 +100,14 @@ class GoodOutcome:
     field: str
     task: str
     miners: tuple[MinerUtility, ...]
-    delta: Figure
+    delta: Estimate
     """The largest decline, 0 if no miner loses."""
     decided_by: str
-    baseline: Figure
+    baseline: Estimate
     """A user who never saw a release and says the same of everybody."""
     total: float
     """The utility of being right about everybody; a figure divided by it is a share."""
-    groups: tuple[Group, ...] = ()
+    groups: tuple[MinedGroup, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -117,19 +117,19 @@ class AimOutcome:
 
     aim: str
     nearer: float
-    average: Figure
-    worst: Figure
+    average: Estimate
+    worst: Estimate
     worst_miner: str
-    baseline: Figure
+    baseline: Estimate
     """An adversary who never saw the release and says one thing of everybody, the best there is."""
     told: float
     """The weight of the people whose value the release itself tells exactly: nothing can be nearer."""
     total: float
     """The weight of all people."""
-    miners: Mapping[str, Figure] = dataclasses.field(default_factory=dict)
+    miners: Mapping[str, Estimate] = dataclasses.field(default_factory=dict)
 
     @property
-    def share(self) -> Figure:
+    def share(self) -> Estimate:
         """The worst miner's successes as a share of all weight."""
         return self.worst.scaled(1 / self.total if self.total else 0.0)
 
@@ -157,13 +157,13 @@ class Gains:
     sensitive: str
     knowledge: float
     accuracy: float
-    knowledge_mined: Figure
-    accuracy_mined: Figure
+    knowledge_mined: Estimate
+    accuracy_mined: Estimate
     miner: str
 
 
 @dataclass(frozen=True)
-class Mined:
+class MiningOutcome:
     """All that was asked of one release."""
 
     name: str

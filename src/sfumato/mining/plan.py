@@ -14,22 +14,22 @@ from ..core.roles import Roles
 from ..core.table import Table
 from .folds import Progress
 from .mine import mine
-from .outcome import Mined
-from .scenario import Candidate, Plan, read
+from .outcome import MiningOutcome
+from .scenario import MiningCandidate, MiningPlan, read
 
 Made = Callable[[Table, Roles, np.random.Generator, Any], Release]
 
 
 def mine_file(
     path: Path, *, cache: Path | None = None, workers: int | None = None, progress: Progress | None = None
-) -> dict[str, Mined]:
+) -> dict[str, MiningOutcome]:
     """Read a scenario file and carry it out."""
     return carry_out(read(Path(path)), cache=cache, workers=workers, progress=progress)
 
 
 def carry_out(
-    plan: Plan, *, cache: Path | None = None, workers: int | None = None, progress: Progress | None = None
-) -> dict[str, Mined]:
+    plan: MiningPlan, *, cache: Path | None = None, workers: int | None = None, progress: Progress | None = None
+) -> dict[str, MiningOutcome]:
     """Every candidate of the plan, mined. Mechanisms draw from the scenario's seed, so that a run can be repeated."""
     from ..engines import read as open_table
 
@@ -48,7 +48,7 @@ def carry_out(
     return mine(releases, roles, plan.scenario, cache=cache, workers=workers, progress=later)
 
 
-def release_of(candidate: Candidate, table: Table, roles: Roles, plan: Plan) -> Release:
+def release_of(candidate: MiningCandidate, table: Table, roles: Roles, plan: MiningPlan) -> Release:
     """A candidate as a release."""
     from ..engines import read as open_table
     from ..engines.local_spelling import alike

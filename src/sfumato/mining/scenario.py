@@ -123,7 +123,7 @@ class Scenario:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Candidate:
+class MiningCandidate:
     """A release to be mined: a mechanism of ours with its parameters, or a file."""
 
     name: str
@@ -136,12 +136,12 @@ class Candidate:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class MiningPlan:
     """A scenario file, read."""
 
     table: Path
     roles: Path
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[MiningCandidate, ...]
     scenario: Scenario
     reading: Mapping[str, Any] = field(default_factory=dict)
 
@@ -149,7 +149,7 @@ class Plan:
 _READING = ("delimiter", "quote", "encoding", "header", "missing", "dates", "decimal", "sheet", "query")
 
 
-def read(path: Path) -> Plan:
+def read(path: Path) -> MiningPlan:
     """A scenario file; what is wrong in it is said with its place."""
     content = opened(path, "scenario file")
     known = {"table", "roles", "candidate", "good", "bad", "folds", "seed", "rows", *_READING}
@@ -169,7 +169,7 @@ def read(path: Path) -> Plan:
             raise InputError(f"{path}: {name} must be a whole number.")
     with _in(str(path)):
         scenario = Scenario(good=_good(content.get("good"), path), bad=_bad(content.get("bad"), path), **more)
-    return Plan(
+    return MiningPlan(
         table=path.parent / content["table"],
         roles=path.parent / content["roles"],
         candidates=candidates,
@@ -193,7 +193,7 @@ def _only(given: Mapping[str, Any], known: set[str], where: str) -> None:
             raise InputError(f"{where}: {name!r} is not known there; known are {', '.join(sorted(known))}.")
 
 
-def _candidate(entry: Any, path: Path, number: int) -> Candidate:
+def _candidate(entry: Any, path: Path, number: int) -> MiningCandidate:
     where = f"{path}, candidate {number}"
     if not isinstance(entry, dict):
         raise InputError(f"{where}: write [[candidate]] with mechanism = ... or file = ....")
@@ -213,12 +213,12 @@ def _candidate(entry: Any, path: Path, number: int) -> Candidate:
         if pair not in ("position", "none") and not pair.startswith("key:"):
             raise InputError(f"{where}: pair is position, none or key:COLUMN.")
         perturbed = frozenset(_texts(entry.get("perturbed", ()), f"{where}: perturbed"))
-        return Candidate(name=entry.get("name", file.name), file=file, pair=pair, perturbed=perturbed)
+        return MiningCandidate(name=entry.get("name", file.name), file=file, pair=pair, perturbed=perturbed)
     settings = entry.get("set", {})
     if not isinstance(settings, dict):
         raise InputError(f"{where}: set is a table such as {{ k = 10 }}.")
     spelled = "".join(f" {key}={value}" for key, value in settings.items())
-    return Candidate(
+    return MiningCandidate(
         name=entry.get("name", f"{entry['mechanism']}{spelled}"),
         mechanism=entry["mechanism"],
         parameters=settings,

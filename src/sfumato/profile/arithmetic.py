@@ -14,7 +14,7 @@ import numpy as np
 from ..core.column import FloatArray, IntArray
 from ..core.noun import dataclass
 from ..core.sizes import LARGEST
-from .column_views import View
+from .column_views import ColumnView
 from .relations import Arithmetic
 
 SCREENED = 32
@@ -31,7 +31,7 @@ _SPREAD = 8
 class Numbers:
     """A view over rows, and whether its column is free."""
 
-    view: View
+    view: ColumnView
     rows: FloatArray
     free: bool
 
@@ -43,7 +43,7 @@ class Numbers:
         return float(high - low) / self.view.unit if self.view.unit else float("inf")
 
 
-def numbers_of(view: View, codes: IntArray, *, free: bool) -> Numbers:
+def numbers_of(view: ColumnView, codes: IntArray, *, free: bool) -> Numbers:
     """A view over rows of these codes; numbers that no sum or product can be taken of count as missing."""
     rows = view.numbers[codes]
     return Numbers(view, np.where(np.abs(rows) <= LARGEST, rows, np.nan), free)

@@ -22,7 +22,7 @@ _DIGITS = (2, 4)  # a year, with or without its century
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class ColumnView:
     """A number for every distinct value of a column; NaN where it has none (missing, or no digits there)."""
 
     column: str
@@ -35,16 +35,16 @@ class View:
     """Whether it is a part of the value only, a year or some digits: an age may then be a year off."""
 
 
-def views(column: Column, *, parts: bool = True) -> list[View]:
+def views(column: Column, *, parts: bool = True) -> list[ColumnView]:
     """The numbers in a column, the most direct first; none for texts without digits at fixed places."""
     name = column.name
     if column.numbers is not None:
         with np.errstate(invalid="ignore"):
             numbers = np.where(np.abs(column.numbers) <= _LARGEST, column.numbers, np.nan)
-        found = [View(name, numbers, repr(name), _unit(numbers))]
+        found = [ColumnView(name, numbers, repr(name), _unit(numbers))]
     elif column.dates:
         days, years = _calendar(column)
-        found = [View(name, days, repr(name), 1.0), View(name, years, f"the year of {name!r}", 1.0, True)]
+        found = [ColumnView(name, days, repr(name), 1.0), ColumnView(name, years, f"the year of {name!r}", 1.0, True)]
     else:
         found = []
     return found + _digits(column) if parts and not column.dates else found
@@ -74,7 +74,7 @@ def _calendar(column: Column) -> tuple[FloatArray, FloatArray]:
     return np.append(days, missing), np.append(year, missing)
 
 
-def _digits(column: Column) -> list[View]:
+def _digits(column: Column) -> list[ColumnView]:
     """Two or four digits at each place of codes of one length: a birth year in a case number."""
     values = column.values
     if pa.types.is_floating(values.type) or pa.types.is_boolean(values.type) or len(values) < 2:
@@ -97,5 +97,5 @@ def _digits(column: Column) -> list[View]:
             if column.has_missing:
                 numbers = np.append(numbers, np.nan)
             words = f"places {start + 1} to {start + width} of {column.name!r}"
-            found.append(View(column.name, numbers, words, 1.0, True))
+            found.append(ColumnView(column.name, numbers, words, 1.0, True))
     return found

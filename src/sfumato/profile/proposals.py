@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core.roles import Roles, spell_key, spell_toml
 from ..core.sizes import LARGEST
-from .suggestions import Seen
+from .suggestions import ProfiledColumn
 
 _SAID = (
     "For mechanisms with differential privacy alone (dp_... and local_noise), which learn nothing from the rows. What follows was read",
@@ -23,7 +23,7 @@ _SAID = (
 )
 
 
-def proposals(seen: Sequence[Seen], roles: Roles, written: Mapping[str, Any]) -> str:
+def proposals(seen: Sequence[ProfiledColumn], roles: Roles, written: Mapping[str, Any]) -> str:
     """The comments, to stand behind the roles."""
     lines = [*_SAID, "[reading]", *(f"{key} = {spell_toml(value)}" for key, value in written.items()), "", "[domains]"]
     there = (*roles.quasi, *roles.sensitive, *roles.insensitive)
@@ -33,7 +33,7 @@ def proposals(seen: Sequence[Seen], roles: Roles, written: Mapping[str, Any]) ->
     return "\n".join(["", *(f"# {line}".rstrip() for line in lines), ""])
 
 
-def _domain(seen: Seen) -> str:
+def _domain(seen: ProfiledColumn) -> str:
     """A range for numbers; of other columns only that their values are to be stated."""
     key, numbers = spell_key(seen.name), seen.column.numbers
     known = numbers[np.isfinite(numbers)] if numbers is not None else np.zeros(0)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ..core.column import Column, FloatArray, IntArray
 from ..core.counts import Counts, pack
 from ..core.noun import dataclass
-from .column_views import View, views
+from .column_views import ColumnView, views
 
 ENOUGH = 0.95
 """The share of rows in which a relation must hold to be one."""
@@ -174,7 +174,7 @@ class Map(Relation):
 class Arithmetic(Relation):
     """`sum of signs * views` is constant, up to `slack`; one factor is free where there are two views."""
 
-    terms: tuple[tuple[View, float], ...] = ()
+    terms: tuple[tuple[ColumnView, float], ...] = ()
     constant: float = 0.0
     slack: float = 0.0
 
@@ -321,7 +321,7 @@ def _list(names: Sequence[str]) -> str:
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
 
 
-def _sum(terms: Sequence[tuple[View, float]]) -> str:
+def _sum(terms: Sequence[tuple[ColumnView, float]]) -> str:
     """`'fee' - 'tax'`, or a multiple of one."""
     ordered = sorted(terms, key=lambda term: -term[1])  # what is added before what is taken away
     text = ""

@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from ..core.table import Table
 from .free_columns import Finding
 from .free_release import free_of_table
-from .suggestions import Seen, Suggestion, roles
+from .suggestions import ProfiledColumn, Suggestion, roles
 
 
 def settle(
-    table: Table, seen: Sequence[Seen], found: Mapping[str, Suggestion], *, quasi_named: bool = False
+    table: Table, seen: Sequence[ProfiledColumn], found: Mapping[str, Suggestion], *, quasi_named: bool = False
 ) -> dict[str, Suggestion]:
     """The suggestions, with another role for each column that would be refused as a free one.
 
@@ -34,7 +34,7 @@ def settle(
             settled[column.name] = Suggestion("quasi" if known else "identifiers", _reason(finding, known))
 
 
-def _known(seen: Seen, suggestion: Suggestion, finding: Finding) -> bool:
+def _known(seen: ProfiledColumn, suggestion: Suggestion, finding: Finding) -> bool:
     """Whether an outsider may know a column, so that it can go out coarsened: amounts and dates, and what is not sensitive."""
     if finding.kind == "order" or finding.role == "identifier":
         return seen.guess.kind == "date" and finding.role != "identifier"

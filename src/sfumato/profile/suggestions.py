@@ -24,7 +24,7 @@ _TELLING = 0.3
 
 
 @dataclass(frozen=True)
-class Seen:
+class ProfiledColumn:
     """A column as it was looked at: `column` has its distinct values, or those of a sample."""
 
     name: str
@@ -53,7 +53,7 @@ class Suggestion:
     reason: str
 
 
-def suggest(seen: Sequence[Seen], quasi: Sequence[str] | None = None) -> dict[str, Suggestion]:
+def suggest(seen: Sequence[ProfiledColumn], quasi: Sequence[str] | None = None) -> dict[str, Suggestion]:
     """A suggestion for each column; `quasi` is the owner's word on which ones are the quasi-identifiers."""
     found = {column.name: _suggest(column) for column in seen}
     repeated = [column for column in seen if found[column.name].role == "person"]
@@ -84,7 +84,7 @@ def named(roles: Roles | None) -> dict[str, Suggestion]:
     return {name: Suggestion(role, "your roles file says so") for role, names in by_role.items() for name in names}
 
 
-def _suggest(seen: Seen) -> Suggestion:
+def _suggest(seen: ProfiledColumn) -> Suggestion:
     """The name before the values: a column that tells nobody apart can still name people, or tell of all at once."""
     kind, concept = seen.guess.kind, words.concept(seen.name)
     if kind == "text":
@@ -120,22 +120,22 @@ def _suggest(seen: Seen) -> Suggestion:
     return Suggestion("quasi", why(seen.name, kind))
 
 
-def telling(seen: Seen) -> bool:
+def telling(seen: ProfiledColumn) -> bool:
     """Whether a column has so many values that it tells rows apart by itself: it is never called insensitive."""
     return seen.rows >= _ENOUGH and seen.share >= _TELLING
 
 
-def _many(seen: Seen) -> str:
+def _many(seen: ProfiledColumn) -> str:
     return f"it has {seen.distinct:,} different values in {seen.rows - seen.missing:,} rows"
 
 
-def _timed(seen: Seen) -> bool:
+def _timed(seen: ProfiledColumn) -> bool:
     """Whether dates come with a time of day."""
     texts = [text for text in seen.column.texts[:1000] if text is not None]
     return bool(texts) and sum(":" in text for text in texts) > 0.5 * len(texts)
 
 
-def _left_over(seen: Seen) -> Suggestion:
+def _left_over(seen: ProfiledColumn) -> Suggestion:
     """A column that the owner does not count among the quasi-identifiers; one that tells rows apart stays in the house all the same."""
     words = "not among the quasi-identifiers that the owner named"
     if telling(seen):
@@ -153,7 +153,7 @@ def why(name: str, kind: str) -> str:
     return words.EVENT.why if kind == "date" else "nothing says that others cannot know it, so assume that they do"
 
 
-def roles(seen: Sequence[Seen], found: Mapping[str, Suggestion]) -> Roles:
+def roles(seen: Sequence[ProfiledColumn], found: Mapping[str, Suggestion]) -> Roles:
     """The suggestions as roles, with hierarchies for the quasi-identifiers and orders that were recognised."""
     named: dict[Role, tuple[str, ...]] = {}
     for c in seen:
@@ -176,7 +176,7 @@ def roles(seen: Sequence[Seen], found: Mapping[str, Suggestion]) -> Roles:
     )
 
 
-def hierarchy(seen: Seen) -> dict[str, Any]:
+def hierarchy(seen: ProfiledColumn) -> dict[str, Any]:
     """A rule that builds on the column as it is."""
     kind, column = seen.guess.kind, seen.column
     if kind == "date" and not column.dates:
@@ -186,7 +186,7 @@ def hierarchy(seen: Seen) -> dict[str, Any]:
     return ladders.suggest(column, kind)
 
 
-def notes(seen: Sequence[Seen], found: Mapping[str, Suggestion]) -> list[str]:
+def notes(seen: Sequence[ProfiledColumn], found: Mapping[str, Suggestion]) -> list[str]:
     """What the owner should know beyond the columns' own reasons."""
     said = []
     if not any(suggestion.role == "sensitive" for suggestion in found.values()):

@@ -26,7 +26,7 @@ from .kinds import Kind, kind, sample_counts
 from .name_lexicon import Role
 from .proposals import proposals
 from .role_settlement import settle
-from .suggestions import Seen
+from .suggestions import ProfiledColumn
 from .uniqueness import Addition, Combination, uniqueness
 
 VALUES = 100_000  # distinct values of one column that are looked at one by one; beyond it, a sample is
@@ -144,7 +144,7 @@ def profile(table: Table, *, most: int = 3, quasi: Sequence[str] | None = None, 
         sample = head.get(name, [])
         guess = kind(name, counts, sample, distinct, missing, rows)
         column = (counts if counts is not None else sample_counts(name, sample)).columns[0]
-        seen.append(Seen(name, guess, column, distinct if counts is None else len(counts), missing, rows))
+        seen.append(ProfiledColumn(name, guess, column, distinct if counts is None else len(counts), missing, rows))
     looks = suggestions.suggest(seen, quasi) | suggestions.named(roles)
     found = settle(table, seen, looks, quasi_named=quasi is not None) if roles is None else looks
     suggested = suggestions.roles(seen, found)

@@ -11,10 +11,10 @@ from ..study.study import Result
 from . import figures, shared_sections
 from .document import (
     Block,
-    Column,
     Figure,
     Fold,
     Grid,
+    GridColumn,
     Heading,
     Mark,
     Paragraph,
@@ -130,12 +130,12 @@ def why_not_others(result: Result) -> Iterator[Block]:
             ]
             for each in result.dominance
         ]
-        head: list[Column | str] = [
+        head: list[GridColumn | str] = [
             "candidate",
             "is beaten by",
-            Column(f"{study.risk} better by", "right"),
-            Column(f"{study.utility} better by", "right"),
-            Column("of the frontier beat it", "right"),
+            GridColumn(f"{study.risk} better by", "right"),
+            GridColumn(f"{study.utility} better by", "right"),
+            GridColumn("of the frontier beat it", "right"),
         ]
         yield Grid(head, rows, "Who dominates whom, and by how much.")
     else:
@@ -154,9 +154,9 @@ def why_not_others(result: Result) -> Iterator[Block]:
         ]
         head = [
             "by",
-            Column("rank", "right"),
+            GridColumn("rank", "right"),
             "on both axes",
-            Column("agreement", "right", "Kendall, -1 to 1"),
+            GridColumn("agreement", "right", "Kendall, -1 to 1"),
             "first by it",
         ]
         yield Grid(

@@ -96,7 +96,7 @@ class Bullets:
 
 
 @dataclass(frozen=True)
-class Column:
+class GridColumn:
     """A column of a table; `below` stands under its name."""
 
     name: str
@@ -109,15 +109,15 @@ class Column:
 class Grid:
     """A table with a caption; `chosen` is the row to be marked, by a sign and by colour."""
 
-    columns: Sequence[Column | str]
+    columns: Sequence[GridColumn | str]
     rows: Sequence[Sequence[Text]]
     caption: str = ""
     chosen: int | None = None
 
     @property
-    def head(self) -> list[Column]:
+    def head(self) -> list[GridColumn]:
         """Its columns."""
-        return [Column(c) if isinstance(c, str) else c for c in self.columns]
+        return [GridColumn(c) if isinstance(c, str) else c for c in self.columns]
 
 
 @dataclass(frozen=True)

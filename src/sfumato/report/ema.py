@@ -16,9 +16,9 @@ from .document import (
     Block,
     Bullets,
     Callout,
-    Column,
     Document,
     Grid,
+    GridColumn,
     Heading,
     Mark,
     Paragraph,
@@ -117,12 +117,12 @@ def _identifiers(found: Mapping[str, Any]) -> Iterator[Block]:
         for each in columns["each"]
         if each["role"] == "quasi"
     ]
-    yield Grid(["column", "technique", Column("loss", "right", "ILoss, 0 to 1")], lines)
+    yield Grid(["column", "technique", GridColumn("loss", "right", "ILoss, 0 to 1")], lines)
     if found["questions"]:
         asked: list[list[Text]] = [
             [code(q["column"]), q["replicable"], q["distinguishable"], q["knowable"]] for q in found["questions"]
         ]
-        head: list[Column | str] = ["column", "replicable?", "distinguishable?", "knowable?"]
+        head: list[GridColumn | str] = ["column", "replicable?", "distinguishable?", "knowable?"]
         yield Grid(
             head,
             asked,
@@ -162,10 +162,10 @@ def _risk(result: Result, chosen: int, found: Mapping[str, Any]) -> Iterator[Blo
                 ]
             )
     if rows:
-        head: list[Column | str] = [
+        head: list[GridColumn | str] = [
             "adversary",
             "would have to know",
-            Column("residual risk", "right"),
+            GridColumn("residual risk", "right"),
             "in words",
             "how sure",
         ]
@@ -211,7 +211,7 @@ def _utility(result: Result, chosen: int, release: Mapping[str, Any]) -> Iterato
         for name, (metric, score) in scores.items()
     ]
     if rows:
-        yield Grid(["measure", Column("value", "right"), "in words", "how sure"], rows)
+        yield Grid(["measure", GridColumn("value", "right"), "in words", "how sure"], rows)
     columns = release["columns"]
     kept = [] if "unavailable" in columns else [e["name"] for e in columns["each"] if e["how"] == "unchanged"]
     if kept:

@@ -23,9 +23,9 @@ from . import glossary, shared_sections
 from .document import (
     Block,
     Bullets,
-    Column,
     Document,
     Grid,
+    GridColumn,
     Heading,
     Mark,
     Paragraph,
@@ -189,7 +189,10 @@ def _utility(result: Result, chosen: int, release: Mapping[str, Any]) -> Iterato
         [code(each["name"]), _rounded(each["loss"])] for each in columns["each"] if each["loss"] is not None
     ]
     if rows:
-        head: list[Column | str] = ["column", Column("of its possible values are left open on average", "right")]
+        head: list[GridColumn | str] = [
+            "column",
+            GridColumn("of its possible values are left open on average", "right"),
+        ]
         yield Grid(head, rows, "0% is as precise as it was; near 100% says nothing.")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core.metric import Metric
 from ..inspect.exposure import Exposure
-from ..search.frontier import Axis, Frontier, Node
+from ..search.frontier import Frontier, FrontierAxis, Node
 from ..study.study import Result
 
 # Shape, fill and legend carry what colour carries, so that no one needs to see colour.
@@ -214,7 +214,7 @@ def _drawable(*values: float) -> bool:
     return all(map(math.isfinite, values))
 
 
-def _axis(axis: Axis) -> str:
+def _axis(axis: FrontierAxis) -> str:
     return f"{axis.title} ({'; '.join(filter(None, (axis.unit, axis.better + ' is better')))})"
 
 

@@ -10,10 +10,10 @@ from ..study.findings import MASK
 from . import figures, shared_sections
 from .document import (
     Block,
-    Column,
     Figure,
     Fold,
     Grid,
+    GridColumn,
     Heading,
     Paragraph,
     Row,
@@ -58,12 +58,12 @@ def riskiest(found: Mapping[str, Any], reveal: bool) -> Iterator[Block]:
                     spell(each["distinction"]),
                 ]
             )
-        head: list[Column | str] = [
-            Column("columns known", "right"),
+        head: list[GridColumn | str] = [
+            GridColumn("columns known", "right"),
             "the worst set",
-            Column("rows alone", "right"),
-            Column("smallest class", "right"),
-            Column("mean risk", "right"),
+            GridColumn("rows alone", "right"),
+            GridColumn("smallest class", "right"),
+            GridColumn("mean risk", "right"),
         ]
         yield Grid(head, rows, "Of every number of columns the set on which most rows are alone.")
     if found["checks"]:
@@ -81,11 +81,11 @@ def riskiest(found: Mapping[str, Any], reveal: bool) -> Iterator[Block]:
         lines.append([str(n + 1), values, spell(each["rows"]), spell(each["ways"]), spell(each["score"])])
     yield Heading("The ten riskiest combinations" if len(lines) == 10 else "The riskiest combinations", 3)
     head = [
-        Column("", "right"),
+        GridColumn("", "right"),
         "the fewest columns on which it is alone" if scored else "the rarest combinations of all quasi-identifiers",
-        Column("rows", "right"),
-        Column("ways", "right", "minimal uniques"),
-        Column("score", "right", "SUDA"),
+        GridColumn("rows", "right"),
+        GridColumn("ways", "right", "minimal uniques"),
+        GridColumn("score", "right", "SUDA"),
     ]
     caption = (
         f"Records by how few columns, up to {most['largest']}, and in how many ways they stand out (Elliot, Manning, Ford 2002)."
@@ -109,11 +109,11 @@ def _checked(checks: Sequence[Mapping[str, Any]]) -> Fold:
         ]
         for each in checks
     ]
-    head: list[Column | str] = [
-        Column("columns", "right"),
-        Column("at least", "right", "rows"),
-        Column("sets with a rarer combination", "right"),
-        Column("rows on the worst", "right"),
+    head: list[GridColumn | str] = [
+        GridColumn("columns", "right"),
+        GridColumn("at least", "right", "rows"),
+        GridColumn("sets with a rarer combination", "right"),
+        GridColumn("rows on the worst", "right"),
         "the worst set",
     ]
     return Fold("Combinations against least frequencies, as statistics offices check them", [Grid(head, rows)])
@@ -143,7 +143,7 @@ def exposed(found: Mapping[str, Any]) -> Iterator[Block]:
             numbers: list[list[Text]] = [
                 [spell(b["from"]), spell(b["to"]), spell(b["rows"]), spell(b["classes"])] for b in bins
             ]
-            head: list[Column | str] = [Column(name, "right") for name in ("from", "to", "rows", "classes")]
+            head: list[GridColumn | str] = [GridColumn(name, "right") for name in ("from", "to", "rows", "classes")]
             drawn.append(
                 Figure(
                     f"{measure}-{n}",
@@ -165,11 +165,11 @@ def exposed(found: Mapping[str, Any]) -> Iterator[Block]:
             for row in each.worst
         ]
         head = [
-            Column("class"),
-            Column("rows", "right"),
-            Column("different values", "right"),
-            Column("distribution leakage", "right"),
-            Column("entropy leakage", "right", "bits"),
+            GridColumn("class"),
+            GridColumn("rows", "right"),
+            GridColumn("different values", "right"),
+            GridColumn("distribution leakage", "right"),
+            GridColumn("entropy leakage", "right", "bits"),
         ]
         yield Grid(head, rows)
         yield Paragraph(
@@ -201,11 +201,11 @@ def attacks(found: Mapping[str, Any]) -> Iterator[Block]:
                 attack["exactness"],
             ]
         )
-    head: list[Column | str] = [
+    head: list[GridColumn | str] = [
         "an intruder who knows",
-        Column("found without doubt", "right"),
+        GridColumn("found without doubt", "right"),
         "right by guessing, with 95% interval",
-        Column("baseline", "right"),
+        GridColumn("baseline", "right"),
         "how sure",
     ]
     yield Grid(head, rows, "Record linkage: everybody in the original is looked up in the release.")
@@ -247,17 +247,17 @@ def groups(found: Mapping[str, Any]) -> Iterator[Block]:
                     *([_mined(each["mined"])] if groups.get("field") else []),
                 ]
             )
-        head: list[Column | str] = [
+        head: list[GridColumn | str] = [
             "group",
-            Column("people", "right"),
-            Column("suppressed", "right"),
-            Column("loss", "right"),
-            Column("above everybody's", "right"),
+            GridColumn("people", "right"),
+            GridColumn("suppressed", "right"),
+            GridColumn("loss", "right"),
+            GridColumn("above everybody's", "right"),
             "for so few",
-            Column("mean risk", "right"),
+            GridColumn("mean risk", "right"),
         ]
         if groups.get("field"):
-            head.append(Column("mined worse by", "right"))
+            head.append(GridColumn("mined worse by", "right"))
         yield Grid(head, rows, "The groups that lose most.")
         if groups.get("field"):
             yield Paragraph(

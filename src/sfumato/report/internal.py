@@ -22,10 +22,10 @@ from .document import (
     Bullets,
     Callout,
     Code,
-    Column,
     Document,
     Fold,
     Grid,
+    GridColumn,
     Heading,
     Mark,
     Paragraph,
@@ -113,7 +113,7 @@ def _gives_away(result: Result) -> Iterator[Block]:
             row: list[Text] = [code(name), value, metric.sentence(score.value)]
             row += [metric.card.knows] if private else []
             rows.append([*row, shared_sections.sure(score)])
-        head: list[Column | str] = ["measure", Column("value", "right"), "in words"]
+        head: list[GridColumn | str] = ["measure", GridColumn("value", "right"), "in words"]
         head += ["an adversary would have to know"] if private else []
         yield Heading(title, 3)
         yield Grid([*head, "how sure"], rows)

@@ -19,9 +19,9 @@ from .document import (
     Block,
     Bullets,
     Callout,
-    Column,
     Document,
     Grid,
+    GridColumn,
     Heading,
     Mark,
     Paragraph,
@@ -123,15 +123,15 @@ def _linked(release: Mapping[str, Any]) -> Iterator[Block]:
                 percent(attack["baseline"]["value"]),
             ]
         )
-    head: list[Column | str] = [
+    head: list[GridColumn | str] = [
         "knew",
-        Column("looked up", "right"),
-        Column("found without doubt", "right"),
-        Column("found the wrong row", "right"),
-        Column("fewest candidates", "right"),
-        Column("median", "right"),
-        Column("right by guessing", "left", "95% interval"),
-        Column("baseline", "right", "without the release"),
+        GridColumn("looked up", "right"),
+        GridColumn("found without doubt", "right"),
+        GridColumn("found the wrong row", "right"),
+        GridColumn("fewest candidates", "right"),
+        GridColumn("median", "right"),
+        GridColumn("right by guessing", "left", "95% interval"),
+        GridColumn("baseline", "right", "without the release"),
     ]
     yield Grid(head, rows, "Everybody in the original was looked up in the release, by fewer and by more columns.")
     played = [attack for attack in release["linkage"] if "unavailable" not in attack]

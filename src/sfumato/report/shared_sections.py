@@ -17,8 +17,8 @@ from .document import (
     Block,
     Bullets,
     Callout,
-    Column,
     Grid,
+    GridColumn,
     Mark,
     Paragraph,
     Text,
@@ -85,10 +85,10 @@ def limits(result: Result) -> list[Block]:
             k = "–" if limit.k is None else str(limit.k)
             risk = "–" if limit.k is None else f"{1 / limit.k:.3g}"
             rows.append([code(limit.text), k, risk, limit.sentence, limit.source])
-        columns: list[Column | str] = [
+        columns: list[GridColumn | str] = [
             "limit",
-            Column("k it fixes", "right"),
-            Column("risk that implies", "right"),
+            GridColumn("k it fixes", "right"),
+            GridColumn("risk that implies", "right"),
             "in words",
             "source",
         ]
@@ -150,7 +150,13 @@ def verdicts(result: Result) -> list[Block]:
         )
     for text, why in point.unknown.items():
         rows.append([code(text), verdict(False, "unknown"), "–", why, "–"])
-    columns: list[Column | str] = ["requirement", "verdict", Column("measured", "right"), "in words", "how sure"]
+    columns: list[GridColumn | str] = [
+        "requirement",
+        "verdict",
+        GridColumn("measured", "right"),
+        "in words",
+        "how sure",
+    ]
     return [Grid(columns, rows, f"What is required, and what {point.candidate.outward} reaches.")]
 
 
@@ -178,7 +184,7 @@ def compared(before: Mapping[str, Any], after: Mapping[str, Any] | None, *, smal
             )
     blocks: list[Block] = [
         Grid(
-            ["", Column("before", "right"), Column("after", "right")],
+            ["", GridColumn("before", "right"), GridColumn("after", "right")],
             rows,
             "All quasi-identifiers together, in the table as it is and in the recommended release.",
         )
@@ -231,7 +237,7 @@ def column_grid(found: Mapping[str, Any]) -> Block:
         [code(each["name"]), ROLES[each["role"]], technique(each), "–" if each["loss"] is None else spell(each["loss"])]
         for each in found["each"]
     ]
-    head: list[Column | str] = ["column", "role", "what became of it", Column("loss", "right", "ILoss, 0 to 1")]
+    head: list[GridColumn | str] = ["column", "role", "what became of it", GridColumn("loss", "right", "ILoss, 0 to 1")]
     return Grid(
         head, rows, "Loss is the share of its possible values that a released value leaves open besides the true one."
     )
@@ -301,11 +307,11 @@ def wp29_grid(release: Mapping[str, Any]) -> list[Block]:
         other = None if other is None or "unavailable" in other else other
         both = "–" if other is None else f"{rate(other['success'])} and {rate(other['control'])}"
         rows.append([attack_title(name), rate(attack["success"]), rate(attack["baseline"]), both, above(attack, other)])
-    head: list[Column | str] = [
+    head: list[GridColumn | str] = [
         "test",
-        Column("works on", "left", "with 95% interval"),
-        Column("baseline", "left", "never saw the release"),
-        Column("inside and outside", "left", "made again without half"),
+        GridColumn("works on", "left", "with 95% interval"),
+        GridColumn("baseline", "left", "never saw the release"),
+        GridColumn("inside and outside", "left", "made again without half"),
         "the release adds to it",
     ]
     blocks: list[Block] = [Grid(head, rows, "WP29's three tests on the release.")]
@@ -367,7 +373,7 @@ def footer(version: str) -> str:
     )
 
 
-def heads(metric: Metric) -> Column:
+def heads(metric: Metric) -> GridColumn:
     """A metric as the head of a column."""
     sign = "↑" if metric.card.better == "higher" else "↓"
-    return Column(str(metric), "right", f"{sign} {metric.card.better} is better", metric.card.question)
+    return GridColumn(str(metric), "right", f"{sign} {metric.card.better} is better", metric.card.question)

@@ -28,11 +28,11 @@ from ..metrics.privacy.positive_disclosure import positive_disclosure
 from ..metrics.privacy.t_closeness import t_closeness
 from ..search.choice import qid_choice
 from ..search.full_domain import optimal_generalization
-from .check import Check, Erratum, Figure, Line, Paper, Part, beside, number, only, told
+from .check import Erratum, Paper, PaperFigure, PaperNumber, Part, ShapeCheck, beside, number, only, told
 from .tables import at_levels, per_class, small, training_rows
 
 Progress = Callable[[float, str], None]
-Found = tuple[list[Part], list[Check], list[Erratum], list[Figure], list[str]]
+Found = tuple[list[Part], list[ShapeCheck], list[Erratum], list[PaperFigure], list[str]]
 
 EXAMPLES: dict[str, list[list[int]]] = {
     "4": [[1, 2, 2], [0, 3, 2]],
@@ -119,7 +119,7 @@ def _examples() -> Found:
     ex11, more = _of(SALARIES), _of(TWENTY_SEVEN)
     m_d, m_e, m_o = (_values(metric, more)[:2] for metric in (distribution_leakage, entropy_leakage, ORDERED))
     roots = [math.sqrt(8) / 12, math.sqrt(8) / 12, math.sqrt(32) / 12]
-    lines: list[Line] = [
+    lines: list[PaperNumber] = [
         *_first_examples(),
         beside("Ex. 4: EMD of both classes", "0.1, 0.1", emd["4"], note="all values equally far apart"),
         only("Ex. 4: L_D", l_d["4"]),
@@ -188,22 +188,22 @@ def _examples() -> Found:
         *_theorems(),
     ]  # fmt: skip
     checks = [
-        Check(
+        ShapeCheck(
             "Ex. 4: two classes of one EMD differ by entropy leakage",
             abs(emd["4"][0] - emd["4"][1]) < 1e-12 and l_e["4"][1] > l_e["4"][0],
             f"EMD {emd['4'][0]:.4f} and {emd['4'][1]:.4f}, L_E {l_e['4'][0]:.4f} and {l_e['4'][1]:.4f}",
         ),
-        Check(
+        ShapeCheck(
             "Ex. 5: the class with the largest L_D has the least L_E",
             int(np.argmax(l_d["5"])) == int(np.argmin(l_e["5"])) == 2,
             f"L_D {l_d['5'][2]:.4f}, L_E {l_e['5'][2]:.4f}",
         ),
-        Check(
+        ShapeCheck(
             "Ex. 7: a uniform class has the largest L_D and not the least L_E",
             int(np.argmax(l_d["7"])) == 0 and min(l_e["7"]) < l_e["7"][0],
             f"L_D {l_d['7'][0]:.4f}, L_E {l_e['7'][0]:.4f} against {min(l_e['7']):.4f}",
         ),
-        Check(
+        ShapeCheck(
             "Ex. 11: by EMD the class where all earn 7K is the better one, by both leakages the worse",
             m_o[1] < m_o[0] and m_d[1] > m_d[0] and m_e[1] > m_e[0],
             f"EMD {m_o[1]:.4f} < {m_o[0]:.4f}, L_D {m_d[1]:.4f} > {m_d[0]:.4f}, L_E {m_e[1]:.4f} > {m_e[0]:.4f}",
@@ -212,7 +212,7 @@ def _examples() -> Found:
     spread = np.array([10, 2, 2, 2]) / 16
     lone = leakage(_counted([[1, 1, 1, 1]]), ROLES, given=("class",), about="s", prior=Joint({("00", "v0"): 1}))
     checks.append(
-        Check(
+        ShapeCheck(
             "Theorem 1: against a uniform class L_D is sigma √m, and at most √((m-1)/m)",
             abs(l_d["6"][0] - spread.std() * 2) < 1e-12 and abs(lone.distribution[0] - math.sqrt(3 / 4)) < 1e-12,
             f"Ex. 6: {l_d['6'][0]:.4f} = {spread.std():.4f} x 2; of a certain prior {lone.distribution[0]:.4f}",
@@ -226,7 +226,7 @@ def _values(metric: Metric, release: Release) -> list[float]:
     return [float(x) for x in per_class(metric, release, ROLES)]
 
 
-def _first_examples() -> list[Line]:
+def _first_examples() -> list[PaperNumber]:
     """Examples 1 to 3: homogeneity, skewness and similarity."""
     same, alike = _of(TABLE_1), _of(TABLE_2)
     skewed = _counted([[25, 25], [49, 1], [26, 9874]])  # 10,000 rows of which 100 are positive
@@ -240,7 +240,7 @@ def _first_examples() -> list[Line]:
     ]
 
 
-def _belief() -> tuple[Part, Check]:
+def _belief() -> tuple[Part, ShapeCheck]:
     """The example under definition 4: an estimated joint distribution as the prior."""
     made = small(
         {"age": ["5*", "5*", "other", "other"], "disease": ["cancer", "none", "cancer", "none"]}, [7, 18, 3, 72]
@@ -255,7 +255,7 @@ def _belief() -> tuple[Part, Check]:
         only("L_D and L_E of the class against this prior", [found.distribution[0], found.entropy[0]]),
     )  # fmt: skip
     good = abs(float(found.distribution[0]) - 0.12 * math.sqrt(2)) < 1e-12
-    return Part("The example of definition 4: a joint estimate as the prior", lines), Check(
+    return Part("The example of definition 4: a joint estimate as the prior", lines), ShapeCheck(
         "Def. 4: L_D is the change of belief, √2 x 0.12 for two values", good, f"{found.distribution[0]:.4f}"
     )
 
@@ -376,13 +376,13 @@ def _figure_1(table: Table, world: World) -> Found:
         only("least rank correlation among the others", float(rest.min())),
     )  # fmt: skip
     checks = [
-        Check(
+        ShapeCheck(
             "Fig. 1: the entropy distance is the one that is least like the others",
             float(entropy.max()) < float(rest.min()),
             f"at most {entropy.max():.2f} with any other, these at least {rest.min():.2f} with each other",
         ),
-        Check("Fig. 1: L1 reads highest", max(mean, key=lambda name: mean[name]) == "l1", f"{mean['l1']:.3f}"),
-        Check(
+        ShapeCheck("Fig. 1: L1 reads highest", max(mean, key=lambda name: mean[name]) == "l1", f"{mean['l1']:.3f}"),
+        ShapeCheck(
             "Fig. 1: L1 is twice the EMD of equally far values, so neither tells more than the other",
             bool(np.allclose(found["l1"], 2 * found["emd"], atol=1e-12)),
             f"{len(order)} classes",
@@ -393,7 +393,7 @@ def _figure_1(table: Table, world: World) -> Found:
         for name in names
         for place, i in enumerate(order)
     ]
-    figure = Figure(
+    figure = PaperFigure(
         "afifi-fig1",
         "Fig. 1, distances of each class from the table",
         f"{len(order)} classes of Adult (age in 5 years, workclass in two groups), sorted by L1. What rises with L1 tells the same; the entropy "
@@ -418,7 +418,7 @@ def _ranks(values: FloatArray) -> FloatArray:
     return ranks
 
 
-def _pictures(name: str, title: str, found: Leakage, index: int, caption: str) -> list[Figure]:
+def _pictures(name: str, title: str, found: Leakage, index: int, caption: str) -> list[PaperFigure]:
     """The leakages of all classes (a), and prior and published distribution of one (b)."""
     labels = _labels(found)
     bars = [
@@ -434,8 +434,8 @@ def _pictures(name: str, title: str, found: Leakage, index: int, caption: str) -
     ]
     more = {"order": [f"C{i + 1}" for i in range(len(found))], "labels": labels}
     return [
-        Figure(f"{name}a", f"{title}, a: leakage of each class", caption, "leakages", tuple(bars), more),
-        Figure(
+        PaperFigure(f"{name}a", f"{title}, a: leakage of each class", caption, "leakages", tuple(bars), more),
+        PaperFigure(
             f"{name}b",
             f"{title}, b: original and published distribution of C{index + 1}",
             f"C{index + 1} is {labels[index]}, {found.rows[index]:,} rows; the occupations in alphabetical order.",
@@ -473,7 +473,7 @@ def _figure_2(table: Table, world: World) -> Found:
         beside("share of the 8th and 10th occupation in the table", "0.1077, 0.1339", [prior[7], prior[9]], open=[0]),
     )  # fmt: skip
     checks = [
-        Check(
+        ShapeCheck(
             "Fig. 2: the 8 classes are the proved optimum, whatever is minimised",
             all(
                 optimal_generalization(table, roles, require=_limits(6, 0.5), minimise=m).levels == best.levels
@@ -482,12 +482,12 @@ def _figure_2(table: Table, world: World) -> Found:
             and best.levels == {"age": 2, "workclass": 1},
             f"{best.levels}",
         ),
-        Check(
+        ShapeCheck(
             "sec. 6.2: the ratio of the two printed L_D, that of the classes' sizes, leaves the cut at 50 alone",
             fits == [50],
             f"0.0125/0.0477 = {0.0125 / 0.0477:.4f}, a cut at 50 gives {ratio[50]:.4f}, 49 {ratio[49]:.4f}, 51 {ratio[51]:.4f}",
         ),
-        Check(
+        ShapeCheck(
             "sec. 6.2: near optimum k, l and t still rule a value out",
             int(two.vanished[1]) == 1 and len(two) == 2 and close.levels == {"age": 3, "workclass": 2},
             f"l = {distinct_l_diversity(close.release(table, roles), roles).value:.0f}, t = {EQUAL(close.release(table, roles), roles).value:.4f}",
@@ -524,11 +524,11 @@ def _figure_3(table: Table, world: World) -> Found:
     moved = after - before
     lines = (
         only("classes", len(found), note=f"{best.nodes} nodes searched"),
-        Line("share of the 8th and 10th value in the class", "0.0369, 0.3871", f"{after[7]:.4f}, {after[9]:.4f}", "exact", f"printed of C6, ours C{index + 1}", "open"),
-        Line("L_D of the class", "0.2853", f"{found.distribution[index]:.4f}", "exact", f"printed of C6, ours C{index + 1}", "open"),
+        PaperNumber("share of the 8th and 10th value in the class", "0.0369, 0.3871", f"{after[7]:.4f}, {after[9]:.4f}", "exact", f"printed of C6, ours C{index + 1}", "open"),
+        PaperNumber("L_D of the class", "0.2853", f"{found.distribution[index]:.4f}", "exact", f"printed of C6, ours C{index + 1}", "open"),
     )  # fmt: skip
     checks = [
-        Check(
+        ShapeCheck(
             "Fig. 3: a class leaks though no value vanishes; the 10th value grows most, and the 8th shrinks",
             int(moved.argmax()) == 9 and moved[7] < 0 and int(found.vanished[index]) == 0,
             f"C{index + 1}: {before[9]:.4f} to {after[9]:.4f}, {before[7]:.4f} to {after[7]:.4f}, L_D {found.distribution[index]:.4f}",
@@ -579,23 +579,23 @@ def _figure_4(table: Table, world: World) -> Found:
         ),
     ]  # fmt: skip
     checks = [
-        Check(
+        ShapeCheck(
             "Fig. 4: the classes that the four sets leave are 8, 6, 4 and 6",
             counts == [8, 6, 4, 6],
             ", ".join(map(str, counts)),
         ),
-        Check(
+        ShapeCheck(
             "Fig. 4: of the four sets, (2,3) leaks most, by both leakages",
             bool((np.argmax(worst, axis=0) == 1).all()),
             f"L_D {worst[1][0]:.4f}, L_E {worst[1][1]:.4f}",
         ),
-        Check(
+        ShapeCheck(
             "sec. 7, left open: the best release of every set of at most two of the seven, proved",
             len(choice.releases) == 28 and all(release.feasible for release in choice.releases),
             f"{choice.checked} of {choice.nodes} nodes judged; {len(front)} sets that no other beats",
         ),
     ]
-    figure = Figure(
+    figure = PaperFigure(
         "afifi-fig4",
         "Fig. 4, leakage of each class at four sets of quasi-identifiers",
         "1 age, 2 workclass, 3 education, 4 country. The set with the most classes, (1, 2), is not the one that leaks most, (2, 3).",

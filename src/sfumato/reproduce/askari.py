@@ -17,7 +17,7 @@ from ..channel.k_anonymity import parse, solve
 from ..channel.leakage import conditional_entropy
 from ..channel.worst_prior import worst_prior
 from ..core.column import IntArray
-from .check import Check, Erratum, Line, Paper, Part, beside, only
+from .check import Erratum, Paper, PaperNumber, Part, ShapeCheck, beside, only
 
 APPENDIX = (("5/17", "2/17", "0", "10/17"), ("0", "20/35", "5/35", "10/35"), ("15/28", "5/28", "3/28", "5/28"), ("5/20", "8/20", "0", "7/20"))  # fmt: skip
 ROWS, K = 5, 2
@@ -43,7 +43,7 @@ def reproduce(data: Path | None = None, progress: Callable[[float, str], None] |
     say(0.2, "publishing rules")
     example, checks, more = _example()
     worst = worst_prior(channel)
-    at_most = Check(
+    at_most = ShapeCheck(
         "no error exceeds that of the worst prior", error(channel) <= worst.error + 1e-12, f"{worst.error:.6f}"
     )
     return Paper(
@@ -97,7 +97,7 @@ def _appendix() -> tuple[Channel, Part, list[Erratum]]:
     return channel, Part("Appendix: a channel of four tables", lines), errata
 
 
-def _example() -> tuple[Part, list[Check], list[Erratum]]:
+def _example() -> tuple[Part, list[ShapeCheck], list[Erratum]]:
     """Section 5: tables of five rows, their 2-anonymous releases, and what publishing rules leak."""
     found = {rule: solve(parse({**EXAMPLE, "publish": rule})) for rule in RULES}
     by = {rule: one.error for rule, one in found.items()}
@@ -107,7 +107,7 @@ def _example() -> tuple[Part, list[Check], list[Erratum]]:
     cells = ages * genders
     counted = int(_every_cell_holds(tables // diseases, K).sum())
     any_release = sum(comb(a * g * diseases + ROWS - 1, ROWS) for a, g in itertools.product((4, 2, 1), (2, 1)))
-    lines: tuple[Line, ...] = (
+    lines: tuple[PaperNumber, ...] = (
         beside("tables of 5 rows over 4 x 2 x 3 values (eq. 21)", "98280", uniform.inputs, note=f"{len(tables):,} listed one by one"),
         only("generalizations of age and gender (eq. 22)", 3 * 2),
         only("releases of 5 rows, 2-anonymous or not (eq. 24)", any_release),
@@ -116,12 +116,12 @@ def _example() -> tuple[Part, list[Check], list[Erratum]]:
         *(only(f"error, publishing {rule}", one.error, note=str(one.exact or ""), exactness=one.exactness) for rule, one in found.items()),
     )  # fmt: skip
     checks = [
-        Check(
+        ShapeCheck(
             "deterministic publishing leaks more than uniform publishing (the headline)",
             by["deterministic"] < by["uniform"],
             f"{by['deterministic']:.4f} against {by['uniform']:.4f}",
         ),
-        Check(
+        ShapeCheck(
             "eq. 25, corrected, counts what a list of all tables counts",
             counted == _coefficient(cells, diseases, K, ROWS),
             f"{counted:,}",

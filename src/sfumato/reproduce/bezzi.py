@@ -27,7 +27,7 @@ from ..metrics.privacy.one_symbol_i4 import one_symbol_i4
 from ..metrics.utility.information_loss import information_loss
 from ..search.cuts import Cuts, optimal_cuts
 from ..search.full_domain import optimal_generalization
-from .check import Check, Erratum, Figure, Line, Paper, Part, beside, number, only, told
+from .check import Erratum, Paper, PaperFigure, PaperNumber, Part, ShapeCheck, beside, number, only, told
 from .tables import at_levels, per_class, small, training_rows
 
 Progress = Callable[[float, str], None]
@@ -83,13 +83,13 @@ DIFFERENCES = (
     "The chain rules of Table 1 are theorems of [12] and [7], and are not checked here.",
 )
 
-Found = tuple[list[Part], list[Check], list[Erratum], list[Figure]]
+Found = tuple[list[Part], list[ShapeCheck], list[Erratum], list[PaperFigure]]
 
 
 # --- no data needed ---------------------------------------------------------------------------------------------------
 
 
-def _toy() -> tuple[list[Part], list[Check], list[Figure]]:
+def _toy() -> tuple[list[Part], list[ShapeCheck], list[PaperFigure]]:
     """Tables 2 and 3, Fig. 1, and what Table 1 says of the four decompositions."""
     toy = small({"height": RANGES, "diagnosis": DIAGNOSES})
     i1, i2 = (per_class(metric, toy, TOY) for metric in (one_symbol_i1, one_symbol_i2))
@@ -107,17 +107,17 @@ def _toy() -> tuple[list[Part], list[Check], list[Figure]]:
         only("eq. 17: I1(F,X0) of a count with noise of epsilon 0.5", surprise, note="at most epsilon log2 e"),
     )
     checks = [
-        Check(
+        ShapeCheck(
             "toy: I1 and I2 both average to I(W;C)",
             bool(np.allclose([share @ i1, share @ i2], shared, atol=1e-12)),
             f"{share @ i1:.6f}, {share @ i2:.6f}, {shared:.6f}",
         ),
-        Check(
+        ShapeCheck(
             "toy: the classes at risk by I1 are not those at risk by I2 (sec. 3.1)",
             int(i1.argmax()) == int(i2.argmin()) and bool(np.ptp(i1) > 0.5),
             f"[190-200] has the largest I1, {i1[3]:.4f}, and the smallest I2, {i2[3]:.4f}",
         ),
-        Check(
+        ShapeCheck(
             "eq. 16 bounds eq. 17: the surprise is at most epsilon log2 e",
             surprise <= 0.5 * np.log2(np.e),
             f"{surprise:.4f} against {0.5 * np.log2(np.e):.4f}",
@@ -128,7 +128,7 @@ def _toy() -> tuple[list[Part], list[Check], list[Figure]]:
         for measure, values in (("I1 (surprise, t)", i1), ("I2 (specific information, l)", i2))
         for name, value in zip(names, values, strict=True)
     ]
-    figure = Figure(
+    figure = PaperFigure(
         "bezzi-fig1",
         "Fig. 1, toy table: I1 and I2 of each class",
         "The dashed line is I(W;C), to which both average. By t the last class is the exposed one, by l all others are.",
@@ -140,7 +140,7 @@ def _toy() -> tuple[list[Part], list[Check], list[Figure]]:
     return [Part("Tables 2 and 3: the toy example (Fig. 1)", lines), table_1], [*checks, table_1_check], [figure]
 
 
-def _properties() -> tuple[Part, Check]:
+def _properties() -> tuple[Part, ShapeCheck]:
     """Table 1 over tables of three classes and two values; with two classes I4 is I(W;C) itself."""
     lowest, far = dict.fromkeys(range(1, 5), np.inf), dict.fromkeys(range(1, 5), 0.0)
     tables, roles = 0, Roles(quasi=("q",), sensitive=("w",))
@@ -157,7 +157,7 @@ def _properties() -> tuple[Part, Check]:
             lowest[i] = min(lowest[i], float(values.min()))
             far[i] = max(far[i], abs(float(share @ values) - shared))
     said = {1: ("Yes", "Yes"), 2: ("No", "Yes"), 3: ("No", "Yes"), 4: ("Yes", "No")}
-    lines: list[Line] = []
+    lines: list[PaperNumber] = []
     for i, (positive, average) in said.items():
         never, same = lowest[i] > -1e-9, far[i] < 1e-9
         least = "0" if never else f"{lowest[i]:.4f}"
@@ -169,7 +169,7 @@ def _properties() -> tuple[Part, Check]:
     note = f"Over all {tables} tables of three classes and two values with one row a cell at most, two in the first; chain rules are not checked."
     good = all(line.verdict == "agrees" for line in lines)
     text = "Table 1: I1 and I4 are never negative, I2 and I3 can be; all but I4 average to I(W;C)"
-    return Part("Table 1: four decompositions of mutual information", tuple(lines), note), Check(
+    return Part("Table 1: four decompositions of mutual information", tuple(lines), note), ShapeCheck(
         text, good, f"{tables} tables"
     )
 
@@ -261,12 +261,12 @@ def _releases(table: Table) -> Found:
         ),
     ]
     checks = [
-        Check(
+        ShapeCheck(
             "A1 meets what is necessary (eq. 13) and misses what is sufficient (eq. 14)",
             averages[1] and not seen[1].met,
             f"I(W;C) = {shared[1]:.4f}, largest I1 {i1[1].max():.4f}, largest I2 {i2[1].max():.4f}",
         ),
-        Check(
+        ShapeCheck(
             "A1: [75,100] is risky by t and not by l",
             bool(i1[1][3] > T and i2[1][3] < allowed),
             f"I1 {i1[1][3]:.4f}, I2 {i2[1][3]:.4f}",
@@ -292,7 +292,7 @@ def _releases(table: Table) -> Found:
         for release in ("A2", "A1", "best four ranges")
         for bound, line in ((T, f"t = {T}"), (float(allowed), f"l = {L}"))
     ]
-    figure = Figure(
+    figure = PaperFigure(
         "bezzi-fig2-4",
         "Fig. 2 to 4, Adult: I1 and I2 of each class",
         "A2 meets both limits, A1 misses t twice and l once. In the place of A1*, which cannot exist: the best four ranges that meet both. "
@@ -308,7 +308,7 @@ def _names(k: int) -> tuple[str, ...]:
     return FOUR if k == 1 else TWO
 
 
-def _lattice(table: Table) -> tuple[Part, list[Check]]:
+def _lattice(table: Table) -> tuple[Part, list[ShapeCheck]]:
     """All 32 generalizations of Table 4: A2 is one of those that meet the limits, and another keeps more."""
     found = optimal_generalization(table, ADULT, require=REQUIRE, minimise="-mutual_information")
     low = optimal_generalization(table, ADULT, require=REQUIRE, minimise="height")
@@ -335,7 +335,7 @@ def _lattice(table: Table) -> tuple[Part, list[Check]]:
         "returned A2; releasing the sex alone keeps nearly twice the information under the same limits, and more than any other by a search to a proof."
     )
     return Part("What else of Table 4's lattice meets the limits", lines, note), [
-        Check(
+        ShapeCheck(
             "of all generalizations that meet both limits, sex alone keeps the most information",
             found.status == "optimal"
             and found.levels == SEX
@@ -343,7 +343,7 @@ def _lattice(table: Table) -> tuple[Part, list[Check]]:
             and len(good) == 4,
             f"{-found.loss:.4f} bits of {whole:.4f}; {found.nodes} nodes",
         ),
-        Check(
+        ShapeCheck(
             "A2 is of the least height that meets both limits",
             low.status == "optimal" and low.loss == sum(A[2].values()),
             f"height {low.loss:.0f}",
@@ -415,12 +415,12 @@ def _best(table: Table, say: Progress) -> Found:
         ),
     ]
     checks = [
-        Check(
+        ShapeCheck(
             "the best partition meets l = 2.7 and t = 0.55 in every class, measured from the release",
             checked.met and abs(mutual_information(_by_cuts(table, any_), _cut_roles(any_)).value - any_.objective) < 1e-9,
             f"I(W;C) = {number(any_.objective)}",
         ),
-        Check(
+        ShapeCheck(
             "it keeps more than A2 and less than what A1* is said to keep",
             0.0920 < any_.objective < 0.335,
             f"0.0920 < {any_.objective:.4f} < 0.335",
@@ -430,7 +430,7 @@ def _best(table: Table, say: Progress) -> Found:
     points += [("best ranges under both limits", any_.objective), ("best four ranges", held[4].objective)]
     points += [("sex alone", mutual_information(at_levels(table, ADULT, SEX), ADULT).value)]
     points += [("A2", mutual_information(at_levels(table, ADULT, A[2]), ADULT).value)]
-    figure = Figure(
+    figure = PaperFigure(
         "bezzi-bars",
         "What releases of Adult tell about the marital status",
         "A1* is drawn as printed: it lies beyond the exact age, the line, which no ranges of the age can pass.",

@@ -22,7 +22,7 @@ WORST = ("agrees", "cut off", "open", "erratum", "differs")
 
 
 @dataclass(frozen=True)
-class Line:
+class PaperNumber:
     """A number as the paper prints it, and ours."""
 
     what: str
@@ -34,7 +34,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Check:
+class ShapeCheck:
     """A shape that must come out, whether it does, and the numbers behind it."""
 
     text: str
@@ -60,7 +60,7 @@ class Erratum:
 
 
 @dataclass(frozen=True)
-class Figure:
+class PaperFigure:
     """The numbers of a figure and which kind of drawing they are for; drawn by `report.paper_figures`."""
 
     name: str
@@ -76,7 +76,7 @@ class Part:
     """Some lines under one heading."""
 
     title: str
-    lines: tuple[Line, ...]
+    lines: tuple[PaperNumber, ...]
     note: str = ""
 
 
@@ -87,14 +87,14 @@ class Paper:
     key: str
     cite: str
     parts: tuple[Part, ...]
-    checks: tuple[Check, ...]
+    checks: tuple[ShapeCheck, ...]
     errata: tuple[Erratum, ...]
     differences: tuple[str, ...]
-    figures: tuple[Figure, ...] = ()
+    figures: tuple[PaperFigure, ...] = ()
     lacking: str = ""
 
     @property
-    def lines(self) -> tuple[Line, ...]:
+    def lines(self) -> tuple[PaperNumber, ...]:
         """The lines of all parts."""
         return tuple(line for part in self.parts for line in part.lines)
 
@@ -104,11 +104,13 @@ class Paper:
         return all(check.holds for check in (*self.checks, self.agreement)) and all(e.shown for e in self.errata)
 
     @property
-    def agreement(self) -> Check:
+    def agreement(self) -> ShapeCheck:
         """How the printed numbers compare."""
         seen = [line.verdict for line in self.lines if line.verdict]
         told = ", ".join(f"{seen.count(word)} {word}" for word in WORST if word in seen)
-        return Check("every printed number agrees, or is an erratum or an open difference", "differs" not in seen, told)
+        return ShapeCheck(
+            "every printed number agrees, or is an erratum or an open difference", "differs" not in seen, told
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the figures, for machines."""
@@ -127,7 +129,7 @@ def beside(
     open: Collection[int] = (),
     note: str = "",
     exactness: str = "exact",
-) -> Line:
+) -> PaperNumber:
     """A line of printed numbers, comma apart, and ours; `wrong` and `open` are the places that are known to differ.
 
     Printed numbers may be fractions (2/3), roots over a number (√8/12) and percentages (88%).
@@ -143,20 +145,20 @@ def beside(
             said = ("erratum" if i in wrong else "open") if said == "differs" else "differs"
         verdicts.append(said)
     spelled = ", ".join(_spell(text, value) for text, value in zip(texts, values, strict=True))
-    return Line(what, printed, spelled, exactness, note, max(verdicts, key=WORST.index))
+    return PaperNumber(what, printed, spelled, exactness, note, max(verdicts, key=WORST.index))
 
 
-def only(what: str, ours: float | Sequence[float] | str, *, note: str = "", exactness: str = "exact") -> Line:
+def only(what: str, ours: float | Sequence[float] | str, *, note: str = "", exactness: str = "exact") -> PaperNumber:
     """A line of which the paper prints no number, or prints it in a figure alone."""
     if isinstance(ours, str):
-        return Line(what, "-", ours, exactness, note)
+        return PaperNumber(what, "-", ours, exactness, note)
     values = [ours] if isinstance(ours, int | float) else ours
-    return Line(what, "-", ", ".join(number(x) for x in values), exactness, note)
+    return PaperNumber(what, "-", ", ".join(number(x) for x in values), exactness, note)
 
 
-def told(what: str, printed: str, ours: str, holds: bool, *, note: str = "") -> Line:
+def told(what: str, printed: str, ours: str, holds: bool, *, note: str = "") -> PaperNumber:
     """A line of which the paper says something that is no number."""
-    return Line(what, printed, ours, "exact", note, "agrees" if holds else "differs")
+    return PaperNumber(what, printed, ours, "exact", note, "agrees" if holds else "differs")
 
 
 def number(x: float) -> str:

@@ -41,11 +41,11 @@ from ..metrics.privacy.t_closeness import t_closeness
 from ..metrics.privacy.xy_anonymity import xy_anonymity
 from ..metrics.utility.igpl import trade
 from ..metrics.utility.iloss import iloss
-from .check import Check, Erratum, Figure, Paper, Part, beside, number, only, told
+from .check import Erratum, Paper, PaperFigure, Part, ShapeCheck, beside, number, only, told
 from .tables import labels, per_class, small, table, training_rows
 
 Progress = Callable[[float, str], None]
-Found = tuple[list[Part], list[Check], list[Erratum], list[Figure], list[str]]
+Found = tuple[list[Part], list[ShapeCheck], list[Erratum], list[PaperFigure], list[str]]
 
 JOBS = Hierarchy.of(
     "job",
@@ -143,9 +143,9 @@ def reproduce(data: Path | None = None, progress: Progress | None = None) -> Pap
     """The example tables always; the risk-utility map where Adult is found."""
     say = progress or (lambda share, text: None)
     parts: list[Part] = []
-    checks: list[Check] = []
+    checks: list[ShapeCheck] = []
     errata: list[Erratum] = []
-    figures: list[Figure] = []
+    figures: list[PaperFigure] = []
     for i, step in enumerate((_records, _diversity, _closeness, _near, _people, _formulas)):
         say(0.1 * (i + 1), "example tables")
         found = step()
@@ -347,12 +347,12 @@ def _near() -> Found:
     )  # fmt: skip
     same = _tuples(by_n) == _tuples(made)
     checks = [
-        Check(
+        ShapeCheck(
             "t against (n,t): the same limit keeps three classes under (1000, 0.1) and a single one under 0.1-closeness",
             counts == {"n,t": 3, "t": 1} and same and kept["t"] < 1e-12 < kept["n,t"],
             f"{kept['n,t']:.4f} bits against {kept['t']:.4f}; the three are table 3.16 itself",
         ),
-        Check(
+        ShapeCheck(
             "(n,t) grows with n, and for the whole table it is t-closeness",
             all(a <= b + 1e-12 for a, b in pairwise(close.values())) and abs(close[3000] - t) < 1e-12,
             ", ".join(f"{n}: {value:.4f}" for n, value in close.items()),
@@ -372,7 +372,7 @@ def _near() -> Found:
         {"n": n, "t": n_t_closeness(distance="equal", n=n)(made, ILL).value}
         for n in (1, 400, 401, 600, 601, 999, 1000, 1001, 1500, 2000, 2001, 2500, 3000)
     ]
-    figure = Figure(
+    figure = PaperFigure(
         "manta-nt",
         "t against (n,t)-closeness, table 3.16",
         "The larger the group that a class must be near to, the farther it is: at n = 3000, the whole table, (n,t) is t. Under t = 0.1 it holds up to n = 1000.",
@@ -409,7 +409,7 @@ def _people() -> Found:
         beside("3.22: (d_min, d_max)", "1/2, 2/3", [least.value, most.value]),
     )  # fmt: skip
     checks = [
-        Check(
+        ShapeCheck(
             "table 3.18: nobody is linked to what they guard with more than 1/2, before everybody who guards was",
             after.value == 0.5 and before.value == 1.0,
             f"{before.value:.4f} to {after.value:.4f}",
@@ -437,7 +437,7 @@ def _formulas() -> Found:
         only("5.2.3: IGPL of a step that gains 0.5 bits and loses 0, 1 and 2 rows", [trade(0.5, x) for x in (0, 1, 2)]),
     )  # fmt: skip
     checks = [
-        Check(
+        ShapeCheck(
             "5.1.2: the leak is 1 - 2^(-I)",
             abs(leak - (1 - 2**-shared)) < 1e-12 and abs(shared - 1) < 1e-12,
             f"{leak:.4f}",
@@ -483,7 +483,7 @@ MAP = Roles(
 GRID = (2, 5, 10, 25, 50, 100, 250)
 
 
-def _map(rows: Table) -> tuple[Part, list[Check], Figure]:
+def _map(rows: Table) -> tuple[Part, list[ShapeCheck], PaperFigure]:
     """Two algorithms over a grid of k, a point each: risk and utility, the frontier and its knee (sec. 5.3)."""
     points: list[dict[str, Any]] = []
     for k in GRID:
@@ -516,18 +516,18 @@ def _map(rows: Table) -> tuple[Part, list[Check], Figure]:
     assert turn is not None
     found = points[turn]
     checks = [
-        Check(
+        ShapeCheck(
             "sec. 5.3: the map has a frontier and a knee, and less risk costs more along it",
             bool(np.all(np.diff(risk[on]) < 0) and np.all(np.diff(loss[on]) > 0)),
             f"{len(on)} of {len(points)} points; the knee is {found['mechanism']} at k = {found['k']}",
         ),
-        Check(
+        ShapeCheck(
             "local recoding beats full-domain recoding at every k of the grid",
             all(loss[i] < loss[i + 1] for i in range(0, len(points), 2)),
             "; ".join(f"{a:.3f} against {b:.3f}" for a, b in zip(loss[::2], loss[1::2], strict=True)),
         ),
     ]
-    figure = Figure(
+    figure = PaperFigure(
         "manta-map",
         "Sec. 5.3, a risk-utility map of Adult",
         f"{len(points)} releases over age, sex, race and education; risk is the largest probability of linking a person to a record (1/k reached), loss the mean "

@@ -16,7 +16,7 @@ from typing import Any
 from ..core.errors import InputError
 from ..core.files import write_whole
 from .adult import folder
-from .check import WORST, Check, Figure, Paper
+from .check import WORST, Paper, PaperFigure, ShapeCheck
 
 Progress = Callable[[float, str], None]
 
@@ -145,11 +145,11 @@ def _heading(key: str) -> list[str]:
     return [f'<a id="{key}"></a>', "", f"## {TITLES[key]}", "", f"`sfumato reproduce {key}`", ""]
 
 
-def _figure(figure: Figure) -> list[str]:
+def _figure(figure: PaperFigure) -> list[str]:
     return [f"![{_plain(figure.title)}](papers/{figure.name}.svg)", "", _plain(figure.caption), ""]
 
 
-def _checks(checks: Sequence[Check]) -> list[str]:
+def _checks(checks: Sequence[ShapeCheck]) -> list[str]:
     return ["### Checks", "", *(f"- {_mark(c.holds)} {_plain(c.text)}: {_plain(c.seen)}" for c in checks), ""]
 
 
@@ -254,5 +254,5 @@ def _sramka(found: dict[str, Any] | None) -> list[str]:
             cells.append("-" if r["gains"] is None else f"{r['gains'][label]:.4f} ({PRINTED[label][i]:.4f})")
         rows.append(cells)
     text += _grid(("gain", *names[:4]), rows)
-    text += _checks([Check(**check) for check in found["checks"]])
+    text += _checks([ShapeCheck(**check) for check in found["checks"]])
     return [*text, "### What differs and why", "", *(f"- {_plain(each)}" for each in found["differences"]), ""]

@@ -24,10 +24,10 @@ from ..core.roles import Roles
 from ..core.table import Recoding, Table
 from ..mining.folds import Progress
 from ..mining.mine import mine
-from ..mining.outcome import Mined
+from ..mining.outcome import MiningOutcome
 from ..mining.scenario import Bad, Good, Scenario
 from .adult import complete_rows, roles_of
-from .check import Check
+from .check import ShapeCheck
 
 K = (2, 10, 50, 100)
 EPSILON = (0.5, 0.1, 0.05, 0.01)
@@ -98,9 +98,9 @@ DIFFERENCES = (
 class Reproduction:
     """What was mined, and the shapes."""
 
-    mined: dict[str, Mined]
+    mined: dict[str, MiningOutcome]
     rows: int
-    checks: tuple[Check, ...]
+    checks: tuple[ShapeCheck, ...]
     differences: tuple[str, ...] = field(default=DIFFERENCES)
 
 
@@ -174,7 +174,7 @@ def reproduce(
     return Reproduction(found, people, tuple(checks(found, people)))
 
 
-def checks(found: dict[str, Mined], people: int) -> list[Check]:
+def checks(found: dict[str, MiningOutcome], people: int) -> list[ShapeCheck]:
     """The shapes that mining.md lists."""
     by_k, by_eps = [found[f"k = {k}"] for k in K], [found[f"eps = {e:g}"] for e in EPSILON]
     goods = [m.good for m in (*by_k, *by_eps) if m.good is not None]
@@ -188,20 +188,22 @@ def checks(found: dict[str, Mined], people: int) -> list[Check]:
     nearly = [m.bad.aim("A").worst.value / people for m in by_eps if m.bad is not None]
     blind = [m.bad.aim("A").baseline.value / people for m in by_eps if m.bad is not None]
     made = [
-        Check(
+        ShapeCheck(
             "accuracy on the original is about 80 to 83%",
             all(0.79 <= a <= 0.85 for a in accuracies),
             f"{100 * min(accuracies):.1f}% to {100 * max(accuracies):.1f}%",
         ),
-        Check("decline of k-anonymity grows with k", _grows(declines), ", ".join(f"{d:.2f}%" for d in declines)),
-        Check("and stays in single digits of percent", max(declines) < 10, f"at most {max(declines):.2f}%"),
-        Check(
+        ShapeCheck("decline of k-anonymity grows with k", _grows(declines), ", ".join(f"{d:.2f}%" for d in declines)),
+        ShapeCheck("and stays in single digits of percent", max(declines) < 10, f"at most {max(declines):.2f}%"),
+        ShapeCheck(
             "noise declines little, and less than the largest k",
             max(noise) < 3 and max(noise) <= max(declines),
             ", ".join(f"{d:.2f}%" for d in noise),
         ),
-        Check("without a trend in epsilon", not _grows(noise, strict=True) or max(noise) - min(noise) < 1, "see above"),
-        Check(
+        ShapeCheck(
+            "without a trend in epsilon", not _grows(noise, strict=True) or max(noise) - min(noise) < 1, "see above"
+        ),
+        ShapeCheck(
             "anti-utility of k-anonymity falls with k",
             _grows(worst[::-1]),
             "worst: "
@@ -211,8 +213,10 @@ def checks(found: dict[str, Mined], people: int) -> list[Check]:
             + "; one guess for everybody: "
             + ", ".join(f"{w:,.0f}" for w in one),
         ),
-        Check("no exact disclosure where ages are intervals", max(exact) == 0, ", ".join(f"{w:,.0f}" for w in exact)),
-        Check(
+        ShapeCheck(
+            "no exact disclosure where ages are intervals", max(exact) == 0, ", ".join(f"{w:,.0f}" for w in exact)
+        ),
+        ShapeCheck(
             "under noise nearly every age can be predicted nearer",
             min(nearly) > 0.9,
             ", ".join(f"{100 * n:.1f}%" for n in nearly)
@@ -223,13 +227,13 @@ def checks(found: dict[str, Mined], people: int) -> list[Check]:
     gained = [m.gains for m in by_k if m.gains is not None]
     if gained:
         made += [
-            Check(
+            ShapeCheck(
                 "mining shows at least the plain gains",
                 all(g.knowledge_mined.value >= g.knowledge - 1e-12 for g in gained)
                 and all(g.accuracy_mined.value >= g.accuracy - 1e-12 for g in gained),
                 ", ".join(f"{g.knowledge:.4f} to {g.knowledge_mined.value:.4f}" for g in gained),
             ),
-            Check(
+            ShapeCheck(
                 "gains fall with k",
                 _grows([g.knowledge for g in gained][::-1]) and _grows([g.accuracy for g in gained][::-1]),
                 ", ".join(f"{g.knowledge:.4f}" for g in gained),

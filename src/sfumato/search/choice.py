@@ -90,7 +90,7 @@ class QidRelease:
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class QuasiChoice:
     """The best release of every set, smaller sets first; `checked` of the `nodes` over all sets had to be judged."""
 
     candidates: tuple[str, ...]
@@ -160,7 +160,7 @@ def qid_choice(
     max_columns: int | None = None,
     population: Table | None = None,
     progress: Callable[[float], None] | None = None,
-) -> Choice:
+) -> QuasiChoice:
     """The best release of every non-empty set of candidates (of at most `max_columns`), and what it gives away.
 
     That is proved, unless which classes to leave out had to be decided by a rule; then `why` says for which requirement.
@@ -194,7 +194,7 @@ def qid_choice(
         releases.append(_measured(problem, loss, wanted, at, best))
         if progress is not None:
             progress(len(releases) / len(sets))
-    return Choice(
+    return QuasiChoice(
         candidates=named.quasi,
         minimise=minimise,
         require=tuple(require),

@@ -40,7 +40,7 @@ from . import cut_request
 from .additive import Additive, mutual_information
 from .additive import objective as named_objective
 from .best_path import best_path
-from .ordered_ranges import Line, Ranges
+from .ordered_ranges import OrderedLine, Ranges
 
 _PLACES = 5_000
 """Places to cut that are looked at: 12.5 million ranges, and 0.1 GB."""
@@ -70,7 +70,7 @@ class Cuts:
     feasible: int
     information: float | None
     """I(W;X), what the quasi-identifiers tell as they are, where the objective is what is left of it."""
-    search: _Search = field(repr=False)
+    search: _CutSearch = field(repr=False)
     places: list[int] = field(repr=False)
     exactness: Exactness = "exact"
 
@@ -153,18 +153,18 @@ def optimal_cuts(
     counts = table.count((column, *held, *split))
     if not counts.rows:
         raise InputError(f"{table.name} has no rows.")
-    line = Line.of(counts.column(column), roles)
+    line = OrderedLine.of(counts.column(column), roles)
     ranges = Ranges.of(counts, line, cut_request.groups(counts, held, roles), split, roles)
     before = None
     if aim is mutual_information and about is not None:
         whole = table.count((*roles.quasi, about))
         before = information(Classes.from_counts(whole, quasi=roles.quasi, sensitive=about)[0])
-    search = _Search(ranges, tuple(require), demands, aim, about, before, progress)
+    search = _CutSearch(ranges, tuple(require), demands, aim, about, before, progress)
     return search.cuts(range(len(line) + 1), max_ranges)
 
 
 @dataclass(frozen=True, eq=False)
-class _Search:
+class _CutSearch:
     """What is asked, over the ranges of one line."""
 
     ranges: Ranges

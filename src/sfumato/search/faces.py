@@ -17,9 +17,9 @@ from ..core.column import FloatArray, IntArray
 from ..core.counted_table import CountedTable
 from ..core.counts import Counts
 from ..core.cover import BoolArray
-from .judge import Judge, Verdict
+from .judge import Judge, NodeVerdict
 from .lattice import Lattice, Levels
-from .losses import Shares
+from .losses import ShareTerm
 from .problem import Best, Problem
 from .rollup import Rollup
 
@@ -67,7 +67,7 @@ class Region:
                 continue
             rest = sum(float(cost[-1]) for j, cost in enumerate(term.cost) if j not in at)
             cost = _outer([term.cost[j][:-1] for j in at]) + rest
-            if isinstance(term, Shares) and term.geometric:
+            if isinstance(term, ShareTerm) and term.geometric:
                 cost = np.expm1(cost)
             self.base += factor * (cost + term.constant)
         self.never = np.zeros(self.shape, dtype=bool)
@@ -114,7 +114,7 @@ class Region:
     def _levels(self, at: int) -> Levels:
         return tuple(int(i) for i in np.unravel_index(at, self.shape))
 
-    def _check(self, here: Levels) -> Verdict:
+    def _check(self, here: Levels) -> NodeVerdict:
         """Judge a node and learn from it."""
         verdict = self.problem.check(self._full(here))
         down, up = tuple(slice(0, i + 1) for i in here), tuple(slice(i, None) for i in here)

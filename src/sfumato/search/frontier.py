@@ -26,7 +26,7 @@ from ..core.roles import Roles
 from ..core.table import Table
 from ..metrics import metric
 from .advice import nearest
-from .frontier_walk import CHECKS, Seen, Walk
+from .frontier_walk import CHECKS, MeasuredNode, Walk
 from .lattice import Levels
 from .losses import Wanted
 from .problem import Problem, pose
@@ -37,7 +37,7 @@ Stopped = Literal["time", "checks", "interrupt"]
 
 
 @dataclass(frozen=True)
-class Axis:
+class FrontierAxis:
     """What one axis measures."""
 
     name: str
@@ -93,8 +93,8 @@ class Frontier:
     but which of its classes to leave out was decided by a rule, and `why` says for which requirement.
     """
 
-    risk: Axis
-    utility: Axis
+    risk: FrontierAxis
+    utility: FrontierAxis
     nodes: tuple[Node, ...]
     knee: int | None
     policies: tuple[Policy, ...]
@@ -197,7 +197,7 @@ def policy_frontier(
         stopped = "interrupt"
     if not walk.front.nodes:
         raise Infeasible(nearest(problem, proved=stopped is None, suppression=suppression))
-    down = Axis(str(asked), asked.card.title, asked.card.unit, asked.card.better, walk.exactness)
+    down = FrontierAxis(str(asked), asked.card.title, asked.card.unit, asked.card.better, walk.exactness)
     across = dataclasses.replace(across, exactness=_exactness(problem, minimise))
     nodes = tuple(_node(walk, same, down, across) for same in walk.front.nodes)
     risks = np.array([down.sign * node.risk for node in nodes])
@@ -223,7 +223,7 @@ def policy_frontier(
 # --- what is asked ---------------------------------------------------------------------------------------------------
 
 
-def _axes(risk: str | Metric, utility: str) -> tuple[Metric, Axis, str]:
+def _axes(risk: str | Metric, utility: str) -> tuple[Metric, FrontierAxis, str]:
     """The risk's metric, the axis of the utility, and what is minimised for it."""
     asked = risk if isinstance(risk, Metric) else metric(risk)
     if asked.card.about != "privacy":
@@ -232,12 +232,12 @@ def _axes(risk: str | Metric, utility: str) -> tuple[Metric, Axis, str]:
     wanted = Wanted.read(utility)
     text = str(wanted)
     if len(wanted.terms) > 1 or wanted.terms[0][0] != 1:
-        return asked, Axis(text, text, "", "lower"), text
+        return asked, FrontierAxis(text, text, "", "lower"), text
     name = wanted.terms[0][1]
     if name == "height":
-        return asked, Axis(name, "sum of the levels", "levels", "lower"), text
+        return asked, FrontierAxis(name, "sum of the levels", "levels", "lower"), text
     card = metric(_METRIC_OF.get(name, name)).card
-    return asked, Axis(name, card.title, card.unit, card.better), text if card.better == "lower" else f"-{text}"
+    return asked, FrontierAxis(name, card.title, card.unit, card.better), text if card.better == "lower" else f"-{text}"
 
 
 def _exactness(problem: Problem, minimise: str) -> Exactness:
@@ -261,7 +261,7 @@ def _levels(problem: Problem, name: str, given: Mapping[str, int]) -> Levels:
 # --- what was found --------------------------------------------------------------------------------------------------
 
 
-def _node(walk: Walk, same: Sequence[Levels], down: Axis, across: Axis) -> Node:
+def _node(walk: Walk, same: Sequence[Levels], down: FrontierAxis, across: FrontierAxis) -> Node:
     """A node of the frontier, the first of equal ones: the smaller sum of levels, then the earlier levels."""
     first, *others = sorted(same, key=lambda levels: (sum(levels), levels))
     found = walk.seen[first]
@@ -269,7 +269,14 @@ def _node(walk: Walk, same: Sequence[Levels], down: Axis, across: Axis) -> Node:
     return _shown(walk, first, found, down, across, others)
 
 
-def _shown(walk: Walk, levels: Levels, found: Seen, down: Axis, across: Axis, same: Sequence[Levels] = ()) -> Node:
+def _shown(
+    walk: Walk,
+    levels: Levels,
+    found: MeasuredNode,
+    down: FrontierAxis,
+    across: FrontierAxis,
+    same: Sequence[Levels] = (),
+) -> Node:
     """A measured node with its values as their metrics have them."""
     name = walk.lattice.name
     return Node(
@@ -282,13 +289,15 @@ def _shown(walk: Walk, levels: Levels, found: Seen, down: Axis, across: Axis, sa
     )
 
 
-def _cloud(walk: Walk, down: Axis, across: Axis) -> tuple[FloatArray, FloatArray]:
+def _cloud(walk: Walk, down: FrontierAxis, across: FrontierAxis) -> tuple[FloatArray, FloatArray]:
     """Both values of every feasible node that was measured."""
     found = [seen for seen in walk.seen.values() if seen is not None]
     return np.array([down.sign * s.risk for s in found]), np.array([across.sign * s.loss for s in found])
 
 
-def _policy(walk: Walk, name: str, levels: Levels, nodes: Sequence[Node], down: Axis, across: Axis) -> Policy:
+def _policy(
+    walk: Walk, name: str, levels: Levels, nodes: Sequence[Node], down: FrontierAxis, across: FrontierAxis
+) -> Policy:
     """A fixed policy against the frontier."""
     found, missed = walk.seen[levels], tuple[Requirement, ...]()
     if found is None:

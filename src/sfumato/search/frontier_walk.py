@@ -20,9 +20,9 @@ from ..core.cover import BoolArray
 from ..core.metric import Exactness, Metric
 from ..core.noun import dataclass
 from ..core.pareto import ten_digits
-from .judge import Verdict
+from .judge import NodeVerdict
 from .lattice import Levels
-from .optimal import LARGEST, Bounds
+from .optimal import LARGEST, LossBounds
 from .problem import Problem
 from .scores import score
 
@@ -80,7 +80,7 @@ class Front:
 
 
 @dataclass(frozen=True)
-class Seen:
+class MeasuredNode:
     """What was measured of a feasible node; less is better on both axes."""
 
     risk: float
@@ -98,11 +98,11 @@ class Walk:
         self.problem, self.asked, self.started = problem, asked, started
         self.lattice, self.judge = problem.lattice, problem.judge
         self.sign = 1.0 if asked.card.better == "lower" else -1.0
-        self.front, self.seen = Front(), dict[Levels, Seen | None]()
+        self.front, self.seen = Front(), dict[Levels, MeasuredNode | None]()
         self.exactness: Exactness = "exact"
         self.random = random.Random(_SEED)
         self.progress, self.told = progress, 0.0
-        self.bounds = Bounds(problem) if self.lattice.nodes <= LARGEST else None
+        self.bounds = LossBounds(problem) if self.lattice.nodes <= LARGEST else None
         self.tells = asked.card.monotone and self.judge.limit == 0
         """Whether a specialization has no less risk than what it specializes."""
         self.low = np.full(self.lattice.shape, -np.inf) if self.bounds is not None else np.zeros(0)
@@ -162,11 +162,11 @@ class Walk:
         if self.front.add(ten_digits(found.risk), ten_digits(found.loss), levels):
             self.open.append(levels)
 
-    def measure(self, verdict: Verdict) -> Seen:
+    def measure(self, verdict: NodeVerdict) -> MeasuredNode:
         """Both axes, less being better."""
         risk = score(self.judge, self.asked, verdict)
         self.exactness = risk.exactness
-        return Seen(
+        return MeasuredNode(
             self.sign * risk.value,
             self.problem.loss.value(verdict),
             verdict.suppressed,

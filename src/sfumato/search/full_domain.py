@@ -20,7 +20,7 @@ from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from .advice import nearest
-from .judge import Verdict
+from .judge import NodeVerdict
 from .lattice import Levels
 from .local_search import explore_wide
 from .optimal import LARGEST, explore
@@ -31,7 +31,7 @@ Watch = Callable[[int, float | None, float], None]
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class OptimalNode:
     """A node, its loss, and the proof: no node costs less than `bound`.
 
     `status`: "optimal" if that is proved, whichever classes are left out; "rule" if all nodes were looked at, but which classes
@@ -53,7 +53,7 @@ class Found:
     loss_arithmetic: float
     loss_geometric: float
     problem: Problem = field(repr=False)
-    verdict: Verdict = field(repr=False)
+    verdict: NodeVerdict = field(repr=False)
     why: str | None = None
     """What keeps a rule from being a proof."""
 
@@ -77,7 +77,7 @@ class Found:
         return f"Levels {levels}: {self.minimise} {self.loss:.6g}, {proof}; {self.suppressed:,} of {self.rows:,} rows suppressed."
 
 
-def release_of(problem: Problem, verdict: Verdict, table: Table, roles: Roles, **more: Any) -> Release:
+def release_of(problem: Problem, verdict: NodeVerdict, table: Table, roles: Roles, **more: Any) -> Release:
     """The release of a judged node: the same table with the columns generalized and the suppressed rows left out."""
     columns = roles.released(table.columns)
     judge, (grouped, kept) = problem.judge, (verdict.grouped, verdict.kept)
@@ -104,7 +104,7 @@ def optimal_generalization(
     watch: Watch | None = None,
     catch: bool = True,
     to_release: bool = False,
-) -> Found:
+) -> OptimalNode:
     """The levels of least loss that meet every requirement with at most this share of the rows suppressed.
 
     `minimise` is a metric or a sum of metrics with factors: loss (the mean of ARX's Loss), loss_geometric, iloss,
@@ -146,7 +146,7 @@ def optimal_generalization(
     done = proved or bound >= best.loss - problem.slack
     sure = min(best.loss, max(problem.doubt, problem.ground))
     plain = [term_value(problem, best.verdict, name) for name in ("loss", "loss_geometric")]
-    return Found(
+    return OptimalNode(
         levels=problem.lattice.name(best.levels),
         minimise=minimise,
         loss=best.loss,
@@ -166,7 +166,7 @@ def optimal_generalization(
     )
 
 
-def term_value(problem: Problem, verdict: Verdict, name: str) -> float:
+def term_value(problem: Problem, verdict: NodeVerdict, name: str) -> float:
     """Another loss of the same node."""
     from .losses import Wanted
 
@@ -187,4 +187,4 @@ def _seldom(watch: Watch) -> Callable[[Problem, float | None], None]:
     return told
 
 
-__all__ = ["Found", "Levels", "optimal_generalization", "spell_number"]
+__all__ = ["Levels", "OptimalNode", "optimal_generalization", "spell_number"]

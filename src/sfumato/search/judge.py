@@ -34,12 +34,12 @@ from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Recoding, Table
 from .mean_suppression import fraction, leave_out
-from .population import People
+from .population import PopulationRollup
 from .rollup import Grouped, Rollup
 
 
 @dataclass(frozen=True, eq=False)
-class Verdict:
+class NodeVerdict:
     """A node judged: the classes that stay, the rows that do not, and what that says of all nodes below it.
 
     `floor` are rows of each class that every specialization must suppress too, whatever else it does. `never` is true
@@ -77,7 +77,7 @@ class _Demand:
 
 
 @dataclass(eq=False)
-class _Left:
+class _Staying:
     """The classes that stay, and what is known of the choice."""
 
     kept: BoolArray
@@ -132,9 +132,9 @@ class Judge:
         return tuple(r for r in self.require if r.metric.card.scope != "class" and r.metric.card.costs is None)
 
     @cached_property
-    def people(self) -> People | None:
+    def people(self) -> PopulationRollup | None:
         """The population, rolled up; None without one, and where it cannot be."""
-        return None if self.population is None else People.of(self.population, self.roles, self.rollup)
+        return None if self.population is None else PopulationRollup.of(self.population, self.roles, self.rollup)
 
     def _steady(self, requirement: Requirement) -> bool:
         """Whether what the card says of merging holds here: labels may cover fewer people of a population than those below."""
@@ -165,10 +165,10 @@ class Judge:
             for r in self.require
         )
 
-    def __call__(self, grouped: Grouped) -> Verdict:
+    def __call__(self, grouped: Grouped) -> NodeVerdict:
         """Judge the classes of a node."""
         floor = np.zeros(len(grouped))
-        left = _Left(np.ones(len(grouped), dtype=bool), np.zeros(len(grouped), dtype=bool))
+        left = _Staying(np.ones(len(grouped), dtype=bool), np.zeros(len(grouped), dtype=bool))
         kept, by_rule = left.kept, False
         for demand in self._demands:  # against the whole table, which is what all nodes share
             if not kept.any():
@@ -199,17 +199,17 @@ class Judge:
         return self._verdict(grouped, left, floor, never or left.never, by_rule, feasible=left.feasible)
 
     def _verdict(
-        self, grouped: Grouped, left: _Left, floor: FloatArray, never: bool, by_rule: bool, *, feasible: bool
-    ) -> Verdict:
+        self, grouped: Grouped, left: _Staying, floor: FloatArray, never: bool, by_rule: bool, *, feasible: bool
+    ) -> NodeVerdict:
         suppressed = int(grouped.size[~left.kept].sum())
         missed = () if feasible else tuple(left.missed)
         doubtful = tuple(left.doubtful)
         least = ~left.must if doubtful else None
-        return Verdict(
+        return NodeVerdict(
             grouped, left.kept, suppressed, feasible, floor, never, missed, doubtful, by_rule, least, left.price
         )
 
-    def _settle(self, grouped: Grouped, left: _Left) -> None:
+    def _settle(self, grouped: Grouped, left: _Staying) -> None:
         """Judge what is left against itself until nothing more falls; then leave out what makes means too large."""
         left.feasible = False
         while True:
@@ -239,7 +239,7 @@ class Judge:
         assert metric.card.costs is not None
         return metric.card.costs(self.classes(demand.name, grouped, kept, left=left), **metric.arguments)
 
-    def _leave_out(self, grouped: Grouped, left: _Left) -> bool:
+    def _leave_out(self, grouped: Grouped, left: _Staying) -> bool:
         """Leave out the classes that cost a mean most; false if no choice of them was found."""
         kept, size = left.kept, grouped.size[left.kept]
         rows, suppressed = int(size.sum()), int(grouped.size[~kept].sum())
@@ -295,7 +295,7 @@ class Judge:
             > self.limit + 1e-9 * self.limit + 1e-9
         )
 
-    def whole(self, verdict: Verdict) -> Verdict:
+    def whole(self, verdict: NodeVerdict) -> NodeVerdict:
         """Ask what is required of the release as a whole, where the classes are as they should be.
 
         Classes that miss what looks at all of them at once are left out: all at once where it looks at each alone, else those
@@ -304,7 +304,7 @@ class Judge:
         if not self.on_table or not verdict.feasible:
             return verdict
         grouped, must = verdict.grouped, verdict.least
-        left = _Left(verdict.kept, ~verdict.kept if must is None else ~must, dict.fromkeys(verdict.doubtful))
+        left = _Staying(verdict.kept, ~verdict.kept if must is None else ~must, dict.fromkeys(verdict.doubtful))
         left.price = verdict.price
         while True:
             evidence = self.evidence(grouped, left.kept)
@@ -319,7 +319,7 @@ class Judge:
         never = verdict.never or (self.limit == 0 and monotone)
         return self._verdict(grouped, left, verdict.floor, never, verdict.by_rule, feasible=not left.missed)
 
-    def _fall(self, grouped: Grouped, left: _Left, missed: list[tuple[Requirement, Score]]) -> bool:
+    def _fall(self, grouped: Grouped, left: _Staying, missed: list[tuple[Requirement, Score]]) -> bool:
         """Leave out classes that miss these; false where that is of no use."""
         if not self.limit:
             return False

@@ -21,9 +21,9 @@ import time
 import numpy as np
 
 from ..core.column import FloatArray
-from .judge import Verdict
+from .judge import NodeVerdict
 from .lattice import Levels
-from .losses import Shares
+from .losses import ShareTerm
 from .problem import Problem
 
 SIZES = (20_000, 300_000, 3_000_000)
@@ -107,14 +107,14 @@ class Wide:
     def __init__(self, problem: Problem) -> None:
         self.problem, self.top = problem, problem.lattice.top
         terms = problem.loss.terms
-        self.geometric = len(terms) == 1 and isinstance(terms[0][1], Shares) and terms[0][1].geometric
+        self.geometric = len(terms) == 1 and isinstance(terms[0][1], ShareTerm) and terms[0][1].geometric
         self.cost = terms[0][1].cost if self.geometric else problem.loss.columns()
         self.step = [np.diff(column) for column in self.cost]
         self.random = random.Random(0)
         self._known: dict[Levels, tuple[bool, bool, float]] = {}
         self.faces: list[Face] = []
         bottom = problem.judge.rollup(problem.lattice.bottom)
-        whole = Verdict(bottom, np.ones(len(bottom), dtype=bool), 0, False, np.zeros(len(bottom)), False)
+        whole = NodeVerdict(bottom, np.ones(len(bottom), dtype=bool), 0, False, np.zeros(len(bottom)), False)
         self.constant = 0.0 if self.geometric else problem.loss.constant + problem.loss.rise(whole)
         # the most telling columns first: they rule out most
         entropy = [_entropy(ladder.rows) for ladder in problem.lattice.ladders]

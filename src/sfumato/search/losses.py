@@ -24,7 +24,7 @@ from ..core.noun import dataclass
 from ..metrics import metric
 from ..metrics.privacy.mutual_information import information
 from ..metrics.utility.non_uniform_entropy import conditional_bits
-from .judge import Judge, Verdict
+from .judge import Judge, NodeVerdict
 from .lattice import Ladder
 from .rollup import Grouped
 
@@ -43,14 +43,14 @@ class Term(ABC):
     """Whether the base is the value itself where nothing is suppressed."""
 
     @abstractmethod
-    def value(self, verdict: Verdict) -> float:
+    def value(self, verdict: NodeVerdict) -> float:
         """What a feasible node costs, as the metric of this name measures its release."""
 
-    def penalty(self, verdict: Verdict) -> float:
+    def penalty(self, verdict: NodeVerdict) -> float:
         """What every specialization costs more than its base, since it must suppress the floor's rows."""
         return 0.0
 
-    def rise(self, verdict: Verdict) -> float:
+    def rise(self, verdict: NodeVerdict) -> float:
         """What every generalization costs at least."""
         return -math.inf
 
@@ -58,7 +58,7 @@ class Term(ABC):
         """What leaving out each class of a node adds, where that adds up whichever others are left out; else None."""
         return None
 
-    def spared(self, verdict: Verdict) -> float:
+    def spared(self, verdict: NodeVerdict) -> float:
         """What a node costs at least if these classes are left out, and perhaps others."""
         return self.constant
 
@@ -78,7 +78,7 @@ def _widest(ladder: Ladder, open_: Sequence[FloatArray]) -> list[FloatArray]:
     return found
 
 
-class Shares(Term):
+class ShareTerm(Term):
     """The mean over rows, and over columns by weight, of what a released value leaves open; a suppressed row loses all."""
 
     constant = 0.0
@@ -109,7 +109,7 @@ class Shares(Term):
         else:
             self.cost = [w * mean for w, mean in zip(self.weights, self.mean, strict=True)]
 
-    def _lost(self, verdict: Verdict, rows: FloatArray, *, below: bool = False) -> list[float]:
+    def _lost(self, verdict: NodeVerdict, rows: FloatArray, *, below: bool = False) -> list[float]:
         """For each column, what suppressing these rows of each class adds to its mean, here or at the least `below`."""
         at = np.flatnonzero(rows)
         first, levels = verdict.grouped.first[at], verdict.grouped.levels
@@ -119,7 +119,7 @@ class Shares(Term):
             added.append(float(((self.gone[j] - open_) * rows[at]).sum()) / self.rows)
         return added
 
-    def value(self, verdict: Verdict) -> float:
+    def value(self, verdict: NodeVerdict) -> float:
         """Means of the columns, with the suppressed rows at their worst."""
         means = [float(mean[level]) for mean, level in zip(self.mean, verdict.grouped.levels, strict=True)]
         if verdict.suppressed:
@@ -140,11 +140,11 @@ class Shares(Term):
             found += w * (self.gone[j] - self.open[j][level][code[grouped.first]])
         return found * grouped.size / self.rows
 
-    def spared(self, verdict: Verdict) -> float:
+    def spared(self, verdict: NodeVerdict) -> float:
         """Whoever else is left out loses no less."""
         return self.value(verdict)
 
-    def penalty(self, verdict: Verdict) -> float:
+    def penalty(self, verdict: NodeVerdict) -> float:
         """Rows that must go lose what they still have, and below they have more: the least is what they have here."""
         if not verdict.floor.any():
             return 0.0
@@ -164,7 +164,7 @@ class Height(Term):
     def __init__(self, judge: Judge) -> None:
         self.cost = [np.arange(ladder.height + 1, dtype=np.float64) for ladder in judge.rollup.lattice.ladders]
 
-    def value(self, verdict: Verdict) -> float:
+    def value(self, verdict: NodeVerdict) -> float:
         """The sum of the levels."""
         return float(sum(verdict.grouped.levels))
 
@@ -172,7 +172,7 @@ class Height(Term):
         """Nothing."""
         return np.zeros(len(grouped))
 
-    def spared(self, verdict: Verdict) -> float:
+    def spared(self, verdict: NodeVerdict) -> float:
         """The same, whoever is left out."""
         return self.value(verdict)
 
@@ -186,7 +186,7 @@ class Discernibility(Term):
         self.cost, self.rows = _none(judge), judge.rollup.rows
         self.constant = float(self.rows)  # every row looks like itself
 
-    def value(self, verdict: Verdict) -> float:
+    def value(self, verdict: NodeVerdict) -> float:
         """As the metric has it."""
         size = verdict.grouped.size[verdict.kept].astype(np.float64)
         return float((size**2).sum()) + float(verdict.suppressed) * self.rows
@@ -196,15 +196,15 @@ class Discernibility(Term):
         size = grouped.size.astype(np.float64)
         return size * (self.rows - size)
 
-    def spared(self, verdict: Verdict) -> float:
+    def spared(self, verdict: NodeVerdict) -> float:
         """No class costs more than N for each of its rows."""
         return self.value(verdict)
 
-    def penalty(self, verdict: Verdict) -> float:
+    def penalty(self, verdict: NodeVerdict) -> float:
         """A row that must go costs N instead of the 1 it costs at least."""
         return float(verdict.floor.sum()) * (self.rows - 1)
 
-    def rise(self, verdict: Verdict) -> float:
+    def rise(self, verdict: NodeVerdict) -> float:
         """Merging adds up, and suppressing a row costs N, which no class costs more than."""
         return float((verdict.grouped.size.astype(np.float64) ** 2).sum())
 
@@ -218,11 +218,11 @@ class AverageClassSize(Term):
     def __init__(self, judge: Judge) -> None:
         self.cost, self.least = _none(judge), judge.rollup.rows - judge.limit
 
-    def value(self, verdict: Verdict) -> float:
+    def value(self, verdict: NodeVerdict) -> float:
         """As the metric has it."""
         return float(verdict.grouped.size[verdict.kept].sum()) / int(verdict.kept.sum())
 
-    def rise(self, verdict: Verdict) -> float:
+    def rise(self, verdict: NodeVerdict) -> float:
         """There are no more classes above, and no fewer rows than the limit leaves."""
         return max(self.least / len(verdict.grouped), 1.0)
 
@@ -236,14 +236,14 @@ class Information(Term):
         self.stretch = judge.rollup.rows / max(judge.rollup.rows - judge.limit, 1)
         self.constant = -judge.attributes[column][1].entropy * self.stretch
 
-    def _classes(self, verdict: Verdict, *, left: bool) -> Classes:
+    def _classes(self, verdict: NodeVerdict, *, left: bool) -> Classes:
         return self.judge.classes(self.column, verdict.grouped, verdict.kept if left else None, left=left)
 
-    def value(self, verdict: Verdict) -> float:
+    def value(self, verdict: NodeVerdict) -> float:
         """The bits of the classes that stay, as a table of their own."""
         return -information(self._classes(verdict, left=verdict.suppressed > 0))
 
-    def rise(self, verdict: Verdict) -> float:
+    def rise(self, verdict: NodeVerdict) -> float:
         """Merging cannot add information, and which rows are left is a function of the class: the bits of all rows, by the
         share that is left at least, are the most that a part can have."""
         return -information(self._classes(verdict, left=False)) * self.stretch
@@ -273,7 +273,7 @@ class NonUniformEntropy(Term):
         self.exact = [b / most for b in bits]
         self.cost = [np.maximum(b - w * rows * slack, 0.0) / most for b, w in zip(bits, weights, strict=True)]
 
-    def value(self, verdict: Verdict) -> float:
+    def value(self, verdict: NodeVerdict) -> float:
         """From the levels alone where nothing is suppressed; else the rows that are gone are released as `*`, all alike."""
         levels = verdict.grouped.levels
         if not verdict.suppressed:
@@ -298,7 +298,7 @@ class NonUniformEntropy(Term):
         return total / self.most
 
 
-class Measured(Term):
+class MetricTerm(Term):
     """Any registered metric, measured on the counts of every node that is judged."""
 
     def __init__(self, judge: Judge, measured: Metric, sign: float) -> None:
@@ -307,7 +307,7 @@ class Measured(Term):
         low, high = measured.card.bounds
         self.constant = low if sign > 0 else -high
 
-    def value(self, verdict: Verdict) -> float:
+    def value(self, verdict: NodeVerdict) -> float:
         """The metric's value, negative where more is wanted."""
         score = self.metric.score(self.judge.evidence(verdict.grouped, verdict.kept))
         return self.sign * float(score.value)
@@ -321,12 +321,12 @@ _TERM = re.compile(
     re.VERBOSE,
 )
 _FAST: dict[str, Callable[[Judge], Term]] = {
-    "loss": lambda judge: Shares(judge, "loss", weighted=False, divisor=1),
-    "arx_loss[arithmetic]": lambda judge: Shares(judge, "loss", weighted=False, divisor=1),
-    "loss_geometric": lambda judge: Shares(judge, "loss_geometric", weighted=False, divisor=1, geometric=True),
-    "arx_loss[geometric]": lambda judge: Shares(judge, "loss_geometric", weighted=False, divisor=1, geometric=True),
-    "granularity": lambda judge: Shares(judge, "granularity", weighted=True, divisor=1),
-    "iloss": lambda judge: Shares(judge, "iloss", weighted=True, divisor=0),
+    "loss": lambda judge: ShareTerm(judge, "loss", weighted=False, divisor=1),
+    "arx_loss[arithmetic]": lambda judge: ShareTerm(judge, "loss", weighted=False, divisor=1),
+    "loss_geometric": lambda judge: ShareTerm(judge, "loss_geometric", weighted=False, divisor=1, geometric=True),
+    "arx_loss[geometric]": lambda judge: ShareTerm(judge, "loss_geometric", weighted=False, divisor=1, geometric=True),
+    "granularity": lambda judge: ShareTerm(judge, "granularity", weighted=True, divisor=1),
+    "iloss": lambda judge: ShareTerm(judge, "iloss", weighted=True, divisor=0),
     "height": Height,
     "discernibility": Discernibility,
     "average_class_size": AverageClassSize,
@@ -394,7 +394,7 @@ class Wanted:
             if wanted.card.name == "mutual_information" and factor < 0 and column in judge.attributes:
                 terms.append((-factor, Information(judge, str(column))))
             else:
-                terms.append((abs(factor), Measured(judge, wanted, math.copysign(1.0, factor))))
+                terms.append((abs(factor), MetricTerm(judge, wanted, math.copysign(1.0, factor))))
         return Loss(tuple(terms), judge)
 
 
@@ -405,16 +405,16 @@ class Loss:
     terms: tuple[tuple[float, Term], ...]
     judge: Judge
 
-    def value(self, verdict: Verdict) -> float:
+    def value(self, verdict: NodeVerdict) -> float:
         """What a feasible node costs."""
         total = sum(factor * term.value(verdict) for factor, term in self.terms)
         return math.inf if math.isnan(total) else total  # infinitely bad and infinitely good at once
 
-    def penalty(self, verdict: Verdict) -> float:
+    def penalty(self, verdict: NodeVerdict) -> float:
         """What every node below costs more than its base."""
         return sum(factor * term.penalty(verdict) for factor, term in self.terms)
 
-    def rise(self, verdict: Verdict) -> float:
+    def rise(self, verdict: NodeVerdict) -> float:
         """What every node above costs more than its base, by the terms that the levels say nothing of."""
         more = 0.0
         for factor, term in self.terms:
@@ -433,7 +433,7 @@ class Loss:
             total += factor * price
         return total
 
-    def spared(self, verdict: Verdict) -> float:
+    def spared(self, verdict: NodeVerdict) -> float:
         """What a node costs at least whatever is left out besides what must be, where its verdict leaves that in doubt."""
         if verdict.by_rule or verdict.least is None:
             return -math.inf
@@ -445,7 +445,7 @@ class Loss:
         """The base by column and level, added up; a geometric mean is not in it, being no sum."""
         total = _none(self.judge)
         for factor, term in self.terms:
-            if not (isinstance(term, Shares) and term.geometric):
+            if not (isinstance(term, ShareTerm) and term.geometric):
                 total = [t + factor * c for t, c in zip(total, term.cost, strict=True)]
         return total
 

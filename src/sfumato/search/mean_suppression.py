@@ -28,7 +28,7 @@ _TINY = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class ClassSelection:
     """Which classes to leave out, none where no choice was found; whether that is certain; and the least that any choice costs."""
 
     out: BoolArray | None
@@ -51,12 +51,12 @@ def fraction(excess: FloatArray, weight: FloatArray, need: float) -> float:
     return float(weight[order[:at]].sum() + min(part, 1.0) * weight[order[at]])
 
 
-def leave_out(excesses: Sequence[FloatArray], size: IntArray, price: FloatArray, room: int) -> Choice:
+def leave_out(excesses: Sequence[FloatArray], size: IntArray, price: FloatArray, room: int) -> ClassSelection:
     """The cheapest classes without which every mean is met, with at most `room` rows."""
     rows = size.astype(np.float64)
     total = [float(excess.sum()) for excess in excesses]
     if any(fraction(e, rows, need) > room * (1 + _TINY) + _TINY for e, need in zip(excesses, total, strict=True)):
-        return Choice(None, True, np.inf)
+        return ClassSelection(None, True, np.inf)
     bound = max(fraction(e, price, need) for e, need in zip(excesses, total, strict=True))
     best, cost = None, np.inf
     for weight in (price, rows):
@@ -64,17 +64,17 @@ def leave_out(excesses: Sequence[FloatArray], size: IntArray, price: FloatArray,
         if out is not None and size[out].sum() <= room and price[out].sum() < cost:
             best, cost = out, float(price[out].sum())
     if cost <= bound + _TINY * max(1.0, abs(bound)):
-        return Choice(best, True, bound)
+        return ClassSelection(best, True, bound)
     some = np.flatnonzero(np.max(excesses, axis=0) > 0)
     if len(some) > FEW:
-        return Choice(best, False, bound)
+        return ClassSelection(best, False, bound)
     search = _Every([e[some] for e in excesses], size[some], price[some], room, cost)
     search.run(0, total, 0.0, 0)
     if search.best is not None:
         best = np.zeros(len(size), dtype=bool)
         best[some[search.best]] = True
         cost = search.cost
-    return Choice(best, search.steps < STEPS, bound if search.steps >= STEPS else cost)
+    return ClassSelection(best, search.steps < STEPS, bound if search.steps >= STEPS else cost)
 
 
 def _greedy(excesses: Sequence[FloatArray], total: Sequence[float], weight: FloatArray) -> BoolArray | None:

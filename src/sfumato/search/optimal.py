@@ -11,9 +11,9 @@ import math
 import numpy as np
 
 from ..core.column import FloatArray, IntArray
-from .judge import Verdict
+from .judge import NodeVerdict
 from .lattice import Levels
-from .losses import Shares
+from .losses import ShareTerm
 from .problem import Problem
 
 LARGEST = 2_000_000
@@ -36,7 +36,7 @@ def _outer(parts: list[FloatArray]) -> FloatArray:
     return total
 
 
-class Bounds:
+class LossBounds:
     """A lower bound of every node's loss; infinite once the node need not be looked at."""
 
     def __init__(self, problem: Problem) -> None:
@@ -44,7 +44,7 @@ class Bounds:
         self.base, self.low = [], []
         for _, term in problem.loss.terms:
             base = _outer(term.cost)
-            if isinstance(term, Shares) and term.geometric:
+            if isinstance(term, ShareTerm) and term.geometric:
                 base = np.expm1(base)
             self.base.append(base + term.constant)
             self.low.append(self.base[-1].copy())
@@ -66,7 +66,7 @@ class Bounds:
     def _sum(self, part: tuple[slice, ...]) -> None:
         self.total[part] = sum(f * low[part] for (f, _), low in zip(self.problem.loss.terms, self.low, strict=True))
 
-    def learn(self, verdict: Verdict) -> None:
+    def learn(self, verdict: NodeVerdict) -> None:
         """What a judged node says of those above and below it."""
         levels = verdict.grouped.levels
         down, up = _down(levels), _up(levels)
@@ -114,7 +114,7 @@ class Bounds:
 
 def explore(problem: Problem) -> tuple[bool, float]:
     """Judge nodes until the best is proved or the budget is spent: whether it is proved, and the bound on what is left."""
-    bounds = Bounds(problem)
+    bounds = LossBounds(problem)
     problem.ground = problem.floor = bounds.least
     # where a node above a feasible one is feasible and costs what its levels say, a miss is worth more the higher it is
     from_above = (
@@ -132,7 +132,7 @@ def explore(problem: Problem) -> tuple[bool, float]:
     return True, math.inf
 
 
-def check(problem: Problem, bounds: Bounds, levels: Levels) -> Verdict:
+def check(problem: Problem, bounds: LossBounds, levels: Levels) -> NodeVerdict:
     """Judge a node and learn from it."""
     verdict = problem.check(levels)
     bounds.learn(verdict)
@@ -142,7 +142,7 @@ def check(problem: Problem, bounds: Bounds, levels: Levels) -> Verdict:
     return verdict
 
 
-def climb(problem: Problem, bounds: Bounds, levels: Levels) -> None:
+def climb(problem: Problem, bounds: LossBounds, levels: Levels) -> None:
     """From a node that rules out all below it up the cheapest way, by halving, to the last one that does (Flash's idea).
 
     That one closes the most nodes at once, and the next one is often feasible.
@@ -163,7 +163,7 @@ def climb(problem: Problem, bounds: Bounds, levels: Levels) -> None:
             high = middle
 
 
-def descend(problem: Problem, bounds: Bounds, levels: Levels) -> None:
+def descend(problem: Problem, bounds: LossBounds, levels: Levels) -> None:
     """From a node up as far as nodes are worth looking at, and from there by halving down to the last feasible one.
 
     The way up takes the levels that cost least for each doubling of the nodes below. If its end is infeasible, one check

@@ -34,7 +34,7 @@ Demands = Mapping[str | None, Sequence[Requirement]]
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class OrderedLine:
     """The values of a column in their order: `place` of each code. Equal numbers share one; the missing value is last."""
 
     column: Column
@@ -45,7 +45,7 @@ class Line:
     """The owner's, if any are stated."""
 
     @classmethod
-    def of(cls, column: Column, roles: Roles) -> Line:
+    def of(cls, column: Column, roles: Roles) -> OrderedLine:
         """In the order that the roles state, else by number, date or quantity; a column without an order is refused."""
         stated = roles.orders.get(column.name)
         given = len(column.values)
@@ -117,7 +117,7 @@ class Line:
 
 
 @dataclass(frozen=True, eq=False)
-class _Cells:
+class _RangeCells:
     """`before[p, i]` rows before place p in group `group[i]` with the sensitive value `value[i]`; by group, then value."""
 
     before: IntArray
@@ -127,8 +127,14 @@ class _Cells:
 
     @classmethod
     def of(
-        cls, line: Line, place: IntArray, group: IntArray, n: IntArray, attribute: Sensitive | None, value: IntArray
-    ) -> _Cells:
+        cls,
+        line: OrderedLine,
+        place: IntArray,
+        group: IntArray,
+        n: IntArray,
+        attribute: Sensitive | None,
+        value: IntArray,
+    ) -> _RangeCells:
         m = 1 if attribute is None else len(attribute.total)
         key, cell = np.unique(group * m + value, return_inverse=True)
         if (line.ends + 1) * len(key) > _ROOM:
@@ -149,24 +155,24 @@ class Ranges:
     `groups` are the classes that the other columns form by themselves; a range has a class for each that occurs in it.
     """
 
-    line: Line
+    line: OrderedLine
     groups: int
-    cells: Mapping[str | None, _Cells]
+    cells: Mapping[str | None, _RangeCells]
     width: IntArray
     """The values before each place."""
     rows: int
 
     @classmethod
-    def of(cls, counts: Counts, line: Line, group: IntArray, split: Sequence[str], roles: Roles) -> Ranges:
+    def of(cls, counts: Counts, line: OrderedLine, group: IntArray, split: Sequence[str], roles: Roles) -> Ranges:
         """From counts of the line's column, the other columns (`group` numbers their classes) and sensitive ones."""
         place = line.place[counts.codes[counts.names.index(line.column.name)]]
         nothing = np.zeros_like(group)
-        cells: dict[str | None, _Cells] = {None: _Cells.of(line, place, group, counts.n, None, nothing)}
+        cells: dict[str | None, _RangeCells] = {None: _RangeCells.of(line, place, group, counts.n, None, nothing)}
         for name in split:
             column, value = counts.column(name), counts.codes[counts.names.index(name)]
             total = exact(np.bincount(value, weights=counts.n, minlength=len(column)))
             attribute = Sensitive(column, total, roles.orders.get(name), roles.taxonomy(name))
-            cells[name] = _Cells.of(line, place, group, counts.n, attribute, value)
+            cells[name] = _RangeCells.of(line, place, group, counts.n, attribute, value)
         width = np.append(0, np.cumsum(np.bincount(line.place, minlength=line.ends))).astype(np.int64)
         return cls(line, int(group.max()) + 1, cells, width, counts.rows)
 

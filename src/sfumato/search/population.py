@@ -14,7 +14,7 @@ from .lattice import Ladder, Lattice
 from .rollup import Grouped, Rollup
 
 
-class People:
+class PopulationRollup:
     """How many people of the population each class of a node covers, as `Evidence.population_cover` has it.
 
     A person stands where the labels cover their values; a value that no label of a level covers keeps a number of its own
@@ -26,7 +26,7 @@ class People:
         self.total = population.rows
 
     @classmethod
-    def of(cls, table: Table, roles: Roles, rollup: Rollup) -> People | None:
+    def of(cls, table: Table, roles: Roles, rollup: Rollup) -> PopulationRollup | None:
         """None where people cannot be rolled up: some have several rows, or labels of one level overlap or are not nested."""
         names = rollup.lattice.names
         for name in names:

@@ -20,7 +20,7 @@ from ..core.people import one_row_each
 from ..core.required_columns import sensitive_columns
 from ..core.roles import Roles
 from ..core.table import Table
-from .judge import Judge, Verdict
+from .judge import Judge, NodeVerdict
 from .lattice import Lattice, Levels
 from .losses import Loss, Wanted
 from .rollup import Rollup
@@ -35,7 +35,7 @@ MANY = 300_000
 class Best:
     """The best node so far."""
 
-    verdict: Verdict
+    verdict: NodeVerdict
     loss: float
 
     @property
@@ -58,7 +58,7 @@ class Problem:
     loss: Loss
     best: Best | None = None
     checked: int = 0
-    least: tuple[float, Verdict] | None = None
+    least: tuple[float, NodeVerdict] | None = None
     """The judged node that misses by the fewest rows, for advice where none is feasible."""
     deadline: float | None = None
     most: int | None = None
@@ -74,7 +74,7 @@ class Problem:
     idle: int = 0
     """Rows that might be left out, and are not, since no requirement says which."""
 
-    def learn(self, verdict: Verdict) -> None:
+    def learn(self, verdict: NodeVerdict) -> None:
         """Remember what a verdict leaves in doubt."""
         doubtful = verdict.doubtful or (verdict.missed if self.idle else ())
         if doubtful:
@@ -100,7 +100,7 @@ class Problem:
             "another choice of rows might lose less"
         )
 
-    def check(self, levels: Levels) -> Verdict:
+    def check(self, levels: Levels) -> NodeVerdict:
         """Judge a node, and keep it if it is the best."""
         verdict = self.judge(self.judge.rollup(levels))
         self.checked += 1

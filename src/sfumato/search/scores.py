@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ..core.classes import Classes
 from ..core.metric import Metric, Score
 from ..metrics.privacy.mutual_information import information
-from .judge import Judge, Verdict
+from .judge import Judge, NodeVerdict
 
 _FROM_CLASSES: dict[str, Callable[[Classes], float]] = {
     "mutual_information": information,
@@ -15,7 +15,7 @@ _FROM_CLASSES: dict[str, Callable[[Classes], float]] = {
 """Metrics on the whole table that are a function of the classes."""
 
 
-def score(judge: Judge, metric: Metric, verdict: Verdict) -> Score:
+def score(judge: Judge, metric: Metric, verdict: NodeVerdict) -> Score:
     """The score of the release that a node would be, over several sensitive columns the worst of them."""
     card = metric.card
     columns: list[str | None] = [None]

@@ -58,7 +58,7 @@ class Point:
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class Measurement:
     """What came of making and measuring a candidate: all that is kept of it."""
 
     scores: Scores = field(default_factory=dict)
@@ -92,7 +92,7 @@ class Measured:
         }
 
     @classmethod
-    def of(cls, kept: Mapping[str, Any]) -> Measured:
+    def of(cls, kept: Mapping[str, Any]) -> Measurement:
         """From what was kept."""
         scores: Scores = {}
         for name, score in kept["scores"].items():
@@ -102,7 +102,7 @@ class Measured:
         seconds, lasting = float(kept["seconds"]), bool(kept["lasting"])
         return cls(scores, dict(kept["skipped"]), kept["failure"], seconds, rows=kept["rows"], lasting=lasting)
 
-    def joined(self, other: Measured) -> Measured:
+    def joined(self, other: Measurement) -> Measurement:
         """This and what was measured later of the same release."""
         skipped = {**self.skipped, **other.skipped}
         scores = {**self.scores, **other.scores}
@@ -117,7 +117,7 @@ class Measured:
             rows=self.rows if other.rows is None else other.rows,
         )
 
-    def only(self, names: Sequence[str]) -> Measured:
+    def only(self, names: Sequence[str]) -> Measurement:
         """What is called so, in this order: earlier studies may have asked for more."""
         scores = {name: self.scores[name] for name in names if name in self.scores}
         skipped = {name: self.skipped[name] for name in names if name in self.skipped}

@@ -23,7 +23,7 @@ from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from .candidate import Candidate
-from .point import Measured
+from .point import Measurement
 from .score_store import Kept, name_of, of_release, of_roles, program
 
 Told = Callable[[int, str], None]
@@ -52,14 +52,14 @@ class Bench:
 
     def measure(
         self, candidate: Candidate, wanted: Sequence[Metric] | None, release: Release | None = None
-    ) -> Measured:
+    ) -> Measurement:
         """Make and measure; what cannot be made has its reason instead."""
         started = time.perf_counter()
         try:
             made = self.release(candidate) if release is None else release
         except SfumatoError as error:  # it may not fit this table, or not be able to meet what it is asked
             lasting = isinstance(error, Infeasible | Unavailable)
-            return Measured(failure=str(error), seconds=time.perf_counter() - started, lasting=lasting)
+            return Measurement(failure=str(error), seconds=time.perf_counter() - started, lasting=lasting)
         try:
             scores, skipped = metrics.measure_available(made, self.roles, wanted)
         except SfumatoError as error:
@@ -70,11 +70,11 @@ class Bench:
                 reason = (
                     f"It is made without {', '.join(map(repr, lacks))}, so that what is asked cannot be measured on it."
                 )
-            return Measured(failure=reason, seconds=time.perf_counter() - started, lasting=False)
+            return Measurement(failure=reason, seconds=time.perf_counter() - started, lasting=False)
         rows = None
         if not made.statistics:  # known without another scan where the mechanism says what became what
             rows = made.table.rows if made.recoding is None else made.recoding.rows
-        return Measured(scores, skipped, None, time.perf_counter() - started, made, rows)
+        return Measurement(scores, skipped, None, time.perf_counter() - started, made, rows)
 
     def _lacks(self, made: Release) -> list[str]:
         """The columns that may be released, and that others may have, without which it was made."""
@@ -91,11 +91,11 @@ def run(
     kept: Kept,
     workers: int = 1,
     told: Told | None = None,
-) -> list[Measured]:
+) -> list[Measurement]:
     """Measure every candidate, in order; `wanted` None is every metric that can be asked, and `also` comes in any case."""
     keys = _keys(bench, candidates) if kept.folder is not None else [""] * len(candidates)
     asked = list(dict.fromkeys([*(wanted or ()), *also]))
-    found: dict[int, Measured] = {}
+    found: dict[int, Measurement] = {}
     todo: dict[int, list[Metric] | None] = {}
     for i, key in enumerate(keys):
         content = kept.get(key)
@@ -139,14 +139,14 @@ def _names(asked: Sequence[Metric]) -> list[str]:
     return [str(m) for each in asked for m in (*(each.variants()), each)]
 
 
-def _read(content: dict[str, Any] | None) -> Measured | None:
+def _read(content: dict[str, Any] | None) -> Measurement | None:
     try:
-        return None if content is None else Measured.of(content)
+        return None if content is None else Measurement.of(content)
     except (SfumatoError, AttributeError, KeyError, TypeError, ValueError):  # damaged: made again
         return None
 
 
-def _missing(before: Measured, everything: bool, asked: Sequence[Metric], *, whole: bool) -> list[Metric] | None:
+def _missing(before: Measurement, everything: bool, asked: Sequence[Metric], *, whole: bool) -> list[Metric] | None:
     """What is asked for and neither measured nor known to be impossible; None for everything."""
     if before.failure is not None:
         return []
@@ -164,7 +164,7 @@ def _each(
     also: Sequence[Metric],
     workers: int,
     told: Callable[[int, str], Any],
-) -> Generator[tuple[int, Measured]]:
+) -> Generator[tuple[int, Measurement]]:
     """What is not kept, as it gets done; files made elsewhere are measured here, mechanisms on other cores."""
     away = [i for i in todo if candidates[i].release is None] if workers > 1 else []
     count = 0
@@ -187,10 +187,10 @@ def _each(
         for i, result in results:
             count += 1
             told(count, candidates[i].name)
-            yield i, Measured.of(result)
+            yield i, Measurement.of(result)
 
 
-def _one(bench: Bench, candidate: Candidate, wanted: list[Metric] | None, also: Sequence[Metric]) -> Measured:
+def _one(bench: Bench, candidate: Candidate, wanted: list[Metric] | None, also: Sequence[Metric]) -> Measurement:
     found = bench.measure(candidate, wanted)
     if wanted is None and also and found.release is not None:
         found = found.joined(bench.measure(candidate, list(also), found.release))

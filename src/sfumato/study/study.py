@@ -22,7 +22,7 @@ from ..profile.free_columns import FreeColumns
 from ..profile.free_release import free_of_table
 from .candidate import Candidate, grid
 from .context import WP29, Context
-from .point import Measured, Point
+from .point import Measurement, Point
 from .result import Result, number, scores_dict
 from .runner import Bench, run
 from .score_store import Kept
@@ -153,7 +153,7 @@ class Study:
             result = refined(result, rounds=refine, kept=kept, workers=workers, told=progress)
         return result
 
-    def point(self, candidate: Candidate, found: Measured, *, looked_for: bool = False) -> Point:
+    def point(self, candidate: Candidate, found: Measurement, *, looked_for: bool = False) -> Point:
         """A candidate with what was measured of it, held against the requirements."""
         verdicts: list[Verdict] = []
         unknown: dict[str, str] = {}

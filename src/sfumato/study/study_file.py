@@ -83,7 +83,7 @@ ROUNDS = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class StudyFile:
     """A study and how the file wants it run."""
 
     study: Study
@@ -95,13 +95,13 @@ class Asked:
     """Whether cells of a packaged release that a spreadsheet would run are written with an apostrophe before them."""
 
 
-def read_study(path: Path | str) -> Asked:
+def read_study(path: Path | str) -> StudyFile:
     """Read a study file; files named in it are found relative to it, and what is wrong in it is said with its place."""
     path = Path(path)
     return of(opened(path, "study file"), where=str(path), folder=path.parent)
 
 
-def of(content: Mapping[str, Any], *, where: str, folder: Path) -> Asked:
+def of(content: Mapping[str, Any], *, where: str, folder: Path) -> StudyFile:
     """A study from the parsed content of a study file."""
     try:
         return _of(content, where=where, folder=folder)
@@ -110,7 +110,7 @@ def of(content: Mapping[str, Any], *, where: str, folder: Path) -> Asked:
         raise type(error)(text if text.startswith((where, str(folder))) else f"{where}: {text}") from None
 
 
-def _of(content: Mapping[str, Any], *, where: str, folder: Path) -> Asked:
+def _of(content: Mapping[str, Any], *, where: str, folder: Path) -> StudyFile:
     _known(content, (*_KEYS, *_READING), where)
     for name in ("table", "roles"):
         _text(content, name, where)
@@ -149,7 +149,7 @@ def _of(content: Mapping[str, Any], *, where: str, folder: Path) -> Asked:
         waive=waive,
     )
     refine = _whole(content, "refine", where)
-    return Asked(
+    return StudyFile(
         study,
         _whole(content, "seed", where),
         _switch(content, "allow_seeded", where),

@@ -12,7 +12,7 @@ from .. import _options as o
 if TYPE_CHECKING:
     from ...core.release import Release
     from ...core.roles import Roles
-    from ...inspect.subgroups import Group, Subgroups
+    from ...inspect.subgroups import Subgroup, Subgroups
 
 EXAMPLES = (
     "sfumato inspect subgroups release.csv --original people.csv --roles roles.toml",
@@ -123,7 +123,7 @@ def _show(result: Subgroups) -> None:
         o.tell(note)
 
 
-def _cells(group: Group) -> list[str]:
+def _cells(group: Subgroup) -> list[str]:
     from ...core.words import percent
 
     name = f"{group.column}, not named" if group.name is None else f"{group.column} = {group.name}"
@@ -138,7 +138,7 @@ def _cells(group: Group) -> list[str]:
     ]
 
 
-def _lost(group: Group) -> str:
+def _lost(group: Subgroup) -> str:
     if group.mined is None:
         return ""
     low, high = group.mined.interval

@@ -20,7 +20,7 @@ from ...core.release import Release
 from ...core.roles import KINDS, Roles
 from ...core.table import Table
 from ..microdata.numeric_columns import names_in
-from ..parameters.stated_domains import Domain, entries
+from ..parameters.stated_domains import StatedDomain, entries
 from .budget import Budget, amount, spell
 from .noise import Noise
 
@@ -129,7 +129,7 @@ class Private(Mechanism):
 
     def _domains(
         self, text: str | None, domains: str, table: Table, roles: Roles, *, missing: bool
-    ) -> tuple[Domain, ...]:
+    ) -> tuple[StatedDomain, ...]:
         """The stated domains of the columns that a text names, else of every column that may be released."""
         who, released = self.card.name, (*roles.quasi, *roles.sensitive, *roles.insensitive)
         names = [c for c in table.columns if c in released] if text is None else names_in(text, who)
@@ -138,7 +138,7 @@ class Private(Mechanism):
         stated = entries(domains, who, "domains") if domains else {}
         for name in (*names, *stated):
             self._column(name, table, roles)
-        return tuple(Domain.find(name, stated, roles, who, missing=missing) for name in names)
+        return tuple(StatedDomain.find(name, stated, roles, who, missing=missing) for name in names)
 
     def _room(self, cells: int) -> None:
         """Refuse tables of counts that are out of reach."""

@@ -105,7 +105,7 @@ class Points:
 
 
 @dataclass(frozen=True, eq=False)
-class Shares:
+class GroupMembers:
     """`n` copies of tuple `point` are in `group`."""
 
     point: IntArray
@@ -113,14 +113,14 @@ class Shares:
     n: IntArray
 
 
-def mdav(points: Points, k: int, block: int, told: Callable[[float], None]) -> tuple[Shares, int]:
+def mdav(points: Points, k: int, block: int, told: Callable[[float], None]) -> tuple[GroupMembers, int]:
     """MDAV in every block of at most so many tuples, and the number of blocks: with one it is MDAV itself."""
     total = int(points.n.sum())
     found: list[tuple[IntArray, IntArray, IntArray]] = []
     done = groups = 0
     blocks = _blocks(points, max(block, 2 * k))
     for chosen in blocks:
-        left = _Left(points.some(chosen), k)
+        left = _Ungrouped(points.some(chosen), k)
         left.run(lambda rows, done=done: told((done + rows) / total))  # type: ignore[misc]
         point, group, n = left.shares()
         found.append((chosen[point], group + groups, n))
@@ -128,7 +128,7 @@ def mdav(points: Points, k: int, block: int, told: Callable[[float], None]) -> t
         done += int(n.sum())
         told(done / total)
     point, group, n = (np.concatenate(part) for part in zip(*found, strict=True))
-    return Shares(point, group, n), len(blocks)
+    return GroupMembers(point, group, n), len(blocks)
 
 
 def _blocks(points: Points, most: int) -> list[IntArray]:
@@ -156,7 +156,7 @@ def _variance(x: FloatArray, n: IntArray) -> float:
     return float(np.average((x - mean) ** 2, weights=n))
 
 
-class _Left:
+class _Ungrouped:
     """The tuples that are in no group yet. Those of a group leave, and the last ones take their place: no gaps."""
 
     def __init__(self, points: Points, k: int) -> None:

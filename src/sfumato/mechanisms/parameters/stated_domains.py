@@ -26,7 +26,7 @@ from ...core.errors import InputError
 from ...core.metric import spell_number
 from ...core.noun import dataclass
 from ...core.roles import Roles
-from ...core.stated_reading import Reading
+from ...core.stated_reading import StatedReading
 
 MOST_STEPS = 2**32
 """Steps between 0 and a bound at most, so that sums over a table fit 64 bits."""
@@ -70,7 +70,7 @@ def entries(text: str, who: str, key: str) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Grid:
+class NumberGrid:
     """Numbers from low to high in steps: `code` counts the steps from 0, so code times step is the number."""
 
     name: str
@@ -79,7 +79,7 @@ class Grid:
     step: Fraction
 
     @classmethod
-    def read(cls, name: str, text: str, who: str) -> Grid:
+    def read(cls, name: str, text: str, who: str) -> NumberGrid:
         """From `low:high` or `low:high:step`; the step unless stated is the last digit that the bounds are given with."""
         match = _RANGE.match(text)
         if match is None:
@@ -110,12 +110,12 @@ class Grid:
         return codes * top if bottom == 1 else codes * top / bottom
 
 
-def grids(text: str, who: str) -> dict[str, Grid]:
+def grids(text: str, who: str) -> dict[str, NumberGrid]:
     """The bounds of columns."""
-    return {name: Grid.read(name, part, who) for name, part in entries(text, who, "bounds").items()}
+    return {name: NumberGrid.read(name, part, who) for name, part in entries(text, who, "bounds").items()}
 
 
-def bounds_of(name: str, stated: Mapping[str, Grid], roles: Roles, who: str, what: str) -> Grid:
+def bounds_of(name: str, stated: Mapping[str, NumberGrid], roles: Roles, who: str, what: str) -> NumberGrid:
     """A column's bounds: as stated in the parameter, else as a range under [domains] of the roles file. Never the data's."""
     given = roles.domains.get(name)
     if name in stated:
@@ -126,11 +126,11 @@ def bounds_of(name: str, stated: Mapping[str, Grid], roles: Roles, who: str, wha
             f"[domains] in {roles.source}."
         )
     ends = ":".join(given.split(":")[:2])  # the third part is the width of bins, which a sum does not need
-    return Grid.read(name, ends, f"{who}, [domains] in {roles.source}")
+    return NumberGrid.read(name, ends, f"{who}, [domains] in {roles.source}")
 
 
 @dataclass(frozen=True, eq=False)
-class Domain:
+class StatedDomain:
     """The values that a column may have, in their order, and perhaps *missing* behind them."""
 
     name: str
@@ -142,7 +142,7 @@ class Domain:
     missing: bool = True
 
     @classmethod
-    def read(cls, name: str, text: str, who: str, *, missing: bool = True) -> Domain:
+    def read(cls, name: str, text: str, who: str, *, missing: bool = True) -> StatedDomain:
         """From `a|b|c`, or from `low:high` and `low:high:width` for numbers; the width is 1 unless stated."""
         match = _RANGE.match(text)
         if match is None:
@@ -164,14 +164,16 @@ class Domain:
         return cls(name, tuple(labels), np.array(start), points, missing)
 
     @classmethod
-    def _of(cls, name: str, values: Sequence[str], who: str, missing: bool) -> Domain:
+    def _of(cls, name: str, values: Sequence[str], who: str, missing: bool) -> StatedDomain:
         _check_size(name, len(values), who)
         if not all(values) or len(set(values)) < len(values):
             raise InputError(f"{who}: the domain of {name!r} has an empty value or one that is stated twice.")
         return cls(name, tuple(values), missing=missing)
 
     @classmethod
-    def find(cls, name: str, stated: Mapping[str, str], roles: Roles, who: str, *, missing: bool = True) -> Domain:
+    def find(
+        cls, name: str, stated: Mapping[str, str], roles: Roles, who: str, *, missing: bool = True
+    ) -> StatedDomain:
         """A column's domain: as stated, else the values of its hierarchy file, else its stated order. Never the data's."""
         if name in stated:
             return cls.read(name, stated[name], who, missing=missing)
@@ -199,7 +201,7 @@ class Domain:
         """The values as they are released, None for missing."""
         return (*self.values, None) if self.missing else self.values
 
-    def codes(self, column: Column, reading: Reading) -> IntArray:
+    def codes(self, column: Column, reading: StatedReading) -> IntArray:
         """Where each value of a counted column stands; -1 for one that is neither in the domain nor counted as missing."""
         outside = len(self.values) if self.missing else -1
         if self.edges is None:
@@ -219,7 +221,7 @@ def _check_size(name: str, count: int, who: str) -> None:
         raise InputError(f"{who}: the domain of {name!r} has more than {MOST_VALUES:,} values; make them coarser.")
 
 
-def cells(counts: Counts, domains: Sequence[Domain], reading: Reading) -> IntArray:
+def cells(counts: Counts, domains: Sequence[StatedDomain], reading: StatedReading) -> IntArray:
     """How many rows each cell of the product of these domains has, as an array with an axis for each."""
     shape = [len(domain) for domain in domains]
     at = np.zeros(len(counts), dtype=np.int64)

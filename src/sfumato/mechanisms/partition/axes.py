@@ -21,7 +21,7 @@ from ...core.roles import Roles
 
 
 @dataclass(frozen=True, eq=False)
-class Axis:
+class PartitionAxis:
     """An axis over a column: `code` maps the column's codes to ours, `texts` spells each of ours."""
 
     column: Column
@@ -39,7 +39,7 @@ class Axis:
         return self.ends is not None
 
     @classmethod
-    def of(cls, column: Column, rows: IntArray, roles: Roles, style: Style = "open") -> Axis:
+    def of(cls, column: Column, rows: IntArray, roles: Roles, style: Style = "open") -> PartitionAxis:
         """The axis that suits a column with `rows` of each value.
 
         The owner's taxonomy, masks or calendar where there is one, else its own order. Interval rules (widths, cuts, quantiles)
@@ -67,7 +67,7 @@ class Axis:
         return cls(column, rank, ordered, ends=ends)
 
     @classmethod
-    def _tree(cls, column: Column, fitted: Hierarchy) -> Axis:
+    def _tree(cls, column: Column, fitted: Hierarchy) -> PartitionAxis:
         labels = [
             [*level, TOP if h == fitted.height else None] if column.has_missing else list(level)
             for h, level in enumerate(fitted.levels)
@@ -149,10 +149,10 @@ class Axis:
         return [spelled[i] for i in where.reshape(-1)]
 
 
-def axes_of(counts: Counts, roles: Roles, style: Style = "open") -> tuple[list[Axis], IntArray]:
+def axes_of(counts: Counts, roles: Roles, style: Style = "open") -> tuple[list[PartitionAxis], IntArray]:
     """The axes of the quasi-identifiers, which are counted first, and the code of each tuple on each."""
     axes = [
-        Axis.of(column, exact(np.bincount(codes, weights=counts.n, minlength=len(column))), roles, style)
+        PartitionAxis.of(column, exact(np.bincount(codes, weights=counts.n, minlength=len(column))), roles, style)
         for column, codes in zip(counts.columns, counts.codes, strict=True)
         if column.name in roles.quasi
     ]

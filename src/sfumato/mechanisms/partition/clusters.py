@@ -15,7 +15,7 @@ from ...core.column import FloatArray, IntArray
 from ...core.cover import BoolArray, Domain
 from ...core.noun import dataclass
 from ...core.roles import Roles
-from .axes import Axis
+from .axes import PartitionAxis
 
 Loss = Literal["iloss", "byun"]
 
@@ -25,7 +25,7 @@ _KEPT = 2_000_000
 """Entries of all tables that are kept for later."""
 
 
-class Ruler:
+class AxisLoss:
     """What clusters lose on one axis, by the owner's weight of the column.
 
     `iloss`, as ILoss counts what will be released (Xiao and Tao 2006): (leaves - 1)/|D| of the label, interval or set.
@@ -34,7 +34,7 @@ class Ruler:
     values without an order or taxonomy that differ. Both are 0 where all values are equal; `byun` is 1 where they could not differ more.
     """
 
-    def __init__(self, axis: Axis, roles: Roles, loss: Loss = "iloss") -> None:
+    def __init__(self, axis: PartitionAxis, roles: Roles, loss: Loss = "iloss") -> None:
         name = axis.column.name
         self.axis = axis
         self.counts_values = not axis.levels and not axis.spans
@@ -90,7 +90,7 @@ class Ruler:
         return self.loss(np.minimum(low, self._at), np.maximum(high, self._at), values)
 
 
-def _measured(axis: Axis) -> FloatArray:
+def _measured(axis: PartitionAxis) -> FloatArray:
     """Each code of an axis of numbers or dates (in seconds) on its scale, from 0; the missing value, which is on none, at 0."""
     column = axis.column
     numbers = column.numbers
@@ -106,7 +106,7 @@ def _measured(axis: Axis) -> FloatArray:
 class Pool:
     """The rows that no cluster has yet, and the one cluster that grows from them."""
 
-    def __init__(self, rulers: list[Ruler], code: IntArray, n: IntArray) -> None:
+    def __init__(self, rulers: list[AxisLoss], code: IntArray, n: IntArray) -> None:
         self.rulers, self.code, self.left = rulers, code, n.copy()
         self.rows = int(n.sum())
         self._groups: list[list[int]] = []
@@ -150,7 +150,7 @@ class Pool:
         self._stale = set(range(len(self._groups)))
 
     @staticmethod
-    def _only(ruler: Ruler, code: int) -> BoolArray | None:
+    def _only(ruler: AxisLoss, code: int) -> BoolArray | None:
         if not ruler.counts_values:
             return None
         held = np.zeros(len(ruler), dtype=bool)
@@ -192,7 +192,7 @@ class Pool:
 class Clusters:
     """`n` rows of tuple `entry` in cluster `member`, in any order; rows can come in, and clusters can be united."""
 
-    rulers: list[Ruler]
+    rulers: list[AxisLoss]
     code: IntArray
     entry: IntArray
     n: IntArray

@@ -10,11 +10,11 @@ from ...core.column import IntArray
 from ...core.counts import Counts, exact, pack
 from ...core.roles import Roles
 from ...core.table import Recoding
-from .axes import Axis
+from .axes import PartitionAxis
 from .parts import Parts
 
 
-def labels_of(parts: Parts, axes: list[Axis], code: IntArray, *, by_cuts: bool) -> list[list[str | None]]:
+def labels_of(parts: Parts, axes: list[PartitionAxis], code: IntArray, *, by_cuts: bool) -> list[list[str | None]]:
     """What each part releases on each axis."""
     labels = []
     for j, axis in enumerate(axes):

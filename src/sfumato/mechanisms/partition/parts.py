@@ -15,7 +15,7 @@ from ...core.column import FloatArray, IntArray
 from ...core.cover import BoolArray
 from ...core.mechanism import Progress
 from ...core.noun import dataclass
-from .axes import Axis
+from .axes import PartitionAxis
 
 if TYPE_CHECKING:
     from .lineage import Lineage
@@ -66,7 +66,7 @@ class Parts:
 
 
 def partition(
-    axes: list[Axis],
+    axes: list[PartitionAxis],
     code: IntArray,
     n: IntArray,
     met: Met,
@@ -84,7 +84,7 @@ def partition(
 
 
 def partition_tree(
-    axes: list[Axis],
+    axes: list[PartitionAxis],
     code: IntArray,
     n: IntArray,
     met: Met,
@@ -118,7 +118,7 @@ def _numbers(parts: Parts, parent: IntArray, lineage: Lineage | None) -> IntArra
 
 
 def _generation(
-    axes: list[Axis],
+    axes: list[PartitionAxis],
     code: IntArray,
     parts: Parts,
     number: IntArray,
@@ -162,7 +162,7 @@ def _generation(
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class AxisView:
     """All parts seen along one axis: how wide each is, how much ILoss its cut saves, and where that cut is."""
 
     spread: FloatArray
@@ -171,7 +171,7 @@ class View:
     """The last code on the left; on a tree, the level of the labels to cut into."""
 
 
-def along(axis: Axis, code: IntArray, parts: Parts) -> View:
+def along(axis: PartitionAxis, code: IntArray, parts: Parts) -> AxisView:
     """Look at all parts along an axis, where each entry has a code."""
     if axis.levels:
         return _view_tree(axis, code, parts)
@@ -187,10 +187,10 @@ def along(axis: Axis, code: IntArray, parts: Parts) -> View:
     else:
         open_, low, high = last - first, cut - first, last - right
     loss = (left * low + (total - left) * high) / total
-    return View(open_ / size, (open_ - loss) / size, at[cut])
+    return AxisView(open_ / size, (open_ - loss) / size, at[cut])
 
 
-def _view_tree(axis: Axis, code: IntArray, parts: Parts) -> View:
+def _view_tree(axis: PartitionAxis, code: IntArray, parts: Parts) -> AxisView:
     """The same on a taxonomy, whose cut is into all labels one level down."""
     low, high = np.minimum.reduceat(code, parts.start), np.maximum.reduceat(code, parts.start)
     spread, edge = axis.spread(low, high), axis.level(low, high) - 1
@@ -202,11 +202,11 @@ def _view_tree(axis: Axis, code: IntArray, parts: Parts) -> View:
         leaves[inside] = np.bincount(labels)[labels[code[inside]]]
     # the loss below is bounded by that of the labels: what a child really holds may be less
     loss = np.add.reduceat(parts.n * (leaves - 1), parts.start) / np.add.reduceat(parts.n, parts.start) / len(axis)
-    return View(spread, spread - loss, np.maximum(edge, 0))
+    return AxisView(spread, spread - loss, np.maximum(edge, 0))
 
 
 def _cut(
-    axes: list[Axis], code: IntArray, parts: Parts, axis_of: IntArray, edge: IntArray, tie: IntArray | None
+    axes: list[PartitionAxis], code: IntArray, parts: Parts, axis_of: IntArray, edge: IntArray, tie: IntArray | None
 ) -> tuple[Parts, IntArray]:
     """Cut every part along its axis at its edge: the pieces, and the part that each comes from."""
     member, entry, n = parts.member, parts.entry, parts.n

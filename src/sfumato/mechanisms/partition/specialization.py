@@ -1,7 +1,7 @@
 """Top-down specialization: every column starts at one node for all its values, and one node after the other is divided.
 
 The nodes of a column are a cut through its values: the same value is released alike in all rows (global recoding). What a
-division costs and gains is the mechanism's word, its `Plan`. A group is the rows that share a node in every column; each
+division costs and gains is the mechanism's word, its `DivisionPlan`. A group is the rows that share a node in every column; each
 group is looked at once for each column, so a step costs what the groups that it divides hold.
 """
 
@@ -17,14 +17,14 @@ from ...core.column import FloatArray, IntArray
 from ...core.cover import BoolArray
 from ...core.mechanism import Progress
 from ...core.noun import dataclass
-from .axes import Axis
+from .axes import PartitionAxis
 from .parts import Parts
 
 _TIE = 1e-12
 """Scores that differ by less are equal: rounding must not choose."""
 
 
-class Plan(Protocol):
+class DivisionPlan(Protocol):
     """What a mechanism says of divisions."""
 
     fold: np.ufunc
@@ -49,7 +49,7 @@ class Plan(Protocol):
 class Cut:
     """The nodes of one column: node i is the codes from low[i] to high[i], or nothing any more if it was divided."""
 
-    axis: Axis
+    axis: PartitionAxis
     node: IntArray
     side: IntArray
     """For each code, the child of its node that it would go to."""
@@ -58,13 +58,13 @@ class Cut:
     gain: list[float] = field(default_factory=list)
 
     @classmethod
-    def of(cls, axis: Axis, j: int, plan: Plan) -> Cut:
+    def of(cls, axis: PartitionAxis, j: int, plan: DivisionPlan) -> Cut:
         """The cut that is one node."""
         cut = cls(axis, np.zeros(len(axis), dtype=np.int64), np.zeros(len(axis), dtype=np.int64))
         cut._add(j, 0, len(axis) - 1, plan)
         return cut
 
-    def _add(self, j: int, low: int, high: int, plan: Plan) -> None:
+    def _add(self, j: int, low: int, high: int, plan: DivisionPlan) -> None:
         """A node more: where it would be divided, and what that gains."""
         side = np.zeros(high - low + 1, dtype=np.int64)
         if self.axis.levels:
@@ -79,7 +79,7 @@ class Cut:
         self.high.append(high)
         self.gain.append(plan.gain(j, low, high, side) if side.any() else -np.inf)
 
-    def divide(self, j: int, node: int, plan: Plan) -> None:
+    def divide(self, j: int, node: int, plan: DivisionPlan) -> None:
         """Put the children of a node in its place; codes of one child stand together."""
         first, end = self.low[node], self.high[node] + 1
         side = self.side[first:end].copy()
@@ -119,7 +119,7 @@ class _Groups:
 
 
 def specialize(
-    axes: Sequence[Axis], code: IntArray, n: IntArray, plan: Plan, *, progress: Progress | None = None
+    axes: Sequence[PartitionAxis], code: IntArray, n: IntArray, plan: DivisionPlan, *, progress: Progress | None = None
 ) -> tuple[list[Cut], IntArray]:
     """Divide nodes, the best score first, while one is allowed: the cuts, and the group of each tuple.
 
@@ -143,7 +143,7 @@ def specialize(
 
 
 def _look(
-    cuts: list[Cut], code: IntArray, n: IntArray, entry: IntArray, group: IntArray, groups: _Groups, plan: Plan
+    cuts: list[Cut], code: IntArray, n: IntArray, entry: IntArray, group: IntArray, groups: _Groups, plan: DivisionPlan
 ) -> None:
     """Judge new groups, made of these entries: as they are, and divided along each column."""
     start = len(groups.now)
@@ -166,7 +166,7 @@ def _look(
     groups.add(node, good, then, now)
 
 
-def _best(cuts: list[Cut], groups: _Groups, plan: Plan) -> tuple[int, int] | None:
+def _best(cuts: list[Cut], groups: _Groups, plan: DivisionPlan) -> tuple[int, int] | None:
     """The column and the node of the best division that is allowed; the first of equals."""
     alive = np.flatnonzero(groups.alive)
     now_all = float(plan.fold.reduce(groups.now[alive]))

@@ -164,7 +164,7 @@ class Entries:
         return work / (m - 1)
 
 
-class Near(NamedTuple):
+class NearValues(NamedTuple):
     """The values near to each value j, `order[start[j]:stop[j]]`, and how near two values are."""
 
     start: IntArray
@@ -179,7 +179,7 @@ class Near(NamedTuple):
 class Smoothed(Entries):
     """Counts that are smoothed when they are looked at: a class's values near its own are many more than its own."""
 
-    def __init__(self, member: IntArray, value: IntArray, n: FloatArray, count: int, near: Near) -> None:
+    def __init__(self, member: IntArray, value: IntArray, n: FloatArray, count: int, near: NearValues) -> None:
         super().__init__(member, value, n, count, len(near.order), "jensen_shannon")
         self.near = near
         self.kept = list(self._blocks()) if self.m**2 <= 4 * CHUNK else None
@@ -278,7 +278,7 @@ def _pairs(first: IntArray, width: IntArray) -> tuple[IntArray, IntArray]:
     return of, np.arange(len(of)) + np.repeat(first - (np.cumsum(width) - width), width)
 
 
-def neighbours(sensitive: Sensitive, bandwidth: float) -> Near:
+def neighbours(sensitive: Sensitive, bandwidth: float) -> NearValues:
     """The values within the bandwidth of each value, and Epanechnikov's K of two values.
 
     Numbers are |i - j|/R apart, values in an order likewise by rank, values in a taxonomy by the height of their lowest common
@@ -298,7 +298,7 @@ def neighbours(sensitive: Sensitive, bandwidth: float) -> Near:
         line, x = x[order[:known]], np.append(x, np.zeros(m - known))
         start = np.append(np.searchsorted(line, x[:known] - bandwidth, side="right"), alone[known:])
         stop = np.append(np.searchsorted(line, x[:known] + bandwidth, side="left"), alone[known:] + 1)
-        return Near(start, stop, order, lambda i, j: 1 - ((x[i] - x[j]) / bandwidth) ** 2)
+        return NearValues(start, stop, order, lambda i, j: 1 - ((x[i] - x[j]) / bandwidth) ** 2)
     if taxonomy is not None and all(text is None or text in taxonomy.index for text in column.texts):
         at = np.array([len(taxonomy.index) if text is None else taxonomy.index[text] for text in column.texts])
         codes = [np.append(code, -1)[at] for code in taxonomy.codes()]
@@ -311,8 +311,8 @@ def neighbours(sensitive: Sensitive, bandwidth: float) -> Near:
             k: FloatArray = 1 - (height / taxonomy.height / bandwidth) ** 2
             return k
 
-        return Near(np.searchsorted(line, near[-1]), np.searchsorted(line, near[-1], side="right"), order, kernel)
-    return Near(alone, alone + 1, alone, lambda i, j: np.ones(len(i)))
+        return NearValues(np.searchsorted(line, near[-1]), np.searchsorted(line, near[-1], side="right"), order, kernel)
+    return NearValues(alone, alone + 1, alone, lambda i, j: np.ones(len(i)))
 
 
 def smooth(classes: Classes, bandwidth: float) -> Entries:

@@ -32,7 +32,7 @@ def groups(n: IntArray, rank: IntArray | None) -> IntArray:
 
 
 @dataclass(frozen=True, eq=False)
-class Shares:
+class GroupShares:
     """Released values by what they spread to: value r is of kind `kind[r]`, and kind k gives `share[k, g]` to group g.
 
     Values that fall in one group are one kind, so an ungeneralized column of a million values has few kinds.
@@ -43,7 +43,7 @@ class Shares:
     share: FloatArray
 
     @classmethod
-    def of(cls, even: Spread, group: IntArray) -> "Shares":
+    def of(cls, even: Spread, group: IntArray) -> "GroupShares":
         """From the spread over single values."""
         width = int(group.max()) + 1
         place = np.where(even.value < even.size, np.append(group, width)[np.minimum(even.value, even.size)], width)
@@ -76,7 +76,7 @@ def spread_pairs(a: IntArray, b: IntArray, n: IntArray, left: FloatArray, right:
 
 
 def distance(
-    before: Counts, after: Counts | Joined, names: tuple[str, str], by: dict[str, tuple[IntArray, Shares]]
+    before: Counts, after: Counts | Joined, names: tuple[str, str], by: dict[str, tuple[IntArray, GroupShares]]
 ) -> float:
     """The total variation distance of two columns together."""
     (one, left), (two, right) = (by[name] for name in names)
@@ -138,7 +138,7 @@ def pair_distance(evidence: Evidence, column: None) -> Score:
     for name in columns:
         group = groups(margin(before, name), before.column(name).rank(evidence.roles.orders.get(name)))
         even = spread(evidence, before.column(name), after.column(name), "pair_distance")
-        by[name] = group, Shares.of(even, group)
+        by[name] = group, GroupShares.of(even, group)
     found = {names: distance(before, after, names, by) for names in itertools.combinations(columns, 2)}
     worst = max(found, key=lambda names: found[names])
     details = {

@@ -9,7 +9,7 @@ from ...core.parameter import Choice, Name, Number
 from ...core.release import Evidence
 
 if TYPE_CHECKING:
-    from ..outcome import Mined
+    from ..outcome import MiningOutcome
 
 PARAMETERS = {
     "field": Name(),
@@ -20,7 +20,7 @@ PARAMETERS = {
 
 
 @lru_cache(maxsize=8)  # for both ends of a bound, and no longer: evidence holds tables
-def mined(evidence: Evidence, which: str, field: str, miners: str, rows: int, folds: int) -> Mined:
+def mined(evidence: Evidence, which: str, field: str, miners: str, rows: int, folds: int) -> MiningOutcome:
     """One field of one release, mined once."""
     from ..mine import mine  # here, so that the registry of metrics costs no miner
     from ..scenario import AIMS, Bad, Good, Scenario
