@@ -105,7 +105,7 @@ def rows_of() -> Callable[..., Rows]:
     """All distinct rows of a table with their counts, as texts, in a fixed order."""
 
     def rows(table: Table, columns: Sequence[str] | None = None) -> Rows:
-        counts = table.count(columns or table.columns)
+        counts = table.scan(columns or table.columns)  # what the engine says now, not what was said before
         found = [
             (tuple(column.texts[codes[i]] for column, codes in zip(counts.columns, counts.codes, strict=True)), int(n))
             for i, n in enumerate(counts.n)
@@ -118,7 +118,7 @@ def rows_of() -> Callable[..., Rows]:
 class WeightedTable(Table):
     """An engine of a few lines: rows with weights, in the order given and equal ones not merged beforehand.
 
-    What is measured on it can only come through `count`, so a metric that looks elsewhere shows itself.
+    What is measured on it can only come through `scan`, so a metric that looks elsewhere shows itself.
     """
 
     def __init__(self, columns: Mapping[str, Sequence[Any]], n: Iterable[int]) -> None:
@@ -126,7 +126,7 @@ class WeightedTable(Table):
         self.n = np.array(list(n), dtype=np.int64)
         self.name, self.columns, self.notes = "weighted rows", tuple(columns), ()
 
-    def count(self, by: Sequence[str]) -> Counts:
+    def scan(self, by: Sequence[str]) -> Counts:
         encoded = [encode(name, strings(self.data[name])) for name in by]
         if not by:
             return Counts((), (), np.array([self.n.sum()]))

@@ -156,7 +156,7 @@ def test_odd_column_names(write: Write, rows_of: Any, tmp_path: Path) -> None:
         assert rows_of(table, (name,)) == [((f"v{i}",), 1), ((f"w{i}",), 1)]
         assert table.keep((name,)).columns == (name,)
     assert rows_of(table, ODD[::-1])[0][0] == tuple(f"v{i}" for i in range(len(ODD)))[::-1]
-    found = table.value_counts(ODD, 10)
+    found = table.scan_each(ODD)
     assert {name: counts.columns[0].texts for name, counts in found.items()} == {n: [f"v{i}", f"w{i}"] for i, n in enumerate(ODD)}  # fmt: skip
     assert table.unique_rows(ODD) == (2, 2)
     assert set(table.distinct()) == set(table.head(1)) == set(ODD)

@@ -34,7 +34,7 @@ class Plain(Table):
     def __init__(self, table: Table) -> None:
         self.inner, self.name, self.columns, self.notes = table, table.name, table.columns, ()
 
-    def count(self, by: Sequence[str]) -> Counts:
+    def scan(self, by: Sequence[str]) -> Counts:
         return self.inner.count(by)
 
     def recode(self, recoding: Recoding) -> Table:
@@ -49,8 +49,8 @@ class Plain(Table):
 
 def look(table: Table, columns: Sequence[str] | None = None, **options: Any) -> Uniqueness:
     columns = table.columns if columns is None else columns
-    values = table.value_counts(columns, 1 << 40)
-    about = {name: len(counts) for name, counts in values.items() if counts is not None}
+    values = table.value_counts(columns)
+    about = {name: len(counts) for name, counts in values.items()}
     return uniqueness(table, columns, rows=table.rows, about=about, values=values, **options)
 
 

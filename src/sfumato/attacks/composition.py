@@ -143,9 +143,7 @@ def _domain(original: Table, earlier: Table, control: Table | None, column: str)
     for table in (original, earlier, *([] if control is None else [control])):
         if column not in table.columns:
             raise InputError(f"{table.name}: no column {column!r}, which composition needs.")
-        counts = table.value_counts((column,), 2**62)[column]
-        assert counts is not None
-        columns.append(counts.columns[0])
+        columns.append(table.count((column,)).columns[0])
     return encode(column, strings([text for c in columns for text in c.texts]))[0]
 
 

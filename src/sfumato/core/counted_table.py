@@ -19,7 +19,7 @@ class CountedTable(Table):
         self.columns = counts.names
         self.notes = ()
 
-    def count(self, by: Sequence[str]) -> Counts:
+    def scan(self, by: Sequence[str]) -> Counts:
         """Roll the tuples up."""
         for column in by:
             if column not in self.columns:

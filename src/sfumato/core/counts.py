@@ -78,6 +78,12 @@ class Counts:
         """The rows behind the tuples."""
         return int(self.n.sum())
 
+    @property
+    def nbytes(self) -> int:
+        """About how many bytes it takes, the spelled values included."""
+        arrays = sum(array.nbytes for array in (*self.codes, self.n))
+        return arrays + sum(int(column.values.nbytes) + 80 * len(column) for column in self.columns)
+
     def only(self, kept: npt.NDArray[np.bool_]) -> Counts:
         """Some of the tuples; a column then has only the values that are left."""
         columns, codes = [], []
@@ -93,6 +99,8 @@ class Counts:
 
     def group(self, by: Sequence[str]) -> tuple[Counts, IntArray]:
         """Roll up to fewer columns: the coarser counts, and for each of our tuples its group there. No scan."""
+        if not by:  # one group, also of no rows
+            return Counts((), (), np.array([self.rows])), np.zeros(len(self), dtype=np.int64)
         at = [self.names.index(name) for name in by]
         columns = [self.columns[i] for i in at]
         key = pack([self.codes[i] for i in at], [len(column) for column in columns], len(self))

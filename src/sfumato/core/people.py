@@ -15,6 +15,7 @@ import numpy as np
 
 from .column import IntArray
 from .errors import InputError
+from .memory import remembered
 from .noun import dataclass
 from .roles import Roles
 from .table import Table
@@ -164,15 +165,12 @@ def _numbered(table: Table, name: str, words: tuple[str, ...]) -> bool:
     return bool(texts) and all(re.match(shape, text) for text in texts)
 
 
+@remembered
 def _repeated(table: Table, name: str, *, named: bool) -> Repeated | None:
-    """A column's repetition, remembered with the table. In a column that is not named as the person a missing value is nobody's."""
-    kept: dict[tuple[str, bool], Repeated | None] = table.__dict__.setdefault("_repeated", {})
-    if (name, named) not in kept:
-        kept[name, named] = None
-        if table.unique_rows((name,))[0] < table.rows:
-            counts = table.count((name,))
-            lacks = 0 if named or not counts.columns[0].has_missing else int(counts.n[-1])
-            n = counts.n[:-1] if lacks else counts.n
-            if len(n) and int(n.max()) > 1:
-                kept[name, named] = Repeated(name, int(n.sum()), len(n), int(n.max()), named)
-    return kept[name, named]
+    """A column's repetition. In a column that is not named as the person a missing value is nobody's."""
+    if table.unique_rows((name,))[0] == table.rows:
+        return None
+    counts = table.count((name,))
+    lacks = 0 if named or not counts.columns[0].has_missing else int(counts.n[-1])
+    n = counts.n[:-1] if lacks else counts.n
+    return Repeated(name, int(n.sum()), len(n), int(n.max()), named) if len(n) and int(n.max()) > 1 else None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from .population import Cover, cover
 from .roles import Roles
 from .table import Recoding, Table
 
+T = TypeVar("T")
 Pairing = Literal["position", "none"] | str  # or "key:COLUMN"
 
 
@@ -77,14 +78,21 @@ class Release:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """The counts behind a release, taken when first asked for: one scan for the classes of each sensitive column."""
+    """The counts behind a release, taken when first asked for, and what is derived from them, each once."""
 
     release: Release
     roles: Roles
-    _kept: dict[Any, Any] = field(default_factory=dict)
+    _derived: dict[Hashable, Any] = field(default_factory=dict)
 
     def _about(self) -> list[str]:
         return [*self.release._about(), f"{len(self.roles.quasi)} quasi-identifiers"]
+
+    def derived(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gives, made once and kept under this key for as long as the evidence."""
+        if key not in self._derived:
+            self._derived[key] = make()
+        value: T = self._derived[key]
+        return value
 
     def _quasi(self) -> tuple[str, ...]:
         if not self.roles.quasi:
@@ -108,9 +116,8 @@ class Evidence:
 
     def _split(self, table: Table, sensitive: str, by: str | None = None) -> tuple[Classes, Counts]:
         over = self._quasi() if by is None else (by,)
-        count = table.counted if table is self.release.original else table.count
         return Classes.from_counts(
-            count((*over, sensitive)),
+            table.count((*over, sensitive)),
             quasi=over,
             sensitive=sensitive,
             order=self.roles.orders.get(sensitive),
@@ -124,28 +131,26 @@ class Evidence:
         return self._released(sensitive)[0]
 
     def _released(self, sensitive: str) -> tuple[Classes, Counts]:
-        key = ("released", sensitive)
-        if key not in self._kept:
-            table = self.release.table
-            if sensitive in self._quasi():
-                raise Unavailable(f"Column {sensitive!r} is a quasi-identifier; a sensitive column is something else.")
-            self._check(table)
-            by = self.release.joined_by
-            if sensitive in self.apart:
-                self._check_groups(self.apart[sensitive])
-                self._kept[key] = self._split(self.apart[sensitive], sensitive, by)
-                return self._kept[key]  # type: ignore[no-any-return]
-            if by is not None and sensitive not in table.columns:
-                raise InputError(
-                    f"{table.name}: neither it nor a companion that is joined by {by!r} has a column {sensitive!r}; "
-                    "give the file that has it with --companion NAME=FILE."
-                )
-            if sensitive in self.roles.sensitive:
-                self.roles.check_column(sensitive, table.columns, where=table.name, kind="sensitive")
-            elif sensitive not in table.columns:
-                raise Unavailable(f"{table.name}: no column {sensitive!r}, so nothing can be said of it.")
-            self._kept[key] = self._split(table, sensitive)
-        return self._kept[key]  # type: ignore[no-any-return]
+        return self.derived(("released", sensitive), lambda: self._split_release(sensitive))
+
+    def _split_release(self, sensitive: str) -> tuple[Classes, Counts]:
+        table, by = self.release.table, self.release.joined_by
+        if sensitive in self._quasi():
+            raise Unavailable(f"Column {sensitive!r} is a quasi-identifier; a sensitive column is something else.")
+        self._check(table)
+        if sensitive in self.apart:
+            self._check_groups(self.apart[sensitive])
+            return self._split(self.apart[sensitive], sensitive, by)
+        if by is not None and sensitive not in table.columns:
+            raise InputError(
+                f"{table.name}: neither it nor a companion that is joined by {by!r} has a column {sensitive!r}; "
+                "give the file that has it with --companion NAME=FILE."
+            )
+        if sensitive in self.roles.sensitive:
+            self.roles.check_column(sensitive, table.columns, where=table.name, kind="sensitive")
+        elif sensitive not in table.columns:
+            raise Unavailable(f"{table.name}: no column {sensitive!r}, so nothing can be said of it.")
+        return self._split(table, sensitive)
 
     @cached_property
     def apart(self) -> Mapping[str, Table]:
@@ -170,7 +175,7 @@ class Evidence:
 
     def _check_groups(self, table: Table) -> None:
         """Refuse a companion that does not hold the same groups, each of as many rows."""
-        if table is self.release.table or ("groups", id(table)) in self._kept:
+        if table is self.release.table:
             return
         by = str(self.release.joined_by)
         here, there = (
@@ -182,20 +187,20 @@ class Evidence:
                 f"{table.name}: its groups in {by!r} have other rows than those of {self.release.table.name}; "
                 "give the companion that was published with it."
             )
-        self._kept["groups", id(table)] = True
 
     def joined(self, columns: Sequence[str]) -> Joined:
         """These columns of the release where some are only joined by group: what of them may be expected together."""
-        key = ("joined", tuple(columns))
-        if key not in self._kept:
+
+        def make() -> Joined:
             by = str(self.release.joined_by)
             beside: dict[tuple[bool, int], tuple[Table, list[str]]] = {}
             for name in columns:
                 table = self.apart.get(name, self.release.table)
                 self._check_groups(table)
                 beside.setdefault((name in self.apart, id(table)), (table, []))[1].append(name)
-            self._kept[key] = Joined.of([table.count((by, *names)) for table, names in beside.values()])
-        return self._kept[key]  # type: ignore[no-any-return]
+            return Joined.of([table.count((by, *names)) for table, names in beside.values()])
+
+        return self.derived(("joined", tuple(columns)), make)
 
     @cached_property
     def tuples(self) -> Counts:
@@ -204,7 +209,7 @@ class Evidence:
         self._check(self.release.table)
         there = [s for s in self.roles.sensitive if s in self.release.table.columns and s not in (*quasi, *self.apart)]
         if there:  # counting with a sensitive column now saves a second scan later
-            return self._released(next((s for s in there if ("released", s) in self._kept), there[0]))[1]
+            return self._released(next((s for s in there if ("released", s) in self._derived), there[0]))[1]
         return self.release.table.count(quasi)
 
     @cached_property
@@ -226,9 +231,7 @@ class Evidence:
 
     def original_classes(self, sensitive: str, why: str) -> Classes:
         """The classes that the original quasi-identifiers form."""
-        if ("original", sensitive) not in self._kept:
-            self._kept["original", sensitive] = self._split(self.original(why), sensitive)
-        return self._kept["original", sensitive][0]  # type: ignore[no-any-return]
+        return self.derived(("original", sensitive), lambda: self._split(self.original(why), sensitive))[0]
 
     def domain(self, name: str, why: str) -> Domain:
         """What values a quasi-identifier may have had: its taxonomy file, else the values of the original."""
@@ -237,17 +240,8 @@ class Evidence:
             missing = [None] if self.tuples.column(name).has_missing else []
             column, _ = encode(name, strings([*taxonomy.levels[0], *missing]))
             return Domain(column, taxonomy)
-        column = self._original_column(name, why)
+        column = self.original(why).value_counts(self._quasi())[name].columns[0]
         return Domain(column, self.roles.hierarchy(column) if taxonomy is None else taxonomy)
-
-    def _original_column(self, name: str, why: str) -> Column:
-        for sensitive in self.roles.sensitive:
-            if ("original", sensitive) in self._kept:
-                return self._kept["original", sensitive][1].column(name)  # type: ignore[no-any-return]
-        if ("column", name) not in self._kept:
-            for column, counts in self.original(why).valued(self._quasi()).items():
-                self._kept["column", column] = counts.columns[0]
-        return self._kept["column", name]  # type: ignore[no-any-return]
 
     def pairs(self, name: str, why: str) -> tuple[list[str | None], list[str | None], IntArray]:
         """For a column, the original value, the released value and how many rows have both."""
@@ -266,6 +260,9 @@ class Evidence:
 
     def paired(self, why: str) -> Table:
         """Released and original rows side by side, `released.x` and `original.x`."""
+        return self.derived("paired", lambda: self._paired(why))
+
+    def _paired(self, why: str) -> Table:
         if self.release.pairing == "none":
             raise Unavailable(
                 f"{why} needs to know which released row comes from which original row; "
@@ -340,7 +337,7 @@ class Evidence:
 
     def cover_from(self, rolled: Callable[[], Cover | None]) -> None:
         """Take whom the classes cover, in the order of `tuples`, from one who has counted it already, if that one has."""
-        self._kept["rolled"] = rolled
+        self._derived["rolled"] = rolled
 
     def population_cover(self) -> Cover | None:
         """Whom of the population the classes cover; None without that table. Counted once and kept.
@@ -349,13 +346,16 @@ class Evidence:
         """
         if self.release.population is None:
             return None
-        if (rolled := self._kept.pop("rolled", None)) is not None and (counted := rolled()) is not None:
-            self._kept["population"] = counted
-        if "population" not in self._kept:
-            table, quasi, person = self.release.population, self._quasi(), self.roles.person
-            self._check(table)
-            named = person is not None and person in table.columns
-            counts = table.count((*quasi, str(person)) if named else quasi)
-            domains = [Domain(counts.column(name), self.roles.taxonomy(name)) for name in quasi]
-            self._kept["population"] = cover(self.tuples, domains, counts, person=named)
-        return self._kept["population"]  # type: ignore[no-any-return]
+        return self.derived("population", self._population_cover)
+
+    def _population_cover(self) -> Cover:
+        rolled = self._derived.pop("rolled", None)
+        if rolled is not None and (counted := rolled()) is not None:
+            return counted  # type: ignore[no-any-return]
+        table, quasi, person = self.release.population, self._quasi(), self.roles.person
+        assert table is not None
+        self._check(table)
+        named = person is not None and person in table.columns
+        counts = table.count((*quasi, str(person)) if named else quasi)
+        domains = [Domain(counts.column(name), self.roles.taxonomy(name)) for name in quasi]
+        return cover(self.tuples, domains, counts, person=named)

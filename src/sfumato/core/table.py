@@ -16,11 +16,9 @@ from .arrow import numpy, strings, take
 from .column import IntArray, encode
 from .counts import Counts
 from .errors import Unavailable
+from .memory import memory
 from .noun import dataclass, short
 from .stated_reading import StatedReading
-
-REMEMBERED = 100_000
-"""Distinct tuples up to which counts are kept with their table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +44,15 @@ class Recoding:
         return int(numpy(self.table.column("n")).sum())
 
 
+_FEW = 50_000
+"""Tuples that are rolled up sooner than any table is scanned."""
+
+
 class Table(ABC):
-    """What an engine must do: `count`, `recode`, `keep` and `write`. Everything else follows from these four."""
+    """What an engine must do: `scan`, `recode`, `keep` and `write`. Everything else follows from these four.
+
+    A table remembers its counts (core.memory says how many): they belong to everyone who asks, and nobody changes them.
+    """
 
     name: str
     columns: tuple[str, ...]
@@ -65,8 +70,8 @@ class Table(ABC):
         return [f"{len(self.columns)} columns", *([] if known is None else [f"{known:,} rows"])]
 
     @abstractmethod
-    def count(self, by: Sequence[str]) -> Counts:
-        """The distinct tuples over `by` with the rows of each, in one scan."""
+    def scan(self, by: Sequence[str]) -> Counts:
+        """The distinct tuples over `by` with the rows of each, in one scan. Nobody asks this but `count`, which remembers."""
 
     @abstractmethod
     def recode(self, recoding: Recoding) -> Table:
@@ -120,34 +125,53 @@ class Table(ABC):
         """A file, options and a name from which another process opens the same table."""
         raise Unavailable(f"{self.name}: this engine cannot hand a table to another process; use one worker.")
 
-    # --- what follows from counting; an engine may do better
+    # --- what follows from scanning; an engine may do better
 
-    def counted(self, by: Sequence[str]) -> Counts:
-        """`count`, kept with the table where it is small: the candidates of a study all ask the same of one original."""
-        kept: dict[tuple[str, ...], Counts] = self.__dict__.setdefault("_counted", {})
-        key = tuple(by)
-        if key in kept:
-            return kept[key]
-        counts = self.count(key)
-        if len(counts) <= REMEMBERED:
-            kept[key] = counts
+    def count(self, by: Sequence[str]) -> Counts:
+        """The distinct tuples over `by` with the rows of each: remembered, rolled up from finer counts, or scanned."""
+        counts = self.known(by)
+        return self._keep(self.scan(tuple(by))) if counts is None else counts
+
+    def known(self, by: Sequence[str]) -> Counts | None:
+        """What `count` would say, where that takes no scan: the same counts, or finer ones of few tuples, are remembered."""
+        by = tuple(by)
+        remembered_counts = memory.answers(self)
+        if by in remembered_counts:
+            return memory.recall(self, by, lambda: self.scan(by))  # used now, so it stays longer
+        finer = [c for names, c in remembered_counts.items() if isinstance(c, Counts) and names == c.names]
+        least = min((counts for counts in finer if set(by) <= set(counts.names)), key=len, default=None)
+        if least is None or (len(least) > max(_FEW, least.rows // 8) and by and set(by) != set(least.names)):
+            return None
+        return self._keep(least.group(by)[0])
+
+    def _keep(self, counts: Counts) -> Counts:
+        for array in (*counts.codes, counts.n):
+            array.flags.writeable = False
+        self.__dict__.setdefault("_rows", counts.rows)  # the scan has told that, too
+        memory.keep(self, counts.names, counts)
         return counts
 
-    def valued(self, columns: Sequence[str]) -> Mapping[str, Counts]:
-        """The counts of each column alone, kept in the same way."""
-        kept: dict[tuple[str, ...], Counts] = self.__dict__.setdefault("_counted", {})
-        new = [name for name in columns if (name,) not in kept]
-        found = {name: kept[name,] for name in columns if name not in new}
-        for name, counts in self.value_counts(new, 2**62).items() if new else ():
-            assert counts is not None
-            found[name] = counts
-            if len(counts) <= REMEMBERED:
-                kept[name,] = counts
-        return {name: found[name] for name in columns}
+    def value_counts(self, columns: Sequence[str]) -> Mapping[str, Counts]:
+        """The counts of each column alone, those that are not known in one scan."""
+        known = {name: self.known((name,)) for name in columns}
+        new = [name for name, counts in known.items() if counts is None]
+        scanned = {name: self._keep(counts) for name, counts in (self.scan_each(new) if new else {}).items()}
+        return {name: scanned[name] if counts is None else counts for name, counts in known.items()}
+
+    def scan_each(self, columns: Sequence[str]) -> Mapping[str, Counts]:
+        """`scan` of each column alone."""
+        return {name: self.scan((name,)) for name in columns}
 
     def count_within(self, by: Sequence[str], also: Sequence[str], most: int) -> Counts:
-        """The counts over `by` and, if that makes no more than `most` tuples, `also`: in one scan."""
-        return self.count(by)
+        """The counts over `by` and, if that makes no more than `most` tuples, `also`."""
+        counts = self.known((*by, *also))
+        if counts is not None:
+            return counts if len(counts) <= most else self.count(by)
+        return self._keep(self.scan_within(by, also, most))
+
+    def scan_within(self, by: Sequence[str], also: Sequence[str], most: int) -> Counts:
+        """`count_within` in one scan; an engine that cannot leaves `also` out."""
+        return self.scan(by)
 
     def sampled(self, by: Sequence[str], most: int) -> Counts:
         """The counts of about `most` distinct tuples over `by`, chosen by what they hold and not by where they stand.
@@ -197,12 +221,9 @@ class Table(ABC):
     @property
     def rows(self) -> int:
         """How many rows there are."""
-        return self.count(()).rows
-
-    def value_counts(self, columns: Sequence[str], limit: int) -> Mapping[str, Counts | None]:
-        """The counts of each column alone; None for a column of more than `limit` distinct values."""
-        counted = {name: self.count((name,)) for name in columns}
-        return {name: counts if len(counts) <= limit else None for name, counts in counted.items()}
+        if "_rows" not in self.__dict__:
+            self.count(())
+        return int(self.__dict__["_rows"])
 
     def distinct(self) -> Mapping[str, tuple[int, int]]:
         """For each column, about how many distinct values it has and exactly how many rows miss one."""

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, field, replace
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,6 +25,7 @@ from ..core.column import IntArray, encode, text_of
 from ..core.counts import Counts
 from ..core.errors import InputError, NotMet, SfumatoError
 from ..core.leftovers import hidden_beside, private_folder
+from ..core.memory import remembered
 from ..core.noun import dataclass
 from ..core.processes import address_space
 from ..core.spelling import ColumnSpelling
@@ -250,7 +251,7 @@ class DuckTable(Table):
             return f"CAST({name_of(column)} AS DOUBLE) + CAST(0 AS DOUBLE)"
         return name_of(column) if _PLAIN.match(kind) else value
 
-    def count(self, by: Sequence[str]) -> Counts:
+    def scan(self, by: Sequence[str]) -> Counts:
         """One GROUP BY; the answer has a row per distinct tuple."""
         keys = ", ".join(f"{self._key(column)} AS k{i}" for i, column in enumerate(by))
         source, rows, few = self._source()
@@ -258,25 +259,22 @@ class DuckTable(Table):
             sql = f"SELECT {keys}, {name_of(few)} AS n FROM ({source})"
         else:
             sql = f"SELECT {keys + ', ' if by else ''}{rows} AS n FROM ({source}) {'GROUP BY ALL' if by else ''}"
-        counts = Counts.from_arrow(arrow(sql, self.name), by, "n")
-        self.__dict__.setdefault("_rows", counts.rows)  # the scan has told that, too
-        return counts
+        return Counts.from_arrow(arrow(sql, self.name), by, "n")
 
-    def count_within(self, by: Sequence[str], also: Sequence[str], most: int) -> Counts:
+    def scan_within(self, by: Sequence[str], also: Sequence[str], most: int) -> Counts:
         """Grouped by all of them once; what is too much to hand over is rolled up further by the engine."""
         wide = [*by, *also]
         keys = ", ".join(f"{self._key(column)} AS k{i}" for i, column in enumerate(wide))
         source, rows, few = self._source()
         if few and int(run(f"SELECT count(*) FROM ({source})", self.name)[0][0]) <= most:
-            return self.count(wide)
+            return self.scan(wide)
         with _kept(f"SELECT {keys}, {rows} AS n FROM ({source}) GROUP BY ALL", self.name) as kept:
             chosen = wide if int(run(f"SELECT count(*) FROM {kept}", self.name)[0][0]) <= most else list(by)
             names = ", ".join(f"k{i}" for i in range(len(chosen)))
             sql = f"SELECT {names}, CAST(sum(n) AS BIGINT) AS n FROM {kept} GROUP BY ALL"
-            counts = Counts.from_arrow(arrow(sql, self.name), chosen, "n")
-        self.__dict__.setdefault("_rows", counts.rows)
-        return counts
+            return Counts.from_arrow(arrow(sql, self.name), chosen, "n")
 
+    @remembered
     def sampled(self, by: Sequence[str], most: int) -> Counts:
         """By a hash of the tuple; two scans, the first to learn how many there are."""
         if self.__dict__.get("_rows", most + 1) <= most:
@@ -287,11 +285,12 @@ class DuckTable(Table):
         rows, about = run(f"SELECT count(*), approx_count_distinct({hashed}) FROM ({chosen})", self.name)[0]
         self.__dict__.setdefault("_rows", int(rows))
         parts = -(-int(about) // most)
-        if parts <= 1:
+        if parts <= 1 or rows <= most:
             return self.count(by)
         part = f"SELECT *, count(*) AS n FROM ({chosen}) WHERE {hashed} % {parts} = 0 GROUP BY ALL"
         return Counts.from_arrow(arrow(part, self.name), by, "n")
 
+    @remembered
     def in_order(self, columns: Sequence[str]) -> Mapping[str, tuple[int, int]]:
         """One scan in the order of the rows."""
         if not columns:
@@ -311,11 +310,6 @@ class DuckTable(Table):
         source, times = weighted
         return source, f"CAST(COALESCE(sum({name_of(times)}), 0) AS BIGINT)", times
 
-    @cached_property
-    def _rows(self) -> int:
-        source, rows, _ = self._source()
-        return int(run(f"SELECT {rows} FROM ({source})", self.name)[0][0])
-
     def instead(self, rows: pa.Table, times: pa.Array) -> DuckTable:
         """These distinct rows, each so many times."""
         times_name = "rows alike"
@@ -325,11 +319,6 @@ class DuckTable(Table):
         names = ", ".join(name_of(column) for column in rows.column_names)
         every = f"SELECT {names} FROM (SELECT *, unnest(range({name_of(times_name)})) FROM {view})"
         return replace(DuckTable.of(self.name, every, self.notes), weighted=(f"SELECT * FROM {view}", times_name))
-
-    @property
-    def rows(self) -> int:
-        """Counted once and kept."""
-        return self._rows
 
     def digest(self) -> str:
         """Of a file its bytes and how they are read; of anything else its rows, in their order."""
@@ -534,6 +523,7 @@ class DuckTable(Table):
         dealt = f"SELECT * FROM ({self.sql}) WHERE hash({self._value(column)}) % {of} = {at}"
         return DuckTable(self.name, self.columns, dealt, self.types, self.notes)
 
+    @remembered
     def distinct(self) -> Mapping[str, tuple[int, int]]:
         """All columns in one scan: an estimate of the distinct values, and exactly how many rows are missing."""
         asked = ", ".join(
@@ -542,39 +532,34 @@ class DuckTable(Table):
         row = run(f"SELECT {asked} FROM ({self.sql})", self.name)[0]
         return {c: (row[2 * i] + (row[2 * i + 1] > 0), row[2 * i + 1]) for i, c in enumerate(self.columns)}
 
-    def value_counts(self, columns: Sequence[str], limit: int) -> Mapping[str, Counts | None]:
-        """All columns in one scan, by GROUPING SETS; columns far beyond the limit are not counted at all."""
-        found: dict[str, Counts | None] = dict.fromkeys(columns)
-        for column in columns:
-            self._value(column)  # refuses what is not there
-        about = self.distinct() if limit < 1 << 40 else dict.fromkeys(columns, (0, 0))
-        asked = [column for column in columns if about[column][0] <= 1.2 * limit]  # the estimate is a few percent off
-        if not asked:
-            return found
-        keys = ", ".join(f"{self._key(c)} AS k{i}" for i, c in enumerate(asked))
-        ids = ", ".join(f"k{i}" for i in range(len(asked)))
-        sets = ", ".join(f"(k{i})" for i in range(len(asked)))
-        which = " + ".join(f"{i} * (1 - GROUPING(k{i}))" for i in range(len(asked)))
+    def scan_each(self, columns: Sequence[str]) -> Mapping[str, Counts]:
+        """All columns in one scan, by GROUPING SETS."""
+        keys = ", ".join(f"{self._key(c)} AS k{i}" for i, c in enumerate(columns))
+        ids = ", ".join(f"k{i}" for i in range(len(columns)))
+        sets = ", ".join(f"(k{i})" for i in range(len(columns)))
+        which = " + ".join(f"{i} * (1 - GROUPING(k{i}))" for i in range(len(columns)))
         sql = f"SELECT {ids}, {which} AS s, count(*) AS n FROM (SELECT {keys} FROM ({self.sql})) GROUP BY GROUPING SETS ({sets})"
         answer = arrow(f"{sql} ORDER BY s", self.name)
-        edges = np.searchsorted(numpy(answer.column("s")), np.arange(len(asked) + 1))
-        for i, column in enumerate(asked):
+        edges = np.searchsorted(numpy(answer.column("s")), np.arange(len(columns) + 1))
+        scanned = {}
+        for i, column in enumerate(columns):
             part = answer.slice(edges[i], edges[i + 1] - edges[i])
-            counted, codes = encode(column, part.column(f"k{i}"))
-            counts = Counts.of([counted], [codes], numpy(part.column("n")).astype(np.int64))
-            found[column] = counts if len(counts) <= limit else None
-        return found
+            values, codes = encode(column, part.column(f"k{i}"))
+            scanned[column] = Counts.of([values], [codes], numpy(part.column("n")).astype(np.int64))
+        return scanned
 
+    @remembered
     def head(self, rows: int) -> Mapping[str, list[str]]:
         """The first rows."""
         answer = arrow(f"SELECT * FROM ({self.sql}) LIMIT {int(rows)}", self.name)
         spelled = {c: (text_of(value) for value in answer.column(i).to_pylist()) for i, c in enumerate(self.columns)}
         return {c: [text for text in texts if text is not None] for c, texts in spelled.items()}
 
+    @remembered
     def unique_rows(self, by: Sequence[str]) -> tuple[int, int]:
         """Counted inside the engine, so that the distinct tuples need not fit in memory."""
-        if not by:
-            return int(self.rows == 1), int(self.rows > 0)
+        if not by or self.known(by) is not None:
+            return super().unique_rows(by)
         keys = ", ".join(self._value(column) for column in by)
         grouped = f"SELECT count(*) AS n FROM ({self.sql}) GROUP BY {keys}"
         row = run(f"SELECT count(*) FILTER (n = 1), count(*) FROM ({grouped})", self.name)[0]

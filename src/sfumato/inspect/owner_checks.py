@@ -79,9 +79,7 @@ def _edges(evidence: Evidence, counts: Counts, names: Sequence[str], offset: int
     lows, highs = [], []
     for i, name in enumerate(names):
         column, codes = counts.columns[offset + i], counts.codes[offset + i]
-        first = evidence.original(WHY).value_counts((name,), 2**62)[name]
-        assert first is not None
-        origin = first.columns[0]
+        origin = evidence.original(WHY).count((name,)).columns[0]
         domain, own = Domain(origin, evidence.roles.taxonomy(name)), numbers_of(origin)
         edge = np.full((2, len(column)), np.nan)
         for k, text in enumerate(column.texts):

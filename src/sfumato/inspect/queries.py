@@ -56,7 +56,7 @@ def given_queries(release: Release, roles: Roles, queries: Sequence[Query], *, s
         if not query:
             raise InputError(f"Query {i + 1} is empty; name a column and its values.")
         columns = shared if set(query) <= set(shared) else tuple(query)
-        before = joint(evidence, original, columns, "given_queries")
+        before = joint(original, columns, "given_queries")
         after = expected(evidence, columns, "given_queries")
         true, guess = {}, {}
         for name, wanted in query.items():

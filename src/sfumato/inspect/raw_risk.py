@@ -160,8 +160,8 @@ def raw_risk(
         release = Release(table=table, population=population)
         journalist = float(journalist_risk(release, roles).value)
         there = _alone_there(release, roles)
-    numbers = table.value_counts(quasi, 1_000_000)
-    far = [outliers(counted) for counted in numbers.values() if counted is not None]
+    numbers = {name: values for name, values in table.value_counts(quasi).items() if len(values) <= 1_000_000}
+    far = [outliers(values) for values in numbers.values()]
     say(0.6, "curve")
     return RawRisk(
         table=table.name,

@@ -84,11 +84,11 @@ class Values:
         homes: dict[str, Table] = {}
         for table in (evidence.release.table, *evidence.release.companions.values()):
             homes |= {name: table for name in named if name in table.columns and name not in homes}
-        before = {n: c for n, c in original.value_counts(list(homes), 2**62).items() if c is not None}
+        before = dict(original.value_counts(list(homes)))
         after: dict[str, Counts] = {}
         for table in {id(table): table for table in homes.values()}.values():
             here = [name for name, home in homes.items() if home is table]
-            after |= {n: c for n, c in table.value_counts(here, 2**62).items() if c is not None}
+            after |= table.value_counts(here)
         domains, covered = {}, {}
         for name in homes:
             column, taxonomy = before[name].columns[0], roles.taxonomy(name)

@@ -120,7 +120,7 @@ class Cells:
 
 def before(evidence: Evidence, columns: Sequence[str], why: str) -> Cells:
     """The original: every value stands for itself."""
-    counts = joint(evidence, evidence.original(why), columns, why)
+    counts = joint(evidence.original(why), columns, why)
     codes = dict(zip(counts.names, counts.codes, strict=True))
     every, none = np.arange(len(counts)), {name: np.zeros(0) for name in codes}
     kept = {column.name: column for column in counts.columns}
@@ -129,7 +129,7 @@ def before(evidence: Evidence, columns: Sequence[str], why: str) -> Cells:
 
 def after(evidence: Evidence, columns: Sequence[str], why: str) -> Cells:
     """The release: every value stands for what it covers."""
-    origin = joint(evidence, evidence.original(why), columns, why)
+    origin = joint(evidence.original(why), columns, why)
     counts, row, share, n = _tuples(expected(evidence, columns, why), columns, why)
     known = np.ones(len(row), dtype=bool)
     made: dict[str, IntArray] = {}

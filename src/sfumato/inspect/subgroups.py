@@ -257,8 +257,7 @@ def _columns(evidence: Evidence, by: Sequence[str] | None) -> tuple[list[str], l
             raise InputError(f"{original.name}: no column {name!r} to look at groups of.")
     asked = list(dict.fromkeys(by)) if by else list(evidence.tuples.names)
     kept, left = [], []
-    for name, counts in original.value_counts(asked, 2**62).items():
-        assert counts is not None
+    for name, counts in original.value_counts(asked).items():
         column = counts.columns[0]
         if column.numbers is not None or column.dates or len(column) <= (LIMIT if by else MOST):
             kept.append(name)

@@ -96,8 +96,8 @@ def _unchanged(release: Release, name: str) -> bool:
         return False
     if recoding is not None:
         return name not in recoding.to
-    here = release.table.valued((name,))[name]
-    there = original.valued((name,))[name]
+    here = release.table.count((name,))
+    there = original.count((name,))
     rows = {there.columns[0].texts[code]: n for code, n in zip(there.codes[0].tolist(), there.n.tolist(), strict=True)}
     return all(
         n <= rows.get(here.columns[0].texts[code], 0)

@@ -133,7 +133,7 @@ def profile(table: Table, *, most: int = 3, quasi: Sequence[str] | None = None, 
         Roles(quasi=tuple(quasi), source="the given list").check(table.columns, where=table.name)
     about = table.distinct()
     countable = [name for name in table.columns if about[name][0] <= 1.1 * VALUES]
-    values = dict(table.value_counts(countable, 1 << 40))  # already known to be few enough: no second estimate
+    values = dict(table.value_counts(countable))  # already known to be few enough: no second estimate
     head = table.head(SAMPLE) if len(countable) < len(table.columns) else {}
     counted = next((counts for counts in values.values() if counts is not None), None)
     rows = table.rows if counted is None else counted.rows

@@ -29,8 +29,8 @@ _KS = (3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
 def overlooked(table: Table, roles: Roles, made: Sequence[Candidate]) -> list[str]:
     """What an owner should know before the candidates are made: columns that are not read as what they look like."""
     said = []
-    for name, counts in table.value_counts(roles.quasi, 2**62).items():
-        if counts is None or (name in roles.hierarchies and roles.taxonomy(name) is not None):
+    for name, counts in table.value_counts(roles.quasi).items():
+        if name in roles.hierarchies and roles.taxonomy(name) is not None:
             continue
         column = counts.columns[0]
         if column.numbers is not None or column.dates:

@@ -63,7 +63,7 @@ def with_inference(
 
 def _limit(column: str, table: Table) -> Limit:
     """At most 90% of a class, or halfway from the share of the most frequent value in the table to certainty where that is more."""
-    counts = table.counted((column,))
+    counts = table.count((column,))
     share = float(counts.n.max()) / counts.rows if counts.rows else 0.0
     if share >= 1:
         raise Infeasible(

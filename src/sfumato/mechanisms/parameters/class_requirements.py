@@ -57,7 +57,7 @@ class Steered(Mechanism):
             raise InputError(f"{roles.source} names no quasi-identifier; set quasi = [...].")
         roles.check(table.columns, where=table.name, need=("identifiers", "quasi", "sensitive", "insensitive"))
         split = sensitive_columns((requirement.metric for requirement in self.promises), roles)
-        counts = table.counted((*roles.quasi, *split, *(name for name in also if name not in split)))
+        counts = table.count((*roles.quasi, *split, *(name for name in also if name not in split)))
         if not counts.rows:
             raise InputError(f"{table.name} has no rows.")
         return counts, split

@@ -80,11 +80,7 @@ def hipaa_rules(
         raise InputError(f"{release.table.name}: hipaa_rules is told both to ignore column {name!r} and to look at it.")
     house = {*roles.identifiers, roles.person}
     columns = [
-        {
-            name: _counted(counts)
-            for name, counts in table.value_counts(table.columns, 2**62).items()
-            if counts is not None
-        }
+        {name: _counted(counts) for name, counts in table.value_counts(table.columns).items()}
         for table in (release.table, *release.companions.values(), *release.related)
     ]
     # what is published along may hold the dates that tell how old a birth is

@@ -107,8 +107,8 @@ def linkage_distance_risk(evidence: Evidence, column: None, sample: int, seed: i
     """
     why = "linkage_distance_risk"
     original = evidence.original(why)
-    counted = {name: original.value_counts((name,), 2**62)[name] for name in evidence.tuples.names}
-    names = [name for name, c in counted.items() if c is not None and c.columns[0].numbers is not None]
+    counted = original.value_counts(evidence.tuples.names)
+    names = [name for name, counts in counted.items() if counts.columns[0].numbers is not None]
     if not names:
         raise Unavailable(f"{why} needs quasi-identifiers that are numbers, and none is.")
     if any(evidence.tuples.column(name).numbers is None for name in names):

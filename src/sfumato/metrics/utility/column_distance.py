@@ -41,10 +41,7 @@ def spread(evidence: Evidence, before: Column, after: Column, why: str) -> Sprea
     does not have lies elsewhere. So does a number, or missing, that the original does not have: it stands for itself.
     """
     name = before.name
-    if ("spread", name) not in evidence._kept:
-        evidence._kept["spread", name] = _spread(evidence, before, after, why)
-    found: Spread = evidence._kept["spread", name]
-    return found
+    return evidence.derived(("spread", name), lambda: _spread(evidence, before, after, why))
 
 
 def _spread(evidence: Evidence, before: Column, after: Column, why: str) -> Spread:
@@ -135,12 +132,12 @@ def column_distance(evidence: Evidence, column: None) -> Score:
     """
     table, original = evidence.release.table, evidence.original("column_distance")
     columns = shared_columns(evidence, table, original)
-    known = [joint(evidence, original, columns, "column_distance"), expected(evidence, columns, "column_distance")]
+    known = [joint(original, columns, "column_distance"), expected(evidence, columns, "column_distance")]
     sides = [{name: (counts.column(name), margin(counts, name)) for name in columns} for counts in known]
     others = [n for n in evidence.roles.insensitive if n in table.columns and n in original.columns]
     if others:
-        for side, values in zip(sides, (original.valued(others), table.value_counts(others, 2**62)), strict=True):
-            side |= {n: (c.columns[0], c.n) for n, c in values.items() if c is not None}
+        for side, values in zip(sides, (original.value_counts(others), table.value_counts(others)), strict=True):
+            side |= {n: (c.columns[0], c.n) for n, c in values.items()}
     found = {}
     for name, (before, n) in sides[0].items():
         after, m = sides[1][name]

@@ -22,34 +22,18 @@ def shared_columns(evidence: Evidence, *tables: Table) -> tuple[str, ...]:
     return tuple(name for name in named if all(name in columns for columns in has))
 
 
-def joint(evidence: Evidence, table: Table, columns: Sequence[str], why: str) -> Counts:
-    """The counts of a release, or of its original, over several columns: from the classes already counted, else a scan."""
-    quasi, original = evidence.roles.quasi, table is evidence.release.original
-    key = ("joint", original, tuple(columns))
-    if key not in evidence._kept:
-        more = [name for name in columns if name not in quasi]
-        if tuple(columns) == quasi and not original:
-            evidence._kept[key] = evidence.tuples
-        elif len(more) == 1 and tuple(columns) == (*quasi, *more):
-            if original:
-                evidence.original_classes(more[0], why)
-                classes, tuples = evidence._kept["original", more[0]]
-            else:
-                classes, tuples = evidence.classes(more[0]), evidence.tuples
-            codes = (*(code[classes.member] for code in tuples.codes), classes.value)
-            evidence._kept[key] = Counts((*tuples.columns, classes.sensitive.column), codes, classes.n)
-        else:
-            evidence._kept[key] = table.counted(columns) if original else table.count(columns)
-    found: Counts = evidence._kept[key]
-    if not found.rows:
+def joint(table: Table, columns: Sequence[str], why: str) -> Counts:
+    """The counts over several columns, of a table that has rows."""
+    counts = table.count(columns)
+    if not counts.rows:
         raise Unavailable(f"{table.name} has no rows, so {why} has nothing to measure.")
-    return found
+    return counts
 
 
 def expected(evidence: Evidence, columns: Sequence[str], why: str) -> Counts | Joined:
     """The counts of a release over several columns or, where groups alone join some of them, what may be expected of them."""
     if evidence.apart.keys().isdisjoint(columns):
-        return joint(evidence, evidence.release.table, columns, why)
+        return joint(evidence.release.table, columns, why)
     return evidence.joined(columns)
 
 
@@ -116,6 +100,6 @@ def entropy_utility(evidence: Evidence, column: None) -> Score:
     columns of m equally frequent values that tell each other.
     """
     table = evidence.release.table
-    counts = joint(evidence, table, shared_columns(evidence, table), "entropy_utility")
+    counts = joint(table, shared_columns(evidence, table), "entropy_utility")
     found = u_max(counts)
     return Score(weigh(found, evidence, "entropy_utility"), "bits", details={"columns": found})

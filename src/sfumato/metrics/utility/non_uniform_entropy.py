@@ -65,10 +65,8 @@ def non_uniform_entropy(evidence: Evidence, column: None) -> Score:
     are gone count as `*`. Extremes: 0 for the identity and for constant columns; 1 where everything is `*`.
     """
     open_bits, all_bits = {}, {}
-    original = evidence.original("non_uniform_entropy").value_counts(evidence.tuples.names, 2**62)
-    for name in evidence.tuples.names:
-        before = original[name]
-        assert before is not None
+    original = evidence.original("non_uniform_entropy").value_counts(evidence.tuples.names)
+    for name, before in original.items():
         open_bits[name], all_bits[name] = _column(evidence, name, before, "non_uniform_entropy")
     weight = {name: float(evidence.roles.weights.get(name, 1.0)) for name in open_bits}
     if not sum(weight.values()):

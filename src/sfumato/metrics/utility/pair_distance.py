@@ -133,7 +133,7 @@ def pair_distance(evidence: Evidence, column: None) -> Score:
     columns = shared_columns(evidence, table, original)
     if len(columns) < 2:
         raise Unavailable("pair_distance needs two columns that both tables have; name them in quasi or sensitive.")
-    before, after = joint(evidence, original, columns, "pair_distance"), expected(evidence, columns, "pair_distance")
+    before, after = joint(original, columns, "pair_distance"), expected(evidence, columns, "pair_distance")
     by = {}
     for name in columns:
         group = groups(margin(before, name), before.column(name).rank(evidence.roles.orders.get(name)))

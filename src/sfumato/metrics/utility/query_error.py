@@ -167,7 +167,7 @@ def query_error(
     """
     table, original = evidence.release.table, evidence.original("query_error")
     names = shared_columns(evidence, table, original)
-    before, after = joint(evidence, original, names, "query_error"), expected(evidence, names, "query_error")
+    before, after = joint(original, names, "query_error"), expected(evidence, names, "query_error")
     spreads = {name: spread(evidence, before.column(name), after.column(name), "query_error") for name in names}
     masses = [spreads[name].mass(margin(after, name)) for name in names]
     orders = dict(zip(names, impartial(before, masses), strict=True))

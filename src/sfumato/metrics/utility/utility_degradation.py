@@ -37,7 +37,7 @@ def utility_degradation(evidence: Evidence, column: None) -> Score:
     """
     table, original = evidence.release.table, evidence.original("utility_degradation")
     columns = shared_columns(evidence, table, original)
-    before = u_max(joint(evidence, original, columns, "utility_degradation"))
-    after = u_max(joint(evidence, table, columns, "utility_degradation"))
+    before = u_max(joint(original, columns, "utility_degradation"))
+    after = u_max(joint(table, columns, "utility_degradation"))
     lost = {name: before[name] - after[name] for name in columns}
     return Score(weigh(lost, evidence, "utility_degradation"), "bits", details={"columns": lost})
