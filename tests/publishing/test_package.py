@@ -26,7 +26,8 @@ from sfumato.core.errors import InputError, NotMet, SfumatoError
 from sfumato.core.randomness import FINDABLE
 from sfumato.core.release import Release
 from sfumato.metrics import metric, require
-from sfumato.report import package as room
+from sfumato.publishing.package_contents import dictionary
+from sfumato.publishing.package_files import changed_files
 from sfumato.report.documents import write_all
 from sfumato.report.package import write_package
 from sfumato.study.study import Candidate, Result, Study, grid
@@ -200,11 +201,11 @@ def test_verify_notices_any_file_that_changed(house: Path) -> None:
 
 def test_checksums_that_are_not_the_packages_are_left_alone(house: Path) -> None:
     (house / "release.csv").write_text("age\n1\n")
-    assert room.changed_files(house / "release.csv") == []
+    assert changed_files(house / "release.csv") == []
     (house / "SHA256SUMS").write_text(f"{'0' * 64}  another.iso\n")
-    assert room.changed_files(house / "release.csv") == []
+    assert changed_files(house / "release.csv") == []
     (house / "SHA256SUMS").write_text(f"{'0' * 64}  release.csv\n{'0' * 64}  gone.md\n{'0' * 64}  ../x\n")
-    changed, gone, outside = room.changed_files(house / "release.csv")
+    changed, gone, outside = changed_files(house / "release.csv")
     assert changed.startswith(f"{house / 'release.csv'}: changed")
     assert gone.startswith(f"{house / 'gone.md'}: is in SHA256SUMS and not there")
     assert "outside of the package" in outside
@@ -480,13 +481,13 @@ STEPS = (
     "publish",
     "write_roles",
     "_requirements",
-    "_dictionary",
-    "_maps",
+    "dictionary",
+    "write_value_maps",
     "_readme",
     "_note",
     "_house",
     "verify_release",
-    "_sums",
+    "write_checksums",
 )
 
 
@@ -500,7 +501,7 @@ def test_a_failure_in_the_middle_leaves_nothing(
     def fail(*args: Any, **more: Any) -> Any:
         raise failure("now")
 
-    monkeypatch.setattr(room, step, fail)
+    monkeypatch.setattr(f"sfumato.report.package.{step}", fail)
     with pytest.raises(failure):
         write_package(result, house / "out")
     assert listing(house) == HOUSE
@@ -588,5 +589,5 @@ def test_a_release_made_elsewhere_is_packaged(house: Path) -> None:
 
 def test_the_dictionary_counts_distinct_values_and_does_not_estimate_them() -> None:
     table = sf.read({"income": list(range(5000)), "half": [i // 2 for i in range(5000)]})
-    rows = list(csv.DictReader(room._dictionary(Release(table=table), sf.Roles(quasi=("income", "half"))).splitlines()))
+    rows = list(csv.DictReader(dictionary(Release(table=table), sf.Roles(quasi=("income", "half")), {}).splitlines()))
     assert [int(row["distinct values"]) for row in rows] == [5000, 2500]

@@ -49,7 +49,7 @@ def run(
     from ..core.waivers import read_waivers
     from ..profile.free_columns import refusal
     from ..publishing import verify_release
-    from ..report.package import changed_files
+    from ..publishing.package_files import changed_files
     from ..study.study import number
 
     wanted = o.requirements(require)

@@ -16,33 +16,25 @@ released ones, of where the owner's files lie, or of numbers that only the origi
 
 from __future__ import annotations
 
-import csv
-import hashlib
-import io
-import json
-import os
-import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from .. import __version__
 from ..core import leftovers
 from ..core.atomic_files import discard, rename_together
 from ..core.errors import InputError, NotMet, Unavailable
-from ..core.formulas import formula_cells, formula_warning, neutralisable_cells, neutralised_note, neutralised_text
-from ..core.metric import Requirement, Verdict
+from ..core.formulas import neutralisable_cells, neutralised_note
+from ..core.metric import Verdict
 from ..core.noun import dataclass
 from ..core.people import OWNERS_WORD
 from ..core.randomness import FINDABLE
 from ..core.release import Release
 from ..core.roles import Roles
-from ..core.table import Table
-from ..core.waivers import Waivers
 from ..publishing import Verification, publish, read_published, verify_release
+from ..publishing.package_contents import dictionary, formula_note, strictest, verify_command, write_value_maps
+from ..publishing.package_files import json_text, set_same_times, write_checksums, write_text
 from ..publishing.package_roles import write_roles
 from ..study.result import Result, number, scores_dict
 
@@ -119,11 +111,14 @@ def write_package(
         changed: dict[str, int] = {}
         for table in tables if neutralise_formulas else ():
             changed |= neutralisable_cells(table)
-        cells = neutralised_note(changed, "release.csv") if changed else _formulas(tables)
-        _write(hidden / "dictionary.csv", _dictionary(release, study.roles, neutralise_formulas=neutralise_formulas))
-        _maps(release, study.roles, inside / "value-maps")
+        cells = neutralised_note(changed, "release.csv") if changed else formula_note(tables)
+        write_text(
+            hidden / "dictionary.csv",
+            dictionary(release, study.roles, treatments(release, study.roles), neutralise_formulas=neutralise_formulas),
+        )
+        write_value_maps(release, study.roles, inside / "value-maps")
         _note(result, chosen, hidden, cells if changed else None)
-        _write(inside / "study.json", _json(_house(result, chosen, release, redrawn)))
+        write_text(inside / "study.json", json_text(_house(result, chosen, release, redrawn)))
         again = Release(
             table=read_published(hidden / "release.csv", neutralise_formulas=neutralise_formulas),
             statistics=release.statistics,
@@ -139,8 +134,8 @@ def write_package(
             raise NotMet(f"{folder}: not written; {' '.join(verified.reasons)}")
         verdicts = {verdict.requirement: verdict for verdict in verified.verdicts}  # what any recipient finds
         limits = [(verdicts.get(v.requirement, v), v.requirement in verdicts) for v in found.verdicts]
-        _write(hidden / "requirements.json", _json(_requirements(limits)))
-        command = _command(release, _strictest(alone), study.waive, neutralise_formulas=bool(changed))
+        write_text(hidden / "requirements.json", json_text(_requirements(limits)))
+        command = verify_command(release, strictest(alone), study.waive, neutralise_formulas=bool(changed))
         readme = _readme(
             release,
             packed,
@@ -151,9 +146,9 @@ def write_package(
             study.roles.one_row_per_person,
             cells,
         )
-        _write(hidden / "README.md", f"{readme}\n{FINDABLE}\n" if result.seeded(chosen) else readme)
-        _sums(hidden)
-        _same_times(hidden)
+        write_text(hidden / "README.md", f"{readme}\n{FINDABLE}\n" if result.seeded(chosen) else readme)
+        write_checksums(hidden)
+        set_same_times(hidden)
         rename_together([(inside, house), (hidden, folder)])  # neither without the other
     except (NotMet, InputError) as error:
         error.args = (str(error).replace(str(hidden), str(folder)).replace(str(inside), str(house)),)
@@ -177,53 +172,6 @@ def _release(result: Result, chosen: int) -> tuple[Release, bool]:
     return replace(drawn, population=drawn.population or result.study.population), True
 
 
-def _command(
-    release: Release, alone: Sequence[Requirement], waive: Waivers, *, neutralise_formulas: bool = False
-) -> str:
-    """What verifies the package from inside its folder; nothing about its files is left to guessing."""
-    words = ["sfumato", "verify", "release.csv", "--roles", "roles.toml"]
-    for name in release.companions:
-        words += ["--companion", f"{name}=release.{name}.csv"]
-    words += [] if release.joined_by is None else ["--joined-by", release.joined_by]
-    for name in sorted(release.perturbed):
-        words += ["--perturbed", name]
-    for requirement in alone:
-        words += ["--require", str(requirement)]
-    for column, reason in waive.items():
-        words += ["--waive", f"{column}: {reason}"] if column in release.table.columns else []
-    words += ["--neutralise-formulas"] if neutralise_formulas else []
-    ours = [
-        "--header",
-        "--delimiter",
-        ",",
-        "--quote",
-        '"',
-        "--encoding",
-        "utf-8",
-        "--dates",
-        "text",
-        "--decimal",
-        "text",
-    ]
-    return " ".join(map(_word, [*words, *ours]))
-
-
-def _word(text: str) -> str:
-    """A word for the shell that stays on its line: a line break, or what else cannot be printed, is spelled as bash reads it."""
-    if text.isprintable():
-        return shlex.quote(text)
-    spelled = "".join(
-        f"\\{c}" if c in "\\'" else c if c.isprintable() else "".join(f"\\x{byte:02x}" for byte in c.encode())
-        for c in text
-    )
-    return f"$'{spelled}'"
-
-
-def _strictest(require: Sequence[Requirement]) -> list[Requirement]:
-    """Those that no stricter one of the same metric implies."""
-    return [r for r in require if not any(other != r and other.implies(r) for other in require)]
-
-
 OWNERS = "It is met. It was measured against the original, and the number stays with the owner."
 """Of a limit that only the original can show: what was measured would tell of the original what the release does not."""
 
@@ -242,53 +190,16 @@ def _requirements(limits: Sequence[tuple[Verdict, bool]]) -> list[dict[str, Any]
     ]
 
 
-def _dictionary(release: Release, roles: Roles, *, neutralise_formulas: bool = False) -> str:
-    """Every released column: its role, what was done to it, its values."""
-    rows: list[Sequence[Any]] = [("column", "role", "treatment", "distinct values", "missing rule")]
-    told = treatments(release, roles)
-    for table in (release.table, *release.companions.values()):
-        for name in table.columns:
-            role = next(
-                (kind for kind in ("quasi", "sensitive", "insensitive") if name in getattr(roles, kind)), "group"
-            )
-            rows.append(
-                (
-                    neutralised_text(name) if neutralise_formulas else name,
-                    role,
-                    told.get(name, "not known"),
-                    len(table.count((name,))),
-                    "an empty cell is a missing value, and a value of its own",
-                )
-            )
-    return _csv(rows)
-
-
 def treatments(release: Release, roles: Roles) -> dict[str, str]:
-    """What was done to each column, in the words of the note: both are told what was counted in the release."""
+    """What was done to each column, in the words of the note: both say what was counted in the release."""
     from ..inspect.changes import columns
     from .shared_sections import technique
 
-    told = {} if release.joined_by is None else {release.joined_by: "added: says which rows belong together"}
+    added = {} if release.joined_by is None else {release.joined_by: "added: says which rows belong together"}
     try:
-        return told | {each["name"]: technique(each, shares=False) for each in columns(release, roles)}
+        return added | {each["name"]: technique(each, shares=False) for each in columns(release, roles)}
     except Unavailable:  # no original to hold it against
-        return told
-
-
-def _maps(release: Release, roles: Roles, house: Path) -> None:
-    """What became what, with rows: for the house, since values stand in it that the release does not tell."""
-    for i, name in enumerate(roles.quasi):
-        try:
-            before, after, n = release.evidence(roles).pairs(name, "the value map")
-        except Unavailable:
-            continue
-        house.mkdir(exist_ok=True)
-        rows = [("original", "released", "rows"), *zip(_shown(before), _shown(after), n.tolist(), strict=True)]
-        _write(house / f"{i + 1}.csv", _csv([("column", name, ""), *rows]))
-
-
-def _shown(texts: Sequence[str | None]) -> list[str]:
-    return ["" if text is None else text for text in texts]
+        return added
 
 
 def _readme(
@@ -317,7 +228,7 @@ def _readme(
     ]
     asked = [verdict.requirement for verdict, _ in limits]
     for verdict, alone in limits:
-        if verdict.requirement in _strictest(asked):
+        if verdict.requirement in strictest(asked):
             also = [coded(str(r)) for r in asked if r != verdict.requirement and verdict.requirement.implies(r)]
             implied = f" This implies {' and '.join(also)}, also required." if also else ""
             sentence = escaped(verdict.requirement.metric.sentence(verdict.score.value)) if alone else OWNERS
@@ -342,14 +253,6 @@ def _readme(
     if release.perturbed:
         lines += ["", f"Perturbed columns: {', '.join(map(coded, sorted(release.perturbed)))}."]
     return "\n".join(lines) + "\n"
-
-
-def _formulas(tables: Sequence[Table]) -> str | None:
-    """What a recipient must know of cells that would run in a spreadsheet; nothing where there are none."""
-    found: dict[str, int] = {}
-    for table in tables:
-        found |= formula_cells(table)
-    return formula_warning(found, "release.csv") if found else None
 
 
 def _note(result: Result, chosen: int, folder: Path, cells: str | None = None) -> None:
@@ -393,77 +296,3 @@ def _house(result: Result, chosen: int, release: Release, redrawn: bool) -> dict
         "scores": scores_dict(point.scores),
         "notes": list(release.notes),
     }
-
-
-_MOMENT = 946_684_800  # 2000-01-01 00:00 UTC
-
-
-def _same_times(folder: Path) -> None:
-    """Give every file of a package the same time: when each was written tells how long what took, and archives differ by it."""
-    for path in (*sorted(folder.rglob("*")), folder):
-        os.utime(path, (_MOMENT, _MOMENT))
-
-
-def _sums(folder: Path) -> None:
-    lines = []
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            name = path.relative_to(folder).as_posix()
-            lines.append(f"{_sum(path)}  {name}\n")
-    _write(folder / "SHA256SUMS", "".join(lines))
-
-
-def changed_files(release: Path) -> list[str]:
-    """Of a release in a package: a sentence for each file that is not the one that SHA256SUMS beside it knows.
-
-    Nothing for one without SHA256SUMS beside it, or with one that does not know it, which is then not its package's.
-    """
-    sums = release.parent / "SHA256SUMS"
-    if not sums.is_file():
-        return []
-    try:
-        lines = [line.partition("  ") for line in sums.read_text(encoding="utf-8").splitlines() if line.strip()]
-    except (OSError, UnicodeDecodeError) as error:
-        return [f"{sums}: the checksums cannot be read ({type(error).__name__})."]
-    known = {name: digest for digest, _, name in lines}
-    if release.name not in known:
-        return []
-    found = []
-    for name, digest in known.items():
-        path = release.parent / name
-        if not path.resolve().is_relative_to(release.parent.resolve()):
-            found.append(f"{sums}: names a file outside of the package.")
-        elif not path.is_file():
-            found.append(f"{path}: is in SHA256SUMS and not there.")
-        elif _sum(path) != digest:
-            found.append(
-                f"{path}: changed since the package was written, since its checksum is not that in SHA256SUMS."
-            )
-    return found
-
-
-def _sum(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _csv(rows: Sequence[Sequence[Any]], delimiter: str = ",") -> str:
-    text = io.StringIO()
-    csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows(rows)
-    return text.getvalue()
-
-
-def _json(content: Any) -> str:
-    def plain(value: Any) -> Any:
-        if isinstance(value, np.generic):
-            return value.item()
-        return str(value)
-
-    return json.dumps(content, indent=2, ensure_ascii=False, default=plain) + "\n"
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({type(error).__name__}).") from None
