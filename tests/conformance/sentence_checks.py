@@ -93,12 +93,17 @@ CLAIMS: dict[str, Claim] = {
     "anti_utility_worst": share(words="exactly"),
     "beta_likeness": claim(("at most", hundred), at=(none, math.isinf)),
     "composition_exposed": share(),
-    "delta_disclosure": claim(("at most", same), at=(none, math.isinf), constants=("base-2",)),
+    "delta_disclosure": claim(
+        ("at most", same),
+        ("at most", lambda v: 2**v if v < 60 else v),
+        at=(none, math.isinf),
+        constants=("2 to the power ",),
+    ),
     "delta_presence": claim(("at most", same), at=(all_,)),
     "delta_presence_min": claim(("at least", same), at=(none,)),
     "distinct_l_diversity": claim(("whole", same), at=(alone, math.isinf)),
     "distribution_leakage": bits(
-        constants=("(0: not at all, 1.41: from certainty of one value to certainty of another)",)
+        constants=("(0: not at all, 1.41: from certainty about one value to certainty about another)",)
     ),
     "entropy_l_diversity": claim(("at least", same), at=(one, math.isinf)),
     "entropy_leakage": bits(),
@@ -131,7 +136,7 @@ CLAIMS: dict[str, Claim] = {
     "one_symbol_i1": bits(),
     "one_symbol_i2": bits(),
     "one_symbol_i3": bits(),
-    "one_symbol_i4": bits(constants=("(1 at the most)",), ends=False),
+    "one_symbol_i4": bits(constants=("(at most 1)",), ends=False),
     "p_sensitive_k_anonymity": claim(("whole", same), at=(lambda p: p < 1 - 1e-9,)),
     "personalized_breach": claim(("at most", same), at=(none,)),
     "positive_disclosure": claim(("at most", same), at=(all_,)),
@@ -142,7 +147,7 @@ CLAIMS: dict[str, Claim] = {
     "singling_out_risk": share(words="exactly"),
     "skewness_exposed": share(),
     "t_closeness": bits(constants=SCALE),
-    "transfer_of_information": claim(("about", same), at=(none, all_), words="no"),
+    "transfer_of_information": claim(("about", same), at=(none, all_)),
     "uninformative_difference": claim(("at most", same), at=(none,)),
     "values_told_by_free_columns": share(),
     "vanishing_values": claim(("whole", same), at=(alone,)),

@@ -147,7 +147,7 @@ def test_a_class_of_none_but_dont_care_values_is_no_breach(release: Make, kind: 
     score = metric(published, ROLES)
     assert score.value == (math.inf if metric.card.better == "higher" else 0)
     assert (metric.at_least(1000) if metric.card.better == "higher" else metric.at_most(0)).check(published, ROLES).met
-    assert metric.sentence(score.value) == "No class holds a sensitive value that must not be learned."
+    assert metric.sentence(score.value) == "No class contains a sensitive value that must not be learned."
     assert metric(release(rows(a="ffff", b="H")), ROLES).value == (1 if metric.card.better == "higher" else math.inf)
 
 

@@ -445,8 +445,8 @@ def test_it_can_be_asked_where_values_were_perturbed() -> None:
 def test_the_sentence_says_what_is_not_seen() -> None:
     for value in (0, 1, 5):
         text = RULES.sentence(value)
-        assert all(word in text for word in ("names within texts", "pictures", "other codes", "birth years", "know"))
-    assert "1 released column is seen" in RULES.sentence(1)
+        assert all(word in text for word in ("names inside texts", "pictures", "other codes", "birth years", "know"))
+    assert "1 released column that breaks" in RULES.sentence(1)
 
 
 def test_a_verdict_names_the_columns_and_no_value() -> None:

@@ -20,17 +20,18 @@ def top_share(member: IntArray, n: IntArray) -> FloatArray:
 def _sentence(value: float) -> str:
     if value <= 0:
         return (
-            "Guessing the most frequent value of each row's class is right no more often than guessing the overall one."
+            "An adversary who guesses the most frequent sensitive value of each class is right no more often than one who "
+            "guesses the most frequent value overall."
         )
     return (
-        "Guessing the most frequent sensitive value of each row's class is right for more rows than guessing the most "
-        f"frequent one overall: for {percent(value)} of all rows on top of those."
+        "An adversary who guesses the most frequent sensitive value of each class is right more often than one who guesses "
+        f"the most frequent value overall: the difference is {percent(value)} of all rows."
     )
 
 
 @measure(
     title="adversarial accuracy gain",
-    question="How much oftener is the best guess of a sensitive value right once the release is seen?",
+    question="How much more often does an adversary guess a sensitive value right after seeing the release?",
     about="privacy",
     better="lower",
     unit="share of people",
@@ -40,7 +41,8 @@ def _sentence(value: float) -> str:
     sentence=_sentence,
     knows=f"{QUASI_KNOWN}; beforehand only how frequent each sensitive value is",
     family="What can be mined",
-    misleads="It is an average over people, and looks only at the best guess: beliefs may move far without changing it.",
+    misleads="It is an average over people, and it looks only at the best guess: beliefs can move far without changing that "
+    "guess.",
     needs=frozenset({"sensitive"}),
     scope="table",
 )

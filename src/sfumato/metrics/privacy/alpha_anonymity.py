@@ -6,6 +6,7 @@ from ...core.classes import Classes
 from ...core.column import FloatArray
 from ...core.metric import measure
 from ...core.words import percent_up
+from .distinct_l_diversity import ONE_VALUE
 
 
 def largest(classes: Classes, term: FloatArray) -> FloatArray:
@@ -17,13 +18,13 @@ def largest(classes: Classes, term: FloatArray) -> FloatArray:
 
 def _sentence(value: float) -> str:
     if value >= 1:
-        return "In at least one class every row has the same sensitive value: belonging to the class reveals it."
-    return f"In no class does any sensitive value make up more than {percent_up(value, 4)} of the rows."
+        return ONE_VALUE
+    return f"In each class the most common sensitive value makes up at most {percent_up(value, 4)} of the rows."
 
 
 @measure(
     title="alpha of (alpha,k)-anonymity",
-    question="How frequent is the most frequent sensitive value of a class, at the very most?",
+    question="How common is the most common sensitive value in the worst class?",
     about="privacy",
     better="lower",
     unit="frequency",
@@ -34,8 +35,8 @@ def _sentence(value: float) -> str:
     source="Wong, Li, Fu, Wang 2006, general (alpha,k)-anonymity",
     sentence=_sentence,
     keeps="certainty",
-    misleads="It is only the alpha: (alpha,k)-anonymity is alpha_anonymity <= alpha together with k_anonymity >= k. A value that "
-    "is frequent in the whole table keeps it high although a class tells nothing new.",
+    misleads="It is only the alpha: (alpha,k)-anonymity also requires k_anonymity >= k. A value that is common in the whole "
+    "table keeps it high even if the classes tell nothing new.",
     needs=frozenset({"sensitive"}),
 )
 def alpha_anonymity(classes: Classes) -> FloatArray:

@@ -14,18 +14,17 @@ from .alpha_anonymity import largest
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "No class makes any sensitive value likelier than it is in the whole table."
+        return "No class makes any sensitive value more likely than it is in the whole table."
     if math.isinf(value):
-        return "At least one class makes a sensitive value likelier than the enhanced model allows for any beta."
-    return (
-        f"No class makes any sensitive value likelier, in relative terms, than by {percent_up(value, 4)} of its share "
-        "in the whole table."
-    )
+        return (
+            "At least one class makes a sensitive value more likely than the enhanced model allows, whatever beta is."
+        )
+    return f"Each class makes each sensitive value at most {percent_up(value, 4)} more likely than it is in the whole table."
 
 
 @measure(
     title="beta-likeness",
-    question="How much likelier does a class make a sensitive value, relative to its share in the whole table?",
+    question="How much more likely does the worst class make a sensitive value than it is in the whole table?",
     about="privacy",
     better="lower",
     unit="relative gain",
@@ -35,8 +34,8 @@ def _sentence(value: float) -> str:
     source="Cao and Karras 2012, basic and enhanced beta-likeness",
     sentence=_sentence,
     keeps="certainty",
-    misleads="Only gains count: a class from which a value vanishes can score low, see delta_disclosure. One row of a rare value "
-    "in a small class is a large gain.",
+    misleads="It counts gains only: a class that lacks a value can score low (see delta_disclosure). One row with a rare value"
+    " in a small class is a large gain.",
     needs=frozenset({"sensitive"}),
     parameters={"kind": Choice(("basic", "enhanced"))},
 )

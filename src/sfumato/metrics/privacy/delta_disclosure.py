@@ -10,21 +10,30 @@ from ...core.metric import measure
 from ...core.words import up
 from .alpha_anonymity import largest
 
+LIKE_THE_TABLE = (
+    "No class changes the probability of any sensitive value: each class has the distribution of the whole table."
+)
+RULED_OUT = (
+    "At least one class lacks a sensitive value that occurs elsewhere, so an adversary can rule it out for everyone in "
+    "that class."
+)
+
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "No class changes the probability of any sensitive value: each has the distribution of the whole table."
+        return LIKE_THE_TABLE
     if math.isinf(value):
-        return "In at least one class a sensitive value that others have does not occur: of its members it can be ruled out."
+        return RULED_OUT
+    factor = up(2**value) if value < 60 else f"2 to the power {up(value)}"
     return (
-        "Between a class and the whole table the share of no sensitive value changes by a factor whose base-2 logarithm "
-        f"is above {up(value)}, up or down."
+        f"With delta at {up(value)}, the share of each sensitive value in a class differs from its share in the whole "
+        f"table by a factor of at most {factor}, up or down."
     )
 
 
 @measure(
     title="delta-disclosure privacy",
-    question="By what factor does a class change the share of a sensitive value, at the very most?",
+    question="By what factor does the worst class change the share of a sensitive value?",
     about="privacy",
     better="lower",
     unit="bits",
@@ -33,8 +42,8 @@ def _sentence(value: float) -> str:
     source="Brickell and Shmatikov 2008",
     sentence=_sentence,
     keeps="certainty",
-    misleads="Infinite as soon as one value is absent from one class, so classes must be large; the definition is strict, and a "
-    "class at exactly delta, which meets <= delta, just fails it.",
+    misleads="It is infinite as soon as one class lacks one value, so classes must be large. The definition is strict: a class"
+    " at exactly delta meets <= delta but just fails the definition.",
     needs=frozenset({"sensitive"}),
 )
 def delta_disclosure(classes: Classes) -> FloatArray:

@@ -15,12 +15,13 @@ from ...core.words import up
 def _sentence(value: float) -> str:
     if value >= 1:
         return (
-            "At least one released combination holds as many people as it fits in the public table, or more: if that lacks "
-            "no one, all of them are in the release."
+            "At least one class has as many people as the public table has people who fit it, or more. If the public table "
+            "lists everyone in the release, all of those who fit are in the release."
         )
     return (
-        f"Of the people of the public table whom a released combination fits, a share of at most {up(value, short_of=1)} is in it; "
-        "where combinations do not overlap, one can at most be so sure of such a person being in the release."
+        "Of the people in the public table who fit a class, a share of at most "
+        f"{up(value, short_of=1)} is in it. Where classes do not overlap, an adversary can be at most that sure that such a "
+        "person is in the release."
     )
 
 
@@ -44,8 +45,8 @@ def _more(classes: Classes, values: FloatArray) -> Mapping[str, Any]:
 
 
 @measure(
-    title="delta-presence, the largest",
-    question="How surely can one tell that a person of a public table is in the release?",
+    title="delta-presence (maximum)",
+    question="How sure can an adversary be that a person in a public table is in the release?",
     about="privacy",
     better="lower",
     unit="probability",
@@ -56,8 +57,9 @@ def _more(classes: Classes, values: FloatArray) -> Mapping[str, Any]:
     source="Nergiz, Atzori, Clifton 2007; Manta 2013, sec. 3.3.1",
     sentence=_sentence,
     knows="a public table with the person's quasi-identifiers, but not whether the person is in the release",
-    misleads="It assumes that the adversary holds the same public table as the owner. Classes are judged one by one: where "
-    "their values overlap, people can be likelier to be in the release than each class that covers them says, up to certainty.",
+    misleads="It assumes that the adversary holds the same public table as the owner. It judges classes one by one: where "
+    "their values overlap, a person can be more likely to be in the release than each class that fits them says, up "
+    "to certainty.",
     needs=frozenset({"population"}),
     more=_more,
 )

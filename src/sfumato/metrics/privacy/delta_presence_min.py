@@ -9,16 +9,16 @@ from .delta_presence import presence
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "Of at least one person of the public table it is certain that they are not in the release."
+        return "An adversary can be certain that at least one person in the public table is not in the release."
     return (
-        f"Whoever is in the public table could be in the release with a probability of at least {down(value)}, if that table "
-        "lacks no one who is, so no one can be ruled out for certain."
+        "If the public table lists everyone in the release, each person in it is in the release with a probability of at "
+        f"least {down(value)}, so an adversary can rule out nobody for certain."
     )
 
 
 @measure(
-    title="delta-presence, the smallest",
-    question="How surely can one rule out that a person of a public table is in the release?",
+    title="delta-presence (minimum)",
+    question="How likely is the least likely person in a public table to be in the release?",
     about="privacy",
     better="higher",
     unit="probability",
@@ -27,8 +27,8 @@ def _sentence(value: float) -> str:
     source="Nergiz, Atzori, Clifton 2007; Manta 2013, sec. 3.3.1",
     sentence=_sentence,
     knows="a public table with the person's quasi-identifiers, but not whether the person is in the release",
-    misleads="It matters where absence tells something (not vaccinated, not insured). For a small sample of many people "
-    "it is low for everybody, and says only how small the sample is.",
+    misleads="It matters where absence reveals something (not vaccinated, not insured). If the release is a small sample of "
+    "the public table, it is low for everyone and says only how small the sample is.",
     needs=frozenset({"population"}),
     scope="table",
 )

@@ -20,21 +20,25 @@ def cared_for(classes: Classes, dont_care: frozenset[str]) -> npt.NDArray[np.boo
     return np.array([text not in dont_care for text in classes.sensitive.column.texts], dtype=bool)[classes.value]
 
 
+ONE_VALUE = "In at least one class every row has the same sensitive value, so an adversary who knows a person's class knows the value."
+NO_SECRET = "No class contains a sensitive value that must not be learned."
+
+
 def _sentence(value: float) -> str:
     if math.isinf(value):
-        return "No class holds a sensitive value that must not be learned."
+        return NO_SECRET
     values = whole(value)
     if values < 2:
-        return "In at least one class every row has the same sensitive value: belonging to the class reveals it."
+        return ONE_VALUE
     return (
-        f"Every class with a sensitive value that must not be learned holds at least {values:,} different sensitive values, "
-        "so belonging to a class alone never reveals such a value."
+        f"Each class with a sensitive value that must not be learned contains at least {values:,} different sensitive "
+        "values, so knowing a person's class never gives such a value away outright."
     )
 
 
 @measure(
     title="distinct l-diversity",
-    question="How many different sensitive values does every class hold at the very least?",
+    question="How many different sensitive values does the least diverse class contain?",
     about="privacy",
     better="higher",
     unit="values",
@@ -46,7 +50,8 @@ def _sentence(value: float) -> str:
     sentence=_sentence,
     usual=Usual(40, compared=True),
     keeps="variety",
-    misleads="Values that are there but rare count fully: 99 rows of one value and 1 of another are 2-diverse.",
+    misleads="A rare value counts as much as a common one: a class with 99 rows of one value and 1 row of another is "
+    "2-diverse.",
     needs=frozenset({"sensitive"}),
     parameters={"dont_care": Words()},
 )

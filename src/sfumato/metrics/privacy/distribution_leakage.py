@@ -10,18 +10,16 @@ from ...core.words import about
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return (
-            "No class changes what an adversary who knows the overall distribution believes of the sensitive attribute."
-        )
+        return "No class changes what an adversary who knows the overall distribution believes about the sensitive attribute."
     return (
-        f"In the class that changes it most, the adversary's belief about the sensitive attribute moves by {about(value)} "
-        "(0: not at all, 1.41: from certainty of one value to certainty of another)."
+        f"The worst class moves an adversary's belief about the sensitive attribute by {about(value)} from the overall "
+        "distribution (0: not at all, 1.41: from certainty about one value to certainty about another)."
     )
 
 
 @measure(
     title="distribution leakage",
-    question="How far does the adversary's belief about the sensitive attribute move, at the very most?",
+    question="How far does the worst class move an adversary's belief about the sensitive attribute?",
     about="privacy",
     better="lower",
     unit="Euclidean distance",
@@ -31,7 +29,7 @@ def _sentence(value: float) -> str:
     source="Afifi, Zhou, Ren 2018, Def. 6-7",
     sentence=_sentence,
     usual=Usual(90),
-    misleads="It shrinks with the number of values: over many values a large relative change is a small distance.",
+    misleads="It shrinks as the number of values grows: with many values, even a large relative change is a small distance.",
     needs=frozenset({"sensitive"}),
 )
 def distribution_leakage(classes: Classes) -> FloatArray:

@@ -9,17 +9,17 @@ from ...core.column import FloatArray
 from ...core.metric import Usual, measure
 from ...core.parameter import Words
 from ...core.words import down
-from .distinct_l_diversity import cared_for
+from .distinct_l_diversity import NO_SECRET, ONE_VALUE, cared_for
 
 
 def _sentence(value: float) -> str:
     if value <= 1:
-        return "In at least one class every row has the same sensitive value: belonging to the class reveals it."
+        return ONE_VALUE
     if math.isinf(value):
-        return "No class holds a sensitive value that must not be learned."
+        return NO_SECRET
     return (
-        "In every class with a sensitive value that must not be learned, the values are spread over an effective number of "
-        f"at least {down(value, beyond=1)}: as much by entropy as so many equally frequent ones, or more."
+        "In each class with a sensitive value that must not be learned, the effective number of values, by entropy, is at "
+        f"least {down(value, beyond=1)}: the values are as diverse as that many equally common ones."
     )
 
 
@@ -61,7 +61,7 @@ def trimmed(classes: Classes, dont_care: frozenset[str]) -> FloatArray:
 
 @measure(
     title="entropy l-diversity",
-    question="As many sensitive values as how many equally frequent ones does every class hold?",
+    question="How many equally common sensitive values would be as diverse as the least diverse class?",
     about="privacy",
     better="higher",
     unit="effective values",
@@ -72,8 +72,8 @@ def trimmed(classes: Classes, dont_care: frozenset[str]) -> FloatArray:
     sentence=_sentence,
     usual=Usual(50, compared=True),
     keeps="certainty",
-    misleads="It can never exceed 2^H(W) unless common values are don't-care: with a skewed sensitive attribute even the "
-    "whole table as one class is low.",
+    misleads="It can never exceed 2^H(W), unless common values are don't-care: if one sensitive value dominates, even a single"
+    " class of the whole table scores low. Rows of don't-care values are left out where that raises it.",
     needs=frozenset({"sensitive"}),
     parameters={"dont_care": Words()},
 )

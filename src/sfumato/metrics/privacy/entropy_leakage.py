@@ -11,12 +11,15 @@ from ...core.words import bits
 def _sentence(value: float) -> str:
     if value <= 0:
         return "In every class the sensitive value is as uncertain, in bits, as in the whole table."
-    return f"In the class that differs most, the uncertainty about the sensitive value changes by {bits(value)}, up or down."
+    return (
+        f"The worst class raises or lowers the uncertainty about the sensitive value by {bits(value)}, compared with the "
+        "whole table."
+    )
 
 
 @measure(
     title="entropy leakage",
-    question="How much does the adversary's certainty about the sensitive attribute change, at the very most?",
+    question="How much does the worst class change an adversary's uncertainty about the sensitive attribute?",
     about="privacy",
     better="lower",
     unit="bits",
@@ -24,8 +27,8 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="Afifi, Zhou, Ren 2018, Def. 9-10",
     sentence=_sentence,
-    misleads="A class with the same frequencies on other values scores 0 (the paper's Thm. 3(2) overlooks this); "
-    "read it beside distribution_leakage.",
+    misleads="A class that has the same frequencies on other values scores 0 (the paper's Thm. 3(2) overlooks this). Read it "
+    "together with distribution_leakage.",
     needs=frozenset({"sensitive"}),
 )
 def entropy_leakage(classes: Classes) -> FloatArray:

@@ -12,26 +12,29 @@ from ...core.words import counted, whole
 from ...profile.hipaa import broken, latest_year
 
 _UNSEEN = (
-    "names within texts, pictures, other codes of a person, birth years that tell an age over 89 in a later year than any of the dates "
-    "(unless `year` is given) and what the owner knows of who can still be found are not seen, nor any column that `ignore` names."
+    "The check does not see names inside texts, pictures, other codes of a person, birth years that reveal an age over 89 only "
+    "in a year later than all dates (unless `year` is given), columns named in `ignore`, or what the owner knows about who can "
+    "still be found."
 )
 
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return f"No released column is seen to break a rule of 45 CFR 164.514(b)(2); {_UNSEEN}"
+        return f"The check finds no released column that breaks a rule of 45 CFR 164.514(b)(2). {_UNSEEN}"
     columns = whole(value)
-    verb = "is" if columns == 1 else "are"
-    return f"{counted(columns, 'released column')} {verb} seen to break a rule of 45 CFR 164.514(b)(2); {_UNSEEN}"
+    verb = "breaks" if columns == 1 else "break"
+    return (
+        f"The check finds {counted(columns, 'released column')} that {verb} a rule of 45 CFR 164.514(b)(2). {_UNSEEN}"
+    )
 
 
 def _limit(bound: float) -> str:
-    return "no column is seen to break a rule on identifiers of 45 CFR 164.514(b)(2)" if bound == 0 else ""
+    return "the check finds no column that breaks a rule on identifiers of 45 CFR 164.514(b)(2)" if bound == 0 else ""
 
 
 @measure(
     title="HIPAA rules",
-    question="In how many released columns is a HIPAA rule on identifiers seen to be broken?",
+    question="How many released columns visibly break a HIPAA rule on identifiers?",
     about="privacy",
     better="lower",
     unit="columns",
@@ -40,11 +43,12 @@ def _limit(bound: float) -> str:
     source="45 CFR 164.514(b)(2)(i); HHS 2012, Guidance Regarding Methods for De-identification of Protected Health Information",
     sentence=_sentence,
     limit=_limit,
-    misleads="It sees what names and values of columns show: not names within texts, pictures or other codes of a person, nor what you know "
-    "yourself, which 164.514(b)(2)(ii) asks for. Birth years are judged by the latest year in the dates, unless `year` is given. Columns "
-    "are taken for ages, postal codes and dates by their names and values: name others with age, zip and date, and with ignore those "
-    "that are something else, which are then not looked at. It counts rules, not people: k_anonymity tells whether someone stands "
-    "alone where all rules are kept.",
+    misleads="It sees what the names and values of columns show. It does not see names inside texts, pictures or other codes "
+    "of a person, nor what you know yourself, which 164.514(b)(2)(ii) also asks about. It judges birth years by the "
+    "latest year in the dates, unless `year` is given. It recognizes ages, postal codes and dates by their names and "
+    "values: name further columns with age, zip and date, and columns that are something else with ignore. It does "
+    "not check ignored columns. It counts columns, not people: k_anonymity says whether someone stands alone although"
+    " all rules are kept.",
     scope="table",
     parameters={
         "age": Words(),

@@ -10,10 +10,8 @@ from ...core.words import about, bits
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return (
-            "All rows share one class, so the quasi-identifiers tell nothing about which of them is a given person's."
-        )
-    return f"The smallest class tells {bits(value)} about which row is a person's: it leaves one in {_times(value)}."
+        return "All rows share one class, so the quasi-identifiers tell nothing about which row belongs to a person."
+    return f"The smallest class gives away {bits(value)} about which row belongs to a person: it leaves one row in {_times(value)}."
 
 
 def _times(value: float) -> str:
@@ -22,7 +20,7 @@ def _times(value: float) -> str:
 
 @measure(
     title="identity information",
-    question="How many bits about which row is a person's does the most telling class give away?",
+    question="How many bits does the smallest class give away about which row belongs to a person?",
     about="privacy",
     better="lower",
     unit="bits",
@@ -30,8 +28,8 @@ def _times(value: float) -> str:
     monotone=True,
     source="Bezzi 2010, eq. 5-6",
     sentence=_sentence,
-    misleads="It takes all original records as different, and it grows with the table: the same class size gives more bits in a "
-    "larger table. For a limit on the class size itself use k_anonymity.",
+    misleads="It treats all original records as different. It also grows with the table: a class of the same size gives away "
+    "more bits in a larger table. To limit the class size itself, use k_anonymity.",
 )
 def identity_information(classes: Classes) -> FloatArray:
     """`I2(X,c) = H(X) - H(X|c) = log2 N - log2 N_c` (eq. 6), X the original record, all of them different.

@@ -19,10 +19,13 @@ BLOCK = 4_000_000
 def _sentence(value: float) -> str:
     rows = whole(value)
     if rows < 2:
-        return "At least one released point isolates a real row: around it, out to a multiple of their distance, there is no other."
+        return (
+            "At least one released point isolates a real row: there is no other real row within the given multiple of their "
+            "distance."
+        )
     return (
-        f"Around every released point, out to a multiple of its distance to the nearest real row, there are at least {rows:,} "
-        "real rows, so none of them is alone there."
+        "Within the given multiple of its distance to the nearest real row, each released point has at least "
+        f"{rows:,} real rows around it, so none of them is alone there."
     )
 
 
@@ -44,7 +47,7 @@ def crowd(released: FloatArray, real: FloatArray, n: IntArray, c: float) -> IntA
 
 @measure(
     title="(c,t)-isolation",
-    question="How many real rows are around a released point, at the very least?",
+    question="How many real rows lie around a released point in the worst case?",
     about="privacy",
     better="higher",
     unit="rows",
@@ -52,10 +55,10 @@ def crowd(released: FloatArray, real: FloatArray, n: IntArray, c: float) -> IntA
     monotone=False,
     source="Chawla, Dwork, McSherry, Smith, Wee 2005; Manta 2013, sec. 4.1, def. 10",
     sentence=_sentence,
-    knows="nothing of any person: a point is taken from the release and its surroundings are looked at",
+    knows="nothing about any person: the adversary takes a point from the release and looks around it",
     family="What perturbed values still tell",
-    misleads="It takes the released points as the adversary's guesses: one who knows more of a person guesses better. A release "
-    "far away from all real rows looks good and is of no use. Columns that are not numbers are left out.",
+    misleads="It takes the released points as the adversary's guesses; an adversary who knows more about a person guesses "
+    "better. A release far from all real rows scores well and is useless. Columns that are not numbers are left out.",
     needs=frozenset({"original"}),
     scope="table",
     parameters={"c": Number(2, low=1, high=1e6)},

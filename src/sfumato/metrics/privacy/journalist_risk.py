@@ -13,10 +13,13 @@ from ...core.words import up
 
 def _sentence(value: float) -> str:
     if value >= 1:
-        return "At least one released row may match a single person of the population: a list of it could name that person."
+        return (
+            "At least one released row may fit only one person in the population, so an adversary with a list of the "
+            "population could name that person."
+        )
     return (
-        f"An adversary who holds a list of the population, and knows no more, and looks for whoever stands behind a released row "
-        f"picks the right person with probability at most {up(value, short_of=1)}."
+        "An adversary who holds a list of the population, and knows nothing else, names the person behind a released row "
+        f"correctly with probability at most {up(value, short_of=1)}."
     )
 
 
@@ -29,7 +32,7 @@ def _more(classes: Classes, values: FloatArray) -> Mapping[str, Any]:
 
 @measure(
     title="journalist risk",
-    question="How likely is the most exposed row named by one who has a list of the population?",
+    question="How likely is an adversary with a list of the population to name the person behind the most exposed row?",
     about="privacy",
     better="lower",
     unit="probability",
@@ -40,9 +43,11 @@ def _more(classes: Classes, values: FloatArray) -> Mapping[str, Any]:
     covers=True,
     source="El Emam and Dankar 2008",
     sentence=_sentence,
-    knows="the quasi-identifiers of everybody in the population (a register, say), but not who is in the release",
+    knows="the quasi-identifiers of everyone in the population (from a register, for example), but not who is in the "
+    "release",
     family="Who can be found with other tables",
-    misleads="Without the population table it is only bounded, by the prosecutor's risk; a sample of few people of many can be far below.",
+    misleads="Without the population table it is only a bound, the prosecutor's risk. If the release is a small sample of the "
+    "population, the true risk can be far lower.",
     more=_more,
 )
 def journalist_risk(classes: Classes) -> FloatArray:

@@ -10,23 +10,27 @@ def _sentence(value: float) -> str:
     k = whole(value)
     if k < 2:
         return (
-            "At least one row is alone in its class, or only with rows of the same person: whoever knows these columns of that "
-            "person finds it for certain."
+            "At least one row is alone in its class, or shares it only with rows of the same person, so an adversary who "
+            "knows these columns of that person finds it for certain."
         )
     return (
-        f"Every row shares its released quasi-identifiers with at least {k - 1:,} other"
-        f"{'s' if k > 2 else ''}, so an adversary who knows them all, and that the person is in the release, and no more, "
-        f"picks the right one with probability at most 1/{k:,}."
+        f"Each row shares its released quasi-identifiers with at least {k - 1:,} other{'s' if k > 2 else ''}, so an adversary "
+        "who knows only a person's quasi-identifiers, and that the person is in the release, picks the right one with "
+        f"probability at most 1/{k:,}."
     )
 
 
 def _limit(bound: float) -> str:
-    return f"a person's row is picked with a probability of at most {spell_bound(1 / bound)}" if bound >= 1 else ""
+    return (
+        f"an adversary picks a person's row with a probability of at most {spell_bound(1 / bound)}"
+        if bound >= 1
+        else ""
+    )
 
 
 @measure(
     title="k-anonymity",
-    question="How many rows look alike at the very least?",
+    question="How many rows look alike in the smallest class?",
     about="privacy",
     better="higher",
     unit="rows",
@@ -38,7 +42,8 @@ def _limit(bound: float) -> str:
     sentence=_sentence,
     limit=_limit,
     usual=Usual(10, compared=True),
-    misleads="It says nothing of what a class reveals: if all its rows share one sensitive value, no one needs to find the row.",
+    misleads="It says nothing about what a class reveals. If all rows of a class share one sensitive value, an adversary "
+    "learns it without finding the row.",
 )
 def k_anonymity(classes: Classes) -> FloatArray:
     """The rows of the smallest class, `k = min_c N_c`.

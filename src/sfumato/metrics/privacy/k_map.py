@@ -16,12 +16,12 @@ def _sentence(value: float) -> str:
     k = whole(value)
     if k < 2:
         return (
-            "At least one released row fits a single person of the population, as far as its table tells: a list of it could "
-            "name that person."
+            "At least one released row fits only one person in the population, as far as the population table shows, so an "
+            "adversary with a list of the population could name that person."
         )
     return (
-        f"Every released row fits at least {k:,} people of the population, so one who holds a list of it, and does not know "
-        f"who is in the release, picks the right person for a row with probability at most 1/{k:,}."
+        f"Each released row fits at least {k:,} people in the population, so an adversary who holds a list of the population, "
+        f"but does not know who is in the release, picks the right person for a row with probability at most 1/{k:,}."
     )
 
 
@@ -33,7 +33,7 @@ def _more(classes: Classes, values: FloatArray) -> Mapping[str, Any]:
 
 @measure(
     title="k-map",
-    question="How many people of the population does a released row fit at the very least?",
+    question="How many people in the population fit the most exposed released row?",
     about="privacy",
     better="higher",
     unit="people",
@@ -44,9 +44,10 @@ def _more(classes: Classes, values: FloatArray) -> Mapping[str, Any]:
     covers=True,
     source="Sweeney 2001; El Emam and Dankar 2008",
     sentence=_sentence,
-    knows="the quasi-identifiers of everybody in the population (a register, say), but not who is in the release",
-    misleads="It holds against one who does not know who is in the release; whoever knows that a person is in it faces "
-    "k_anonymity, which is lower. It is as good as the population table.",
+    knows="the quasi-identifiers of everyone in the population (from a register, for example), but not who is in the "
+    "release",
+    misleads="It holds against an adversary who does not know who is in the release. One who does know faces k_anonymity, "
+    "which is never higher. It is only as good as the population table.",
     needs=frozenset({"population"}),
     more=_more,
 )

@@ -23,7 +23,7 @@ def variation(member: IntArray, value: IntArray, n: IntArray, overall: FloatArra
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "Every class has the overall shares of the sensitive values: a class adds nothing to what these tell."
+        return "Every class has the overall shares of the sensitive values, so a class adds nothing to what these shares tell."
     return (
         f"On average over the rows, seeing the class moves {percent(value)} of an adversary's belief about the sensitive value "
         "away from the overall shares."
@@ -32,7 +32,7 @@ def _sentence(value: float) -> str:
 
 @measure(
     title="adversarial knowledge gain",
-    question="How far does the release move an adversary's belief about a sensitive value, on average?",
+    question="How far does the release move an adversary's belief about a sensitive value on average?",
     about="privacy",
     better="lower",
     unit="share of belief",
@@ -42,8 +42,8 @@ def _sentence(value: float) -> str:
     sentence=_sentence,
     knows=f"{QUASI_KNOWN}; beforehand only how frequent each sensitive value is",
     family="What can be mined",
-    misleads="It is an average over people: a few classes may tell all. It also counts what users want to learn: a release without "
-    "any knowledge gain has no use for predicting the column.",
+    misleads="It is an average over people: a few classes can reveal everything while it is low. It also counts what users "
+    "want to learn: a release with no knowledge gain is useless for predicting the column.",
     needs=frozenset({"sensitive"}),
     scope="table",
 )

@@ -73,10 +73,10 @@ def wilson(share: float, rows: int) -> tuple[float, float]:
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "For no row that was looked at is the nearest original row its own."
+        return "None of the tested rows lies nearest to its own original."
     return (
-        "An adversary who has the original numbers and takes the nearest row, any of those equally near, is expected to be right "
-        f"for {percent(value)} of the released rows that were looked at."
+        "An adversary who has the original numbers and links each released row to the nearest original one (any of those "
+        f"equally near) is expected to be right for {percent(value)} of the tested rows."
     )
 
 
@@ -90,9 +90,9 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="Domingo-Ferrer and Torra 2001",
     sentence=_sentence,
-    knows="the true numbers of everybody in the release, and how far noise may carry them",
-    misleads="Quasi-identifiers that are not numbers are left out, so one who knows them too does better; so may one who "
-    "knows how the noise was made.",
+    knows="the true numbers of everyone in the release, and how far the noise can move them",
+    misleads="Quasi-identifiers that are not numbers are left out, so an adversary who knows them too does better. So may one "
+    "who knows how the noise was made.",
     needs=frozenset({"original", "pairs"}),
     scope="table",
     parameters={"sample": Number(5000, 100, 10_000_000, whole=True), "seed": Number(0, 0, 2**32, whole=True)},

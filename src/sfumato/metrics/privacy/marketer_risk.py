@@ -11,8 +11,8 @@ from ...core.words import percent
 
 def _sentence(value: float) -> str:
     return (
-        f"An adversary who guesses every row, knowing the quasi-identifiers of everyone in the release, "
-        f"is expected to get {percent(value)} of the rows right."
+        "An adversary who knows the quasi-identifiers of everyone in the release, and guesses every row, is expected to get "
+        f"{percent(value)} of the rows right."
     )
 
 
@@ -22,12 +22,12 @@ def _costs(classes: Classes) -> FloatArray:
 
 
 def _limit(bound: float) -> str:
-    return f"on average a row is attributed to the right person with a probability of at most {spell_bound(bound)}"
+    return f"on average an adversary attributes a row to the right person with a probability of at most {spell_bound(bound)}"
 
 
 @measure(
     title="marketer risk",
-    question="What share of all rows would one who tries to identify everybody get right?",
+    question="What share of the rows would an adversary who tries to identify everyone get right?",
     about="privacy",
     better="lower",
     unit="probability",
@@ -36,9 +36,10 @@ def _limit(bound: float) -> str:
     source="Dankar and El Emam 2010; El Emam 2013",
     sentence=_sentence,
     limit=_limit,
-    knows="all quasi-identifiers of everybody in the release",
+    knows="all quasi-identifiers of everyone in the release",
     usual=Usual(30),
-    misleads="An average over rows: a few people can be fully exposed while it is low. See prosecutor_risk for the worst.",
+    misleads="It is an average over rows: a few people can be fully exposed while it is low. See prosecutor_risk for the worst"
+    " case.",
     scope="table",
     costs=_costs,
     alone=True,

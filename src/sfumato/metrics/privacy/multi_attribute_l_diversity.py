@@ -14,16 +14,20 @@ from .entropy_l_diversity import entropy_l_diversity
 
 def _sentence(value: float) -> str:
     if value <= 1:
-        return "Of at least one person, whoever knows the class and the other sensitive values also knows the one that is left."
+        return (
+            "For at least one person, an adversary who knows the class and the other sensitive values also knows the "
+            "remaining one."
+        )
     return (
-        "Even one who knows a person's class and all sensitive values but one is left with a number of values for that one of "
-        f"{down(value, beyond=1)} or more, counted as the chosen kind of diversity counts."
+        "For an adversary who knows a person's class and all sensitive values but one, the number of values left for that one "
+        f"is at least {down(value, beyond=1)}, counted by the chosen kind of diversity."
     )
 
 
 @measure(
     title="multi-attribute l-diversity",
-    question="How many values of a sensitive column are left to one who knows the class and the other sensitive columns?",
+    question="How many values of a sensitive column remain possible for an adversary who knows the class and the other "
+    "sensitive columns?",
     about="privacy",
     better="higher",
     unit="values",
@@ -33,8 +37,9 @@ def _sentence(value: float) -> str:
     sentence=_sentence,
     knows=f"{QUASI_KNOWN}; and the other sensitive columns of that person",
     keeps="variety",
-    misleads="The adversary is a strong one, who knows all other sensitive values; with several sensitive columns hardly any "
-    "release of real data exceeds 1. Sensitive columns are compared as they are, so a rare combination sets the value.",
+    misleads="It assumes a strong adversary, who knows all other sensitive values. With several sensitive columns hardly any "
+    "release of real data exceeds 1. Sensitive columns are compared as they are, so one rare combination sets the "
+    "value.",
     needs=frozenset({"sensitive"}),
     scope="classes",
     alone=True,

@@ -9,16 +9,16 @@ from ...core.words import whole
 def _sentence(value: float) -> str:
     k = whole(value)
     if k < 2:
-        return "Of at least one person the published tables together tell a combination that no other person shares."
+        return "For at least one person, the published tables together show a combination that nobody else shares."
     return (
-        f"Whatever the published tables together tell of a person's quasi-identifiers, at least {k - 1:,} other "
-        f"{'people share' if k > 2 else 'person shares'} all of it."
+        "Whatever the published tables together show of a person's quasi-identifiers, at least "
+        f"{k - 1:,} other {'people share' if k > 2 else 'person shares'} all of it."
     )
 
 
 @measure(
     title="MultiR-anonymity",
-    question="How many people look alike in all published tables taken together, at the very least?",
+    question="How many people look alike in all published tables together, in the smallest group?",
     about="privacy",
     better="higher",
     unit="people",
@@ -28,8 +28,8 @@ def _sentence(value: float) -> str:
     sentence=_sentence,
     knows="the quasi-identifiers of a person in every published table, and that the person is in them",
     family="Who can be found with other tables",
-    misleads="It holds against one who knows all quasi-identifiers of a person, how many rows they have included; like "
-    "k-anonymity it says nothing of what the group reveals.",
+    misleads="It holds against an adversary who knows all quasi-identifiers of a person, and how many rows the person has. "
+    "Like k-anonymity, it says nothing about what the group reveals.",
     scope="table",
 )
 def multir_anonymity(evidence: Evidence, column: None) -> Score:

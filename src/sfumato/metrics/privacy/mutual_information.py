@@ -18,7 +18,7 @@ def information(classes: Classes) -> float:
 def _sentence(value: float) -> str:
     if value <= 0:
         return "On average a class says nothing about the sensitive value."
-    return f"On average over the rows, knowing the class tells {bits(value)} about the sensitive value."
+    return f"On average over the rows, a person's class tells an adversary {bits(value)} about the sensitive value."
 
 
 @measure(
@@ -32,7 +32,7 @@ def _sentence(value: float) -> str:
     source="Bezzi 2010, eq. 9 and 13; Manta 2013, sec. 5.1.2",
     sentence=_sentence,
     usual=Usual(80, compared=True),
-    misleads="An average: single classes can tell far more (Bezzi, sec. 3.1). It is also what a user of the data comes for.",
+    misleads="It is an average: single classes can tell far more (Bezzi, sec. 3.1). It is also what users of the data want.",
     needs=frozenset({"sensitive"}),
     scope="table",
 )

@@ -10,16 +10,16 @@ from .mutual_information import information
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "The classes leave the sensitive value as uncertain, on average, as it is without them."
+        return "On average the sensitive value is as uncertain within a class as without the classes."
     return (
-        f"On average the classes take away {percent(value)} of the uncertainty about the sensitive value, "
-        "counted in equally likely values."
+        f"On average the classes remove {percent(value)} of the uncertainty about the sensitive value, measured as a number "
+        "of equally likely values."
     )
 
 
 @measure(
     title="mutual-information leak",
-    question="What share of the uncertainty about the sensitive attribute do the classes take away on average?",
+    question="What share of the uncertainty about the sensitive attribute do the classes remove on average?",
     about="privacy",
     better="lower",
     unit="share",
@@ -27,8 +27,8 @@ def _sentence(value: float) -> str:
     monotone=True,
     source="Agrawal and Aggarwal 2001; Manta 2013, sec. 5.1.2",
     sentence=_sentence,
-    misleads="An average, as mutual_information is: single classes can reveal everything while it is low. Certainty of one of "
-    "m values is 1 - 1/m, so with two values it never exceeds a half.",
+    misleads="It is an average, like mutual_information: single classes can reveal everything while it is low. With m values "
+    "it cannot exceed 1 - 1/m, so with two values it never exceeds one half.",
     needs=frozenset({"sensitive"}),
     scope="table",
 )

@@ -42,10 +42,13 @@ KERNEL = 400_000_000
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "Every class has, by the distance asked for, the distribution of sensitive values of some large enough group around it."
+        return (
+            "Around every class there is a large enough group with the same distribution of sensitive values, by the chosen "
+            "distance."
+        )
     return (
-        "Around every class there is a large enough group from which the class's sensitive values are at most "
-        f"{up(value, short_of=1)} away (0: no difference, 1: as different as can be); what the group as a whole tells is not counted."
+        "Around every class there is a large enough group whose sensitive values differ from the class's by at most "
+        f"{up(value, short_of=1)} (0: no difference, 1: as different as can be). What the group itself reveals is not counted."
     )
 
 
@@ -456,7 +459,7 @@ def _held(members: IntArray, group: IntArray, asked: BoolArray) -> tuple[IntArra
 
 @measure(
     title="(n,t)-closeness",
-    question="How far is the sensitive attribute in a class from a large group around it, at the very most?",
+    question="How much do the sensitive values of the worst class differ from those of a large group around it?",
     about="privacy",
     better="lower",
     unit="distance",
@@ -465,8 +468,8 @@ def _held(members: IntArray, group: IntArray, asked: BoolArray) -> tuple[IntArra
     source="Li, Li, Venkatasubramanian 2010; Manta 2013, sec. 3.2.4, def. 9",
     sentence=_sentence,
     keeps="certainty",
-    misleads="A group of n rows can itself be telling: if everyone of a region is ill, a class of that region is close to it. "
-    "What counts as a group around a class depends on how the released values can be broadened.",
+    misleads="A group of n rows can itself reveal something: if everyone in a region is ill, a class in that region is close "
+    "to its group. Which groups surround a class depends on how its released values can be broadened.",
     needs=frozenset({"sensitive"}),
     scope="classes",
     parameters={

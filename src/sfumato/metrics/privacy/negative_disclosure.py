@@ -10,6 +10,7 @@ from ...core.column import FloatArray
 from ...core.metric import PerValue, measure
 from ...core.parameter import Number
 from ...core.words import down
+from .delta_disclosure import RULED_OUT
 
 
 def least(classes: Classes) -> FloatArray:
@@ -22,8 +23,8 @@ def least(classes: Classes) -> FloatArray:
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "In at least one class a sensitive value that others have does not occur: of its members it can be ruled out."
-    return f"No sensitive value can be ruled out: in every class each has a probability of at least {down(value)}."
+        return RULED_OUT
+    return f"An adversary can rule out no sensitive value: each has a probability of at least {down(value)} in every class."
 
 
 def _more(classes: Classes, values: FloatArray, epsilon: float) -> Mapping[str, Any]:
@@ -45,7 +46,7 @@ def _more(classes: Classes, values: FloatArray, epsilon: float) -> Mapping[str, 
 
 @measure(
     title="negative disclosure",
-    question="How unlikely does a class make any sensitive value that somebody in the table has?",
+    question="How likely is the least likely of the table's sensitive values in the worst class?",
     about="privacy",
     better="higher",
     unit="probability",
@@ -53,8 +54,9 @@ def _more(classes: Classes, values: FloatArray, epsilon: float) -> Mapping[str, 
     monotone=True,
     source="Machanavajjhala et al. 2007; Manta 2013, Def. 4",
     sentence=_sentence,
-    misleads="It can never exceed the share of the rarest value of the table, and is 0 for nearly every release with many values; "
-    "not to have a rare value is seldom a secret. pairs_below in the details says how common it is.",
+    misleads="It can never exceed the share of the table's rarest value, and it is 0 for nearly every release with many "
+    "values. That a person lacks a rare value is seldom a secret. pairs_below in the details says how often a class "
+    "makes a value so unlikely.",
     needs=frozenset({"sensitive"}),
     more=_more,
     parameters={"epsilon": Number(0.01, 0, 1)},

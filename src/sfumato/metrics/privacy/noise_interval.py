@@ -67,18 +67,18 @@ def shortest(moved: FloatArray, n: IntArray, confidence: float) -> float:
 def _sentence(value: float) -> str:
     if value <= 0:
         return (
-            "In at least one column the noise moves so many of the numbers as the confidence asks for by one and the same amount, "
-            "if at all: whoever knows it has their originals."
+            "In at least one column, as many numbers as the confidence demands were moved by the same amount, or not at all. "
+            "An adversary who knows that amount knows their originals."
         )
     return (
-        f"In the column that is hidden least, the original number lies, at the stated confidence, within an interval "
-        f"placed by the released one that is {percent(value)} as long as the range of the column."
+        "In the least hidden column, a released number shows, at the stated confidence, that the original lies in an "
+        f"interval {percent(value)} as long as the column's range."
     )
 
 
 @measure(
     title="noise interval",
-    question="How long is the interval in which the released number places the original?",
+    question="How long is the interval in which a released number places the original, in the least hidden column?",
     about="privacy",
     better="higher",
     unit="share of the range",
@@ -87,8 +87,8 @@ def _sentence(value: float) -> str:
     source="Agrawal and Srikant 2000; Manta 2013, sec. 5.1.1",
     sentence=_sentence,
     knows="which released row is the person's",
-    misleads="It looks at one number at a time: its distribution, and the other numbers of the row, can place it closer "
-    "(Agrawal and Aggarwal 2001). Unperturbed columns of numbers count too.",
+    misleads="It looks at one number at a time. The distribution of the column and the other numbers of the row can place the "
+    "original more closely (Agrawal and Aggarwal 2001). Number columns without noise count too.",
     needs=frozenset({"original", "pairs"}),
     scope="table",
     parameters={"confidence": Number(0.95, 0.01, 1)},

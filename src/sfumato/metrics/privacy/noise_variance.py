@@ -18,17 +18,17 @@ def variance(x: FloatArray, n: IntArray) -> float:
 def _sentence(value: float) -> str:
     if value <= 0:
         return (
-            "In at least one column every number that was released as one was moved by the same amount, if at all: nothing is hidden "
-            "by noise there."
+            "In at least one column, every number that is released as a number was moved by the same amount, or not at all, "
+            "so noise hides nothing there."
         )
     return (
-        f"In the column that is hidden least, the noise has {about(value)} times the variance of the original numbers."
+        f"In the least hidden column, the variance of the noise is {about(value)} times that of the original numbers."
     )
 
 
 @measure(
     title="noise variance",
-    question="How large is the noise, beside the spread of the numbers it hides?",
+    question="How large is the noise compared with the spread of the numbers it hides?",
     about="privacy",
     better="higher",
     unit="ratio of variances",
@@ -37,8 +37,8 @@ def _sentence(value: float) -> str:
     source="Manta 2013, sec. 5.1.1, after Duncan and Mukherjee 2000",
     sentence=_sentence,
     knows="which released row is the person's",
-    misleads="A few rows with huge noise make up for many without; see noise_interval. Noise that can be filtered out "
-    "by the other columns counts as if it hid something.",
+    misleads="A few rows with huge noise make up for many rows without any (see noise_interval). Noise that the other columns "
+    "help to filter out counts as if it hid something.",
     needs=frozenset({"original", "pairs"}),
     scope="table",
 )

@@ -10,13 +10,13 @@ from ...core.words import bits
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "No class surprises: each has the sensitive values of the whole table."
-    return f"The most telling class changes what is believed about its members' sensitive value by {bits(value)}."
+        return "No class is surprising: each has the distribution of sensitive values of the whole table."
+    return f"The most revealing class changes what an adversary believes about its members' sensitive value by {bits(value)}."
 
 
 @measure(
     title="one-symbol information I1 (surprise)",
-    question="How surprising is the sensitive attribute of the most telling class?",
+    question="How surprising are the sensitive values of the most revealing class?",
     about="privacy",
     better="lower",
     unit="bits",
@@ -25,7 +25,8 @@ def _sentence(value: float) -> str:
     convex=True,
     source="Bezzi 2010, eq. 7-8 and Table 1",
     sentence=_sentence,
-    misleads="A small class of a rare value is very surprising however uncertain it leaves the adversary; see one_symbol_i2.",
+    misleads="A small class with a rare value is very surprising, however uncertain it leaves the adversary (see "
+    "one_symbol_i2).",
     needs=frozenset({"sensitive"}),
 )
 def one_symbol_i1(classes: Classes) -> FloatArray:

@@ -9,12 +9,12 @@ from ...core.words import bits
 def _sentence(value: float) -> str:
     if value <= 0:
         return "No class makes the sensitive value less uncertain, in bits, than it is in the whole table."
-    return f"In the worst class the uncertainty about the sensitive value is less by {bits(value)} than in the whole table."
+    return f"The worst class lowers the uncertainty about the sensitive value by {bits(value)}, compared with the whole table."
 
 
 @measure(
     title="one-symbol information I2 (specific information)",
-    question="How much uncertainty about the sensitive attribute does the worst class take away?",
+    question="How much uncertainty about the sensitive attribute does the worst class remove?",
     about="privacy",
     better="lower",
     unit="bits",
@@ -23,8 +23,8 @@ def _sentence(value: float) -> str:
     convex=True,
     source="Bezzi 2010, eq. 3, eq. 10 and Table 1",
     sentence=_sentence,
-    misleads="It is negative for a class that is more uncertain than the table, even if what it says is very surprising; "
-    "see one_symbol_i1.",
+    misleads="It is negative for a class that is more uncertain than the table, even if the class is very surprising (see "
+    "one_symbol_i1).",
     needs=frozenset({"sensitive"}),
 )
 def one_symbol_i2(classes: Classes) -> FloatArray:

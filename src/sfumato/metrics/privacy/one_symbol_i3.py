@@ -11,10 +11,12 @@ from ...core.words import bits
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "In no class do the sensitive values, on average, make it easier to tell, in bits, which class they come from."
+        return (
+            "In no class does a person's sensitive value, on average, lower the uncertainty about their class, in bits."
+        )
     return (
-        f"In the class where they tell most, a person's sensitive value takes away {bits(value)}, on average, "
-        "of the uncertainty about the class."
+        "In the class where it tells most, a person's sensitive value removes on average "
+        f"{bits(value)} of the uncertainty about their class."
     )
 
 
@@ -31,7 +33,7 @@ def stimulus_specific(classes: Classes) -> FloatArray:
 
 @measure(
     title="one-symbol information I3 (stimulus-specific information)",
-    question="How much do the sensitive values of a class tell about which class they come from?",
+    question="How much does a person's sensitive value tell about their class, in the class where it tells most?",
     about="privacy",
     better="lower",
     unit="bits",
@@ -39,8 +41,8 @@ def stimulus_specific(classes: Classes) -> FloatArray:
     monotone=False,
     source="Butts 2003; Bezzi 2010, Table 1",
     sentence=_sentence,
-    misleads="It has no easy reading as a privacy limit (Bezzi, sec. 2.2): it grows with the number of classes, and it asks "
-    "about the class, not about the sensitive value. For limits see one_symbol_i1 and one_symbol_i2.",
+    misleads="It is hard to read as a privacy limit (Bezzi, sec. 2.2): it grows with the number of classes, and it is about "
+    "the class, not about the sensitive value. For limits see one_symbol_i1 and one_symbol_i2.",
     needs=frozenset({"sensitive"}),
     scope="classes",
 )

@@ -10,16 +10,16 @@ from ...core.words import bits
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "For no class does it tell anything about the sensitive value whether a person belongs to it or not."
+        return "Whether a person belongs to a class or not tells nothing about the sensitive value, for any class."
     return (
-        f"Knowing of each person whether they belong to the most telling class or not tells {bits(value)} about the "
-        "sensitive value on average (1 at the most)."
+        "Whether a person belongs to the most revealing class or not tells an adversary on average "
+        f"{bits(value)} about the sensitive value (at most 1)."
     )
 
 
 @measure(
     title="one-symbol information I4 (one class against the rest)",
-    question="How much does it tell about the sensitive attribute whether a person is in a class or not?",
+    question="How much does it tell about the sensitive attribute whether a person is in the most revealing class?",
     about="privacy",
     better="lower",
     unit="bits",
@@ -27,8 +27,8 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="Bezzi et al. 2002; Bezzi 2010, Table 1",
     sentence=_sentence,
-    misleads="An average over everybody: a small class hardly counts, however much it tells about its members. Its mean over "
-    "the classes is not the mutual information.",
+    misleads="It is an average over everyone: a small class hardly counts, however much it tells about its members. Its mean "
+    "over the classes is not the mutual information.",
     needs=frozenset({"sensitive"}),
 )
 def one_symbol_i4(classes: Classes) -> FloatArray:

@@ -12,13 +12,15 @@ from ...core.words import counted, whole
 def _sentence(value: float) -> str:
     p = whole(value)
     if p < 1:
-        return "At least one class has fewer rows than the k asked for, so nothing is promised of its sensitive values."
-    return f"Every class has at least the k rows asked for, and at least {counted(p, 'different sensitive value')} among them."
+        return (
+            "At least one class has fewer rows than the required k, so nothing is promised about its sensitive values."
+        )
+    return f"Each class has at least the required k rows, with at least {counted(p, 'different sensitive value')} among them."
 
 
 @measure(
     title="p-sensitive k-anonymity",
-    question="With at least k rows in every class, how many different sensitive values does each hold?",
+    question="If each class has at least k rows, how many different sensitive values does the least diverse class contain?",
     about="privacy",
     better="higher",
     unit="values",
@@ -29,8 +31,8 @@ def _sentence(value: float) -> str:
     source="Truta and Vinay 2006",
     sentence=_sentence,
     keeps="variety",
-    misleads="Nothing but k_anonymity >= k and distinct_l_diversity >= p in one number: p values that are there but rare count "
-    "fully. k counts rows; where a person has several, k_anonymity counts people.",
+    misleads="It is k_anonymity >= k and distinct_l_diversity >= p in one number, and no more: a rare value counts as much as "
+    "a common one. k counts rows; where a person has several rows, k_anonymity counts people.",
     needs=frozenset({"sensitive"}),
     parameters={"k": Number(2, 1, whole=True)},
     apart=False,

@@ -16,10 +16,10 @@ OPEN = (None, "∅")
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "Of no one does the release say anything under the node that the person wants to be kept from."
+        return "An adversary can link nobody to a value that this person chose to guard."
     return (
-        f"An adversary who knows the quasi-identifiers of a person links them to something under the node that they want "
-        f"to be kept from with a probability of at most {up(value, short_of=1)}."
+        "An adversary who knows a person's quasi-identifiers links the person to a value that they chose to guard with "
+        f"probability at most {up(value, short_of=1)}."
     )
 
 
@@ -64,8 +64,8 @@ def breach(classes: Classes, member: IntArray, share: FloatArray, people: IntArr
 
 
 @measure(
-    title="personalized privacy, breach",
-    question="How surely can a person be linked to what they asked to be kept from?",
+    title="personalized privacy breach",
+    question="How likely is an adversary to link the most exposed person to a value that this person chose to guard?",
     about="privacy",
     better="lower",
     unit="probability",
@@ -74,8 +74,8 @@ def breach(classes: Classes, member: IntArray, share: FloatArray, people: IntArr
     source="Xiao and Tao 2006; Manta 2013, sec. 3.2.5",
     sentence=_sentence,
     knows=f"{QUASI_KNOWN}, or for people outside it a public table",
-    misleads="It takes all leaves under a generalized value for equally likely, and is as good as the nodes that people chose; "
-    "who guards nothing counts as unharmed.",
+    misleads="It treats all leaves under a generalized value as equally likely, and it is only as good as the nodes that "
+    "people chose. A person who guards nothing counts as unharmed.",
     needs=frozenset({"sensitive"}),
     scope="classes",
     alone=True,

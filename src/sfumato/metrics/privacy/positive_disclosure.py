@@ -15,10 +15,10 @@ from .alpha_anonymity import largest
 
 def _sentence(value: float) -> str:
     if value >= 1:
-        return "In at least one class the sensitive value of every member is known for certain."
+        return "In at least one class an adversary knows every member's sensitive value for certain."
     return (
-        "An adversary who knows a person's class and the released rows believes in no sensitive value of theirs "
-        f"with a probability above {up(value, 4, short_of=1)}."
+        "An adversary who knows a person's class and the released rows believes in any one sensitive value of that person "
+        f"with probability at most {up(value, 4, short_of=1)}."
     )
 
 
@@ -39,7 +39,7 @@ def _more(classes: Classes, values: FloatArray, alpha: float) -> Mapping[str, An
 
 @measure(
     title="positive disclosure",
-    question="How sure can an adversary become that a person has a certain sensitive value?",
+    question="How sure can an adversary become that a person has a particular sensitive value?",
     about="privacy",
     better="lower",
     unit="probability",
@@ -51,8 +51,8 @@ def _more(classes: Classes, values: FloatArray, alpha: float) -> Mapping[str, An
     sentence=_sentence,
     usual=Usual(70),
     keeps="certainty",
-    misleads="It takes the rows of a class as equally likely and the adversary as knowing nothing else: one who can rule a value out "
-    "believes more, see recursive_diversity.",
+    misleads="It treats the rows of a class as equally likely and assumes that the adversary knows nothing else. An adversary "
+    "who can rule out a value becomes surer (see recursive_diversity).",
     needs=frozenset({"sensitive"}),
     more=_more,
     parameters={"alpha": Number(0.1, 0, 1)},

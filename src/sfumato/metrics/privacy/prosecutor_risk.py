@@ -8,20 +8,23 @@ from ...core.words import up
 
 def _sentence(value: float) -> str:
     if value >= 1:
-        return "At least one person can be found for certain by an adversary who knows these columns and that the person is in the release."
+        return (
+            "An adversary who knows a person's quasi-identifiers, and that the person is in the release, can find at least "
+            "one person for certain."
+        )
     return (
-        f"An adversary who knows that a person is in the release, and all the quasi-identifiers of that person, and no more, "
-        f"finds that person among those who look alike with probability at most {up(value, short_of=1)}."
+        "An adversary who knows only a person's quasi-identifiers, and that the person is in the release, finds that person "
+        f"among those who look alike with probability at most {up(value, short_of=1)}."
     )
 
 
 def _limit(bound: float) -> str:
-    return f"a person's row is picked with a probability of at most {spell_bound(bound)}"
+    return f"an adversary picks a person's row with a probability of at most {spell_bound(bound)}"
 
 
 @measure(
     title="prosecutor risk",
-    question="How likely is the most exposed person found by one who knows that they are in the release?",
+    question="How likely is an adversary to find the most exposed person, knowing that this person is in the release?",
     about="privacy",
     better="lower",
     unit="probability",
@@ -33,7 +36,8 @@ def _limit(bound: float) -> str:
     sentence=_sentence,
     limit=_limit,
     usual=Usual(20),
-    misleads="The worst row only; one small class sets it however well all others are hidden. See marketer_risk for the mean.",
+    misleads="It is the worst row only: one small class sets it, however well all others are hidden. See marketer_risk for the"
+    " average.",
 )
 def prosecutor_risk(classes: Classes) -> FloatArray:
     """`1/N_c`; the smallest class counts, so the value is 1/k.

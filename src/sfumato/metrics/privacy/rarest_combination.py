@@ -18,8 +18,11 @@ MOST = 20_000
 def _sentence(value: float) -> str:
     rows = whole(value)
     if rows < 2:
-        return "At least one released row is alone on some set of so many quasi-identifiers."
-    return f"On each set of so many quasi-identifiers a released row shares its values with at least {rows - 1:,} other{'s' if rows > 2 else ''}."
+        return "At least one released row is alone on some set of the given number of quasi-identifiers."
+    return (
+        "On each set of the given number of quasi-identifiers, each released row shares its values with at least "
+        f"{rows - 1:,} other{'s' if rows > 2 else ''}."
+    )
 
 
 @measure(
@@ -32,8 +35,9 @@ def _sentence(value: float) -> str:
     monotone=True,
     source="Manta 2013, ch. 6 (combination frequencies of statistics offices); SDC Handbook 2024, 3.7",
     sentence=_sentence,
-    misleads="It looks at a few columns at a time: who knows more of a person may find a row that is alone, which k_anonymity tells. "
-    "Offices set such thresholds for the population; what holds among the released rows holds there too, not the other way.",
+    misleads="It looks at a few columns at a time. An adversary who knows more about a person may find a row that is alone "
+    "(see k_anonymity). Statistical offices set such thresholds for the population. What is common enough among the "
+    "released rows is common enough in the population, but not the other way round.",
     scope="classes",
     parameters={"size": Number(3, low=1, high=50, whole=True)},
 )

@@ -9,20 +9,20 @@ from ...core.column import FloatArray
 from ...core.metric import QUASI_KNOWN, measure
 from ...core.parameter import Number, Words
 from ...core.words import up
-from .distinct_l_diversity import cared_for
+from .distinct_l_diversity import NO_SECRET, cared_for
 
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "No class holds a sensitive value that must not be learned."
+        return NO_SECRET
     if math.isinf(value):
         return (
-            "In at least one class an adversary who can rule out l - 2 sensitive values, l being the number asked for, "
-            "is left with a single one and has learned it."
+            "In at least one class, an adversary who can rule out l - 2 sensitive values (for the chosen l) is left with a "
+            "single one and has learned it."
         )
     return (
-        "Whatever l - 2 sensitive values an adversary can rule out, l being the number asked for, any one value that must "
-        f"not be learned stays at most {up(value)} times as frequent in its class as all others that are left together."
+        "Whichever l - 2 sensitive values an adversary can rule out (for the chosen l), a value that must not be learned is "
+        f"at most {up(value)} times as common in its class as all other remaining values together."
     )
 
 
@@ -39,8 +39,9 @@ def _sentence(value: float) -> str:
     sentence=_sentence,
     knows=f"{QUASI_KNOWN}; and l - 2 sensitive values that the person does not have",
     keeps="certainty",
-    misleads="The definition is strict: a class whose ratio is exactly c is not (c,l)-diverse, though it meets <= c; ask for a "
-    "smaller c to exclude it. Below c = 1 few tables pass, far above it hardly anything is asked.",
+    misleads="The definition is strict: a class whose ratio is exactly c is not (c,l)-diverse, although it meets <= c. Require"
+    " a smaller c to exclude it. With c below 1 few tables pass; with c far above 1 the condition demands hardly "
+    "anything.",
     needs=frozenset({"sensitive"}),
     parameters={"l": Number(2, 2, whole=True), "dont_care": Words()},
 )

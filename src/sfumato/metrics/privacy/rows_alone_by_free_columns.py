@@ -9,13 +9,16 @@ from ...profile.free_release import free_of_release
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "No row is alone by the columns that go out as they are: each shares their values with another row."
-    return f"A few columns that go out as they are set {percent(value)} of the rows apart: whoever knows these of a person finds the row."
+        return "No few columns that are released unchanged single out a row: each row shares their values with another."
+    return (
+        f"A few columns that are released unchanged single out {percent(value)} of the rows: an adversary who knows these "
+        "columns of a person finds the row."
+    )
 
 
 @measure(
-    title="Rows alone by free columns",
-    question="How many rows do a few columns set apart that go out as they are?",
+    title="rows alone by free columns",
+    question="How many rows can be singled out by a few columns that are released unchanged?",
     about="privacy",
     better="lower",
     unit="share of rows",
@@ -23,8 +26,9 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="Manta 2013, sec. 3 (an adversary's knowledge is not only the quasi-identifiers); sfumato's rule on free columns",
     sentence=_sentence,
-    misleads="It takes the worst set of up to `columns` free columns, and says nothing of larger sets. Whether anyone knows these columns of a "
-    "person is the owner's to say. A noisy column is not counted, nor are quasi-identifiers, which the requirements speak of.",
+    misleads="It takes the worst set of up to `columns` unchanged columns and says nothing about larger sets. Only the owner "
+    "can say whether anyone knows these columns of a person. Noisy columns are not counted, nor are "
+    "quasi-identifiers, which the requirements cover.",
     scope="table",
     parameters={"columns": Number(3, low=1, high=3, whole=True)},
     noise=True,

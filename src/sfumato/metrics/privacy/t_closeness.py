@@ -15,10 +15,13 @@ from ...core.words import about
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "Every class has the same distribution of sensitive values as the whole table: a class teaches nothing new about them."
+        return (
+            "Every class has the same distribution of sensitive values as the whole table, so a class tells nothing new about "
+            "them."
+        )
     return (
-        f"In the class that differs most, turning its sensitive values into those of the whole table takes {about(value, apart=1)} "
-        "of the most work possible (0: no difference, 1: everything moved as far as it can)."
+        "Turning the sensitive values of the worst class into those of the whole table takes "
+        f"{about(value, apart=1)} of the most work possible (0: no difference, 1: everything moved as far as it can)."
     )
 
 
@@ -101,7 +104,7 @@ def nodes(sensitive: Sensitive) -> list[IntArray]:
 
 @measure(
     title="t-closeness",
-    question="How far is the sensitive attribute in a class from the whole table, at the very most?",
+    question="How much do the sensitive values of the worst class differ from those of the whole table?",
     about="privacy",
     better="lower",
     unit="earth mover's distance",
@@ -112,8 +115,8 @@ def nodes(sensitive: Sensitive) -> list[IntArray]:
     sentence=_sentence,
     usual=Usual(60, {"ground": "equal"}, compared=True),
     keeps="certainty",
-    misleads="Two classes at the same distance can differ in what they reveal (Afifi et al. 2018, ex. 4); "
-    "over an order of thousands of values a class of a single one can still look close.",
+    misleads="Two classes at the same distance can differ in what they reveal (Afifi et al. 2018, ex. 4). With thousands of "
+    "ordered values, even a class with a single value can look close.",
     needs=frozenset({"sensitive"}),
     parameters={"ground": Choice(("ordered", "equal", "taxonomy"))},
 )

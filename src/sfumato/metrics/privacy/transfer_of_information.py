@@ -11,18 +11,21 @@ from ...core.words import about
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "No sensitive value is as rare in the whole table as was asked about, so none goes from rare to likely."
+        return "No sensitive value is rare in the whole table, by the chosen limit, so none goes from rare to likely."
     if value >= 1:
-        return "In at least one class everybody has the same sensitive value, one as rare in the whole table as was asked about."
+        return (
+            "In at least one class everyone has the same sensitive value, one that is rare in the whole table, by the chosen "
+            "limit."
+        )
     return (
-        "A sensitive value as rare in the whole table as was asked about is held by a share of "
-        f"{about(value, apart=1)} of one class, and no class holds such a value more often than that one."
+        "A sensitive value that is rare in the whole table, by the chosen limit, makes up a share of "
+        f"{about(value, apart=1)} of the worst class."
     )
 
 
 @measure(
     title="transfer of information",
-    question="How likely does a class make a sensitive value that is rare in the whole table?",
+    question="How likely does the worst class make a sensitive value that is rare in the whole table?",
     about="privacy",
     better="lower",
     unit="probability",
@@ -30,8 +33,8 @@ def _sentence(value: float) -> str:
     monotone=True,
     source="Evfimievski, Gehrke, Srikant 2003; Manta 2013, sec. 5.1.2",
     sentence=_sentence,
-    misleads="It looks at single values: several rare ones that share a meaning can together become likely unseen. A value "
-    "just above rho1 is not looked at; t_closeness and one_symbol_i1 look at all.",
+    misleads="It looks at single values: several rare values with a similar meaning can become likely together without being "
+    "noticed. It ignores a value just above rho1; t_closeness and one_symbol_i1 look at all values.",
     needs=frozenset({"sensitive"}),
     parameters={"rho1": Number(0.1, 0, 1)},
 )

@@ -11,6 +11,7 @@ from ...core.metric import TOLERANCE, PerValue, measure
 from ...core.parameter import Number
 from ...core.words import up
 from .alpha_anonymity import largest
+from .delta_disclosure import LIKE_THE_TABLE
 
 
 def most_frequent_absent(classes: Classes) -> FloatArray:
@@ -31,10 +32,10 @@ def most_frequent_absent(classes: Classes) -> FloatArray:
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "No class changes the probability of any sensitive value: each has the distribution of the whole table."
+        return LIKE_THE_TABLE
     return (
-        "To learn a person's class changes the probability of no sensitive value by more than "
-        f"{up(value, short_of=1)}, up or down, against the whole table."
+        "Learning a person's class changes the probability of each sensitive value, compared with the whole table, by at "
+        f"most {up(value, short_of=1)}, up or down."
     )
 
 
@@ -56,7 +57,7 @@ def _more(classes: Classes, values: FloatArray, limit: float) -> Mapping[str, An
 
 @measure(
     title="uninformative difference",
-    question="By how much does a class change the probability of a sensitive value, at the very most?",
+    question="By how much does the worst class change the probability of a sensitive value?",
     about="privacy",
     better="lower",
     unit="probability",
@@ -65,8 +66,9 @@ def _more(classes: Classes, values: FloatArray, limit: float) -> Mapping[str, An
     convex=True,
     source="Machanavajjhala et al. 2007; Manta 2013, Def. 5",
     sentence=_sentence,
-    misleads="A difference in absolute terms: a rare value that a class makes a hundred times likelier can count little; "
-    "see beta_likeness. The prior is the released table's, as if an adversary knew it and nothing more.",
+    misleads="It is an absolute difference: a rare value that a class makes a hundred times as likely can count little (see "
+    "beta_likeness). The prior is the distribution in the released table, as if the adversary knew that and nothing "
+    "more.",
     needs=frozenset({"sensitive"}),
     more=_more,
     parameters={"limit": Number(0.1, 0, 1)},

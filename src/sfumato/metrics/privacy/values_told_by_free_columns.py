@@ -7,20 +7,21 @@ from ...core.release import Evidence
 from ...core.words import percent
 from ...profile.free_release import free_of_release
 
-_LOOKED_FOR = "equality, containment, maps, and sums, differences, multiples and offsets of up to three columns"
+_FORMS = "equality, containment, maps, and sums, differences, multiples and offsets of up to three columns"
 
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return (
-            f"No protected column is seen to follow from columns that go out as they are (looked for: {_LOOKED_FOR})."
-        )
-    return f"In at least {percent(value)} of the rows a protected value follows from columns that go out as they are: the release can be undone there."
+        return f"No protected column was found to follow from columns that are released unchanged (checked: {_FORMS})."
+    return (
+        f"In at least {percent(value)} of the rows an adversary can compute a protected value from columns that are released "
+        "unchanged, and so undo the release there."
+    )
 
 
 @measure(
-    title="Values told by free columns",
-    question="In how many rows can a protected value be computed from columns that go out as they are?",
+    title="values told by free columns",
+    question="In how many rows can an adversary compute a protected value from columns that are released unchanged?",
     about="privacy",
     better="lower",
     unit="share of rows",
@@ -28,8 +29,8 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="Manta 2013, sec. 3 (an adversary's knowledge is not only the quasi-identifiers); sfumato's rule on free columns",
     sentence=_sentence,
-    misleads="It is a lower bound: relations are looked for that hold in at least 95% of the rows, between up to four columns, in the forms that "
-    "the sentence lists. A relation in another form, or in fewer rows, is not seen.",
+    misleads=f"It is a lower bound. It looks for relations that hold in at least 95% of the rows, between up to four columns, "
+    f"in these forms: {_FORMS}. It does not see a relation in another form or in fewer rows.",
     needs=frozenset({"original"}),
     scope="table",
     noise=True,

@@ -9,22 +9,20 @@ from ...core.words import whole
 
 
 def _sentence(value: float) -> str:
-    gone = whole(value)
-    if gone < 1:
-        return "Every class holds every sensitive value of the table, so none can be ruled out for anybody."
-    if gone == 1:
-        return (
-            "In at least one class a sensitive value of the table does not occur: belonging to that class rules it out."
-        )
-    return (
-        f"In at least one class {gone:,} of the table's sensitive values do not occur: "
-        "belonging to that class rules them out."
+    missing = whole(value)
+    if missing < 1:
+        return "Every class contains every sensitive value of the table, so an adversary can rule out none for anyone."
+    lacks, them = (
+        ("a sensitive value of the table", "it")
+        if missing == 1
+        else (f"{missing:,} of the table's sensitive values", "them")
     )
+    return f"At least one class lacks {lacks}, so an adversary can rule {them} out for everyone in that class."
 
 
 @measure(
     title="vanishing values",
-    question="How many sensitive values of the table can be ruled out for the members of a class, at the very most?",
+    question="How many of the table's sensitive values can an adversary rule out for the members of the worst class?",
     about="privacy",
     better="lower",
     unit="values",
@@ -32,8 +30,8 @@ def _sentence(value: float) -> str:
     monotone=True,
     source="Afifi, Zhou, Ren 2018, sec. 6.2 and Fig. 2b",
     sentence=_sentence,
-    misleads="A rare value is absent from most classes by chance alone, and a class of n rows lacks all but n values. It says "
-    "nothing about the values that are left; see distinct_l_diversity and distribution_leakage.",
+    misleads="A rare value is missing from most classes by chance alone, and a class of n rows has at most n values. It says "
+    "nothing about the values that remain (see distinct_l_diversity and distribution_leakage).",
     needs=frozenset({"sensitive"}),
 )
 def vanishing_values(classes: Classes) -> FloatArray:

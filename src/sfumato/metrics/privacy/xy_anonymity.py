@@ -12,15 +12,13 @@ from ...core.words import whole
 def _sentence(value: float) -> str:
     k = whole(value)
     if k < 2:
-        return (
-            "At least one combination of values on X stands with a single value on Y: it leads to that one for certain."
-        )
-    return f"Every combination of values on X stands with at least {k:,} different values on Y (by default, people)."
+        return "At least one combination of values on X occurs with a single value on Y, so it leads to that value for certain."
+    return f"Each combination of values on X occurs with at least {k:,} different values on Y (people, by default)."
 
 
 @measure(
     title="(X,Y)-anonymity",
-    question="With how many different people (or other values Y) does each released combination X stand at the very least?",
+    question="How many different people (or other values of Y) stand behind the most exposed combination of X?",
     about="privacy",
     better="higher",
     unit="distinct values",
@@ -29,8 +27,8 @@ def _sentence(value: float) -> str:
     source="Wang and Fung 2006; Manta 2013, sec. 3.1.2",
     sentence=_sentence,
     knows="the columns X of a person, and that the person is in the release",
-    misleads="Distinct is not equally likely: if nearly all rows of a combination belong to one person, guessing that person "
-    "is nearly always right.",
+    misleads="Different does not mean equally likely: if nearly all rows of a combination belong to one person, guessing that "
+    "person is nearly always right.",
     scope="classes",
     alone=True,
     parameters={"x": Words(), "y": Words()},
