@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.channel.channel import Channel, identity
-from sfumato.channel.utility import background, degradation, population_degradation, utilities
+from sfumato.channel.utility import background, degradation, over_users, utilities
 from sfumato.core.errors import InputError
 from sfumato.core.table import Table
-from sfumato.inspect.entropy_utility import background_utility, expected_degradation
+from sfumato.inspect.entropy_utility import background_utility
 from sfumato.metrics.utility.entropy_utility import u_max
 
 MakeTable = Callable[[Mapping[str, Any]], Table]
@@ -46,7 +46,7 @@ def test_against_the_metric(table: MakeTable, rows: list[tuple[int, int, int]]) 
 def test_a_mechanism_over_the_channel() -> None:
     rng = np.random.default_rng(0)
     matrix, cost, prior = rng.dirichlet(np.ones(3), size=4), rng.random((4, 3)), rng.dirichlet(np.ones(4))
-    expected = expected_degradation(prior, matrix, cost)
+    expected = prior @ (matrix * cost).sum(axis=1)
     for made in (Channel(matrix=matrix), Channel(matrix=scipy.sparse.csr_array(matrix))):
         assert degradation(made, cost, prior) == pytest.approx(expected)
     before, after = rng.random(4), rng.random(3)
@@ -81,13 +81,13 @@ def test_knowledge_is_generalized_with_the_release() -> None:
 def test_a_population_of_users() -> None:
     channel = identity(2)
     costs = [np.zeros((2, 2)), np.ones((2, 2))]
-    assert population_degradation(channel, costs, [3, 1]) == pytest.approx(0.25)
+    assert over_users([degradation(channel, cost) for cost in costs], [3, 1]) == pytest.approx(0.25)
 
 
 def test_refusals(refusal: Callable[..., str]) -> None:
     refusal(InputError, lambda: degradation(identity(2), np.ones((3, 2))), "degradation matrix")
     refusal(InputError, lambda: degradation(identity(2), (np.ones(3), np.ones(2))), "utilities")
-    refusal(InputError, lambda: population_degradation(identity(2), [np.ones((2, 2))], [0]), "weight")
+    refusal(InputError, lambda: over_users([1.0], [0]), "weight")
     refusal(InputError, lambda: utilities(np.ones((1, 2, 2), dtype=int), [2, 1]), "outside")
     refusal(InputError, lambda: utilities(np.ones((1, 2)), [2]), "table, row and attribute")
     refusal(InputError, lambda: utilities(np.zeros((1, 2, 1), dtype=int), [2], weights=[0]), "weight")

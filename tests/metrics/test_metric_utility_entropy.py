@@ -12,18 +12,17 @@ import numpy as np
 import pytest
 from scipy.stats import entropy as scipy_entropy
 
+from sfumato.channel.channel import Channel
+from sfumato.channel.utility import degradation, over_users
 from sfumato.core.errors import InputError, Unavailable
 from sfumato.core.release import Release
 from sfumato.core.roles import Roles
 from sfumato.inspect.entropy_utility import (
     background_utility,
     chain,
-    expected_degradation,
-    over_users,
-    utility,
     utility_for,
 )
-from sfumato.metrics.utility.entropy_utility import entropy, entropy_utility, u_max
+from sfumato.metrics.utility.entropy_utility import entropy, entropy_utility, u_max, utility
 from sfumato.metrics.utility.utility_degradation import utility_degradation
 
 Make = Callable[..., Release]
@@ -162,11 +161,9 @@ def test_a_uniform_background_gets_the_most_and_a_perfect_one_nothing(release: M
 def test_expectation_over_a_channel_and_over_users() -> None:
     prior, channel = np.array([0.25, 0.75]), np.array([[1.0, 0.0], [0.5, 0.5]])
     lost = np.array([[2.0, 9.0], [1.0, 3.0]])
-    assert expected_degradation(prior, channel, lost) == exactly(0.25 * 2 + 0.75 * 2)
+    assert degradation(Channel(matrix=channel), lost, prior) == exactly(0.25 * 2 + 0.75 * 2)
     assert over_users([1.0, 3.0], [1, 3]) == 2.5
-    with pytest.raises(InputError, match="channel"):
-        expected_degradation(prior, channel * 2, lost)
     with pytest.raises(InputError, match="fit"):
-        expected_degradation(prior, channel[:1], lost)
+        degradation(Channel(matrix=channel), lost[:1], prior)
     with pytest.raises(InputError, match="weight"):
         over_users([1.0], [0])

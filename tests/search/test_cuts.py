@@ -18,7 +18,7 @@ from sfumato.core.errors import Infeasible, InputError, SfumatoError, Unavailabl
 from sfumato.core.release import Release
 from sfumato.core.roles import Roles
 from sfumato.core.table import Recoding, Table
-from sfumato.search.additive import Spans, additive
+from sfumato.search.additive import Additive
 from sfumato.search.cuts import Cuts, optimal_cuts
 
 ROLES = Roles(quasi=("a",), sensitive=("w",))
@@ -271,11 +271,7 @@ def test_the_objectives_are_the_metrics_of_the_release() -> None:
 
 
 def test_an_objective_of_ones_own_is_one_function(eight: Table) -> None:
-    @additive(better="higher", unit="rows")
-    def largest_square(spans: Spans) -> Any:
-        """The more uneven, the better."""
-        return spans.classes.size.astype(float) ** 2
-
+    largest_square = Additive("largest_square", "higher", "rows", lambda spans: spans.classes.size.astype(float) ** 2)
     found = optimal_cuts(eight, ROLES, "a", objective=largest_square, require=require("k_anonymity >= 2"))
     assert (found.cuts, found.objective, found.aim.name) == ([], 256, "largest_square")
 
@@ -380,7 +376,7 @@ def test_people_with_several_rows_are_refused(table: Make, refusal: Any) -> None
     [
         ("cuts._PLACES", 7, ["7 places", "rounded"]),
         ("cuts._WORK", 100, ["entries", "hold"]),
-        ("_ranges._ROOM", 20, ["8 values", "hold"]),
+        ("ordered_ranges._ROOM", 20, ["8 values", "hold"]),
     ],
 )
 def test_too_large_is_refused_with_advice(

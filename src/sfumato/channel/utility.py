@@ -13,6 +13,7 @@ import numpy as np
 
 from ..core.column import FloatArray, IntArray
 from ..core.errors import InputError
+from ..metrics.utility.entropy_utility import told_bits
 from .channel import Channel
 from .prior import Prior, distribution
 
@@ -38,18 +39,12 @@ def degradation(channel: Channel, cost: Any, prior: Prior = None) -> float:
     return float((pi[row] * value * matrix[row, column]).sum())
 
 
-def population_degradation(
-    channel: Channel, costs: Sequence[Any], weights: Sequence[float], prior: Prior = None
-) -> float:
-    """`sum_p P(p) Utility_G^p` over a population of users (eq. 20), each with a cost as `degradation` takes it.
+def over_users(utilities: Sequence[float], weights: Sequence[float]) -> float:
+    """`sum_p P(p) Utility^p` over a population of users (eq. 20): what a table is worth, or a mechanism costs, each of them.
 
     A user's utilities are those of the tables less what the user knows of them already (eq. 19, `background`).
     """
-    share = np.asarray(weights, dtype=np.float64)
-    if len(share) != len(costs) or not (share >= 0).all() or not share.sum() > 0:
-        raise InputError("Give each user a weight of at least 0, and one of them more than 0.")
-    each = np.array([degradation(channel, cost, prior) for cost in costs])
-    return float(share @ each / share.sum())
+    return float(_shares(weights, len(utilities), "user") @ np.asarray(utilities, dtype=np.float64))
 
 
 def utilities(tables: IntArray, sizes: Sequence[int], weights: Sequence[float] | None = None) -> FloatArray:
@@ -68,7 +63,7 @@ def utilities(tables: IntArray, sizes: Sequence[int], weights: Sequence[float] |
     found = np.zeros(len(codes))
     for i, size in enumerate(sizes):
         rest = _entropies(np.delete(codes, i, axis=2))
-        found += share[i] * np.maximum(np.log2(size) - np.maximum(whole - rest, 0.0), 0.0)
+        found += share[i] * told_bits(size, whole, rest)
     return found
 
 
@@ -95,10 +90,10 @@ def background(
     return float(sum(p * (np.log2(size) - rest) for p, size, rest in zip(share, joint.shape, left, strict=True)))
 
 
-def _shares(weights: Sequence[float] | None, count: int) -> FloatArray:
+def _shares(weights: Sequence[float] | None, count: int, of: str = "attribute") -> FloatArray:
     share = np.ones(count) if weights is None else np.asarray(weights, dtype=np.float64)
     if share.shape != (count,) or not (share >= 0).all() or not share.sum() > 0:
-        raise InputError("Give each attribute a weight of at least 0, and one of them more than 0.")
+        raise InputError(f"Give each {of} a weight of at least 0, and one of them more than 0.")
     found: FloatArray = share / share.sum()
     return found
 

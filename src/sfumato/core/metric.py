@@ -13,6 +13,7 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
+from .cell_loss import CellLoss
 from .classes import Classes
 from .column import Column, FloatArray, IntArray
 from .errors import RequirementError, Unavailable
@@ -153,6 +154,12 @@ class Card:
     """What a limit says, in words for a recipient; else the title and the number."""
     keeps: Literal["variety", "certainty"] | None = None
     """What a limit keeps a class from: having one sensitive value only (variety), or making a value nearly certain (certainty)."""
+    cells: CellLoss | Callable[..., CellLoss] | None = None
+    """Of a mean over the cells, what a cell loses: a search then knows what levels cost before anything is counted."""
+    adds: Callable[[Classes], FloatArray] | None = None
+    """Of a sum over the classes, what each adds where no row is suppressed: ranges of values can then be priced one by one."""
+    of_classes: Callable[[Classes], float] | None = None
+    """Of a table metric that looks at nothing but the classes, the value from them: a search then needs no release."""
     definition: str = ""
     """The formula, from the docstring of the kernel."""
 
@@ -248,6 +255,14 @@ class Metric:
         """Every parameter's value, the defaults included."""
         given = dict(self.parameters)
         return {name: given.get(name, kind.default) for name, kind in self.card.parameters.items()}
+
+    @property
+    def cells(self) -> CellLoss | None:
+        """What a cell loses, for these parameters."""
+        cells, arguments = self.card.cells, self.arguments
+        if not callable(cells):
+            return cells
+        return None if None in arguments.values() else cells(**arguments)
 
     @property
     def inherited(self) -> bool:

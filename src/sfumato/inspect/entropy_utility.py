@@ -10,23 +10,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..core.column import FloatArray
 from ..core.counts import Counts
 from ..core.cover import Domain
 from ..core.errors import InputError
-from ..metrics.utility.entropy_utility import entropy
-
-
-def utility(counts: Counts, column: str, given: Sequence[str] = ()) -> float:
-    """`U_k(A) = Hmax(A) - H(A | given)` (eq. 8, 9, 11, 13): U_1 without others, U_max with all of them.
-
-    Hmax is log2 of the number of values that A has in the table. 0 for a column of one value, and for one whose values are
-    equally frequent whatever the others are; Hmax where the others determine it.
-    """
-    _known(counts, (column, *given))
-    others = [name for name in given if name != column]
-    left = entropy(counts, [column, *others]) - entropy(counts, others)
-    return max(_hmax(counts, column) - max(left, 0.0), 0.0)
+from ..metrics.utility.entropy_utility import check_counted, entropy, utility
 
 
 def chain(counts: Counts, column: str, others: Sequence[str] | None = None) -> list[float]:
@@ -45,7 +32,7 @@ def background_utility(counts: Counts, column: str, known: Sequence[Counts] = ()
     table. What is not known is uniform, which adds nothing: so are rows whose A is generalized there (`*`, an
     interval, a set, a mask). Of several distributions with A the one that says most counts.
     """
-    _known(counts, (column,))
+    check_counted(counts, (column,))
     held = [0.0]
     domain, values = Domain(counts.column(column)), set(counts.column(column).texts)
     for each in known:
@@ -77,30 +64,5 @@ def utility_for(counts: Counts, known: Sequence[Counts] = (), weights: Mapping[s
     return float(weight @ np.array(gain) / weight.sum())
 
 
-def expected_degradation(prior: FloatArray, channel: FloatArray, degradation: FloatArray) -> float:
-    """`sum_T P(T) sum_T' P(T'|T) degradation(T, T')` (eq. 16): what a mechanism costs on average."""
-    prior, channel, degradation = (np.asarray(x, dtype=np.float64) for x in (prior, channel, degradation))
-    if channel.shape != degradation.shape or prior.shape != channel.shape[:1]:
-        raise InputError("Prior, channel and degradation do not fit: one row per input, one column per output.")
-    for name, each in (("prior", prior[None]), ("channel", channel)):
-        if (each < 0).any() or (np.abs(each.sum(axis=1) - 1.0) > 1e-9).any():
-            raise InputError(f"The {name} is not a distribution: entries of at least 0 that sum to 1.")
-    return float(prior @ (channel * degradation).sum(axis=1))
-
-
-def over_users(expected: Sequence[float], weights: Sequence[float]) -> float:
-    """`sum_p P(p) Utility^p` over a population of users (eq. 20); the weights are made to sum to 1."""
-    share = np.asarray(weights, dtype=np.float64)
-    if len(share) != len(expected) or not share.sum() > 0 or (share < 0).any():
-        raise InputError("Give each user a weight of at least 0, and one of them more than 0.")
-    return float(share @ np.asarray(expected, dtype=np.float64) / share.sum())
-
-
 def _hmax(counts: Counts, column: str) -> float:
     return float(np.log2(len(counts.column(column))))
-
-
-def _known(counts: Counts, columns: Sequence[str]) -> None:
-    for name in columns:
-        if name not in counts.names:
-            raise InputError(f"Column {name!r} was not counted; count it with the others.")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..core.cell_loss import ILOSS
 from ..core.column import Column, FloatArray, IntArray, text_of
 from ..core.counts import Counts
 from ..core.cover import Domain
@@ -87,12 +88,12 @@ class ColumnLoss:
     @property
     def top(self) -> float:
         """Of a row that was left out."""
-        return 1.0 - 1.0 / self.domain.size
+        return ILOSS.whole(self.domain.size)
 
     def lost(self, column: Column, codes: IntArray, true: tuple[Column, IntArray] | None) -> FloatArray:
         """`(leaves - 1)/|D|`, or the distance: `|x' - x|` by the range, 0 for the same text, 1 for one that does not cover it."""
-        leaves = [self.domain.leaves(text) for text in column.texts]
-        open_share = np.array([np.nan if x is None else (x - 1) / self.domain.size for x in leaves], dtype=np.float64)
+        leaves = np.array([self.domain.leaves(text) for text in column.texts], dtype=np.float64)  # None is nan
+        open_share = ILOSS.of(leaves, self.domain.size)
         if true is None:
             return open_share[codes]
         before, own = true

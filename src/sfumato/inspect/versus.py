@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import metrics
+from ..core.cell_loss import ILOSS
 from ..core.column import FloatArray, IntArray
 from ..core.counts import Counts
 from ..core.errors import SfumatoError, Unavailable
@@ -16,6 +17,7 @@ from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.words import counted
+from ..metrics.column_losses import leaves
 from .default_metrics import usual_metrics
 
 _SAME = 1e-12
@@ -176,12 +178,10 @@ def _expected(release: Release, roles: Roles, everyone: Counts) -> tuple[FloatAr
     total, most = 0.0, 0.0
     for i, name in enumerate(roles.quasi):
         domain = evidence.domain(name, why)
-        leaves = [domain.leaves(text) for text in counts.columns[width + i].texts]
-        if any(count is None for count in leaves):
-            raise Unavailable(f"{why} cannot tell what some released values of {name!r} stand for.")
+        lost = ILOSS.of(leaves(domain, counts.columns[width + i].texts, name, why), domain.size)
         weight = float(roles.weights.get(name, 1.0))
-        loss += weight * ((np.array(leaves, dtype=np.float64) - 1) / domain.size)[counts.codes[width + i]]
-        most += weight * (1 - 1 / domain.size)
+        loss += weight * lost[counts.codes[width + i]]
+        most += weight * ILOSS.whole(domain.size)
         total += weight
     size = evidence.people[member].astype(np.float64)
     here = np.bincount(which, weights=counts.n, minlength=len(everyone))

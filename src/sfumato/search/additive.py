@@ -1,23 +1,21 @@
-"""What cut points are chosen for: objectives that are a sum over classes, so that ranges can be priced one by one.
-
-One small function of the classes makes another objective: `@additive(better=..., unit=...)` in front of it, and its name
-in `OBJECTIVES`.
-"""
+"""What cut points are chosen for: objectives that are a sum over classes, so that ranges can be priced one by one."""
 
 from __future__ import annotations
 
 import difflib
-import inspect
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import field
+from functools import partial
 from typing import Literal
 
-import numpy as np
-
+from ..core.cell_loss import CellLoss
 from ..core.classes import Classes
 from ..core.column import FloatArray, IntArray
 from ..core.errors import InputError
+from ..core.metric import Metric
 from ..core.noun import dataclass
+from ..metrics import registry
+from .losses import SHORT
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,59 +49,40 @@ class Additive:
         return 1 if self.better == "higher" else -1
 
 
-def additive(
-    *, better: Literal["higher", "lower"], unit: str, sensitive: bool = False
-) -> Callable[[Callable[[Spans], FloatArray]], Additive]:
-    """Make a function of the classes an objective: its name and definition are the function's."""
-
-    def make(kernel: Callable[[Spans], FloatArray]) -> Additive:
-        return Additive(kernel.__name__, better, unit, kernel, sensitive, inspect.getdoc(kernel) or "")
-
-    return make
+def objectives() -> dict[str, Additive]:
+    """Every objective by name: the metrics whose cards say what a cell loses or what a class adds, and `loss`, short for ARX's."""
+    named = {name: metric for name, metric in registry().items() if not metric.card.parameters} | SHORT
+    return {name: made for name, metric in named.items() if (made := _additive(name, metric)) is not None}
 
 
-@additive(better="higher", unit="bits", sensitive=True)
-def mutual_information(spans: Spans) -> FloatArray:
-    """`I(W;C) = sum_c p(c) sum_w p(w|c) log2 p(w|c)/p(w)`: I1 of each class by its share of the rows (Bezzi 2010)."""
-    classes = spans.classes
-    bits = np.log2(classes.p / classes.q)
-    return np.maximum(classes.sum(classes.p * bits), 0.0) * classes.size / spans.rows
+def _additive(name: str, metric: Metric) -> Additive | None:
+    """A metric as an objective. What classes tell is a risk as a metric; ranges are chosen to keep it."""
+    card, cells = metric.card, metric.cells
+    if cells is not None and not cells.geometric:
+        per_class = partial(_cell_losses, cells)
+    elif card.adds is not None:
+        per_class = partial(_class_sums, card.adds)
+    else:
+        return None
+    better = card.better if card.about == "utility" else "higher"
+    return Additive(name, better, card.unit, per_class, "sensitive" in card.needs, card.definition)
 
 
-@additive(better="lower", unit="share of the domain")
-def iloss(spans: Spans) -> FloatArray:
-    """`(leaves(v) - 1)/|D|` of the column, the mean over the rows (Xiao and Tao 2006)."""
-    return spans.classes.size * (spans.width - 1) / (spans.domain * spans.rows)
+def _cell_losses(cells: CellLoss, spans: Spans) -> FloatArray:
+    return spans.classes.size * cells.of(spans.width, spans.domain) / spans.rows
 
 
-@additive(better="lower", unit="share")
-def granularity(spans: Spans) -> FloatArray:
-    """`(leaves(v) - 1)/(|D| - 1)` of the column, the mean over the rows (Iyengar 2002)."""
-    return spans.classes.size * (spans.width - 1) / (max(spans.domain - 1, 1) * spans.rows)
-
-
-loss = replace(
-    granularity,
-    name="loss",
-    definition="ARX's Loss of the column, `(sum over rows of leaves(v)/|D| - N/|D|)/(N - N/|D|)`: granularity written another way.",
-)
-
-
-@additive(better="lower", unit="pairs of rows")
-def discernibility(spans: Spans) -> FloatArray:
-    """`sum_c N_c^2` (Bayardo and Agrawal 2005)."""
-    return spans.classes.size.astype(np.float64) ** 2
-
-
-OBJECTIVES = {one.name: one for one in (mutual_information, loss, granularity, iloss, discernibility)}
+def _class_sums(adds: Callable[[Classes], FloatArray], spans: Spans) -> FloatArray:
+    return adds(spans.classes)
 
 
 def objective(named: str | Additive) -> Additive:
     """An objective by name; one of your own is taken as it is."""
     if isinstance(named, Additive):
         return named
-    if named not in OBJECTIVES:
-        near = difflib.get_close_matches(named, OBJECTIVES, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(OBJECTIVES)}."
+    known = objectives()
+    if named not in known:
+        near = difflib.get_close_matches(named, known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}."
         raise InputError(f"No objective {named!r} is a sum over classes; {hint}")
-    return OBJECTIVES[named]
+    return known[named]

@@ -35,9 +35,9 @@ from ..core.noun import dataclass
 from ..core.people import one_row_each
 from ..core.roles import Roles
 from ..core.table import Table
-from ..metrics.privacy.mutual_information import information
+from ..metrics.privacy.mutual_information import information, mutual_information
 from . import cut_request
-from .additive import Additive, mutual_information
+from .additive import Additive
 from .additive import objective as named_objective
 from .best_path import best_path
 from .ordered_ranges import OrderedLine, Ranges
@@ -156,7 +156,7 @@ def optimal_cuts(
     line = OrderedLine.of(counts.column(column), roles)
     ranges = Ranges.of(counts, line, cut_request.groups(counts, held, roles), split, roles)
     before = None
-    if aim is mutual_information and about is not None:
+    if aim.name == mutual_information.card.name and about is not None:
         whole = table.count((*roles.quasi, about))
         before = information(Classes.from_counts(whole, quasi=roles.quasi, sensitive=about)[0])
     search = _CutSearch(ranges, tuple(require), demands, aim, about, before, progress)

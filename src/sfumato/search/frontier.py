@@ -28,10 +28,8 @@ from ..metrics import metric
 from .advice import nearest
 from .frontier_walk import CHECKS, MeasuredNode, Walk
 from .lattice import Levels
-from .losses import Wanted
+from .losses import Wanted, named
 from .problem import Problem, pose
-
-_METRIC_OF = {"loss": "arx_loss[arithmetic]", "loss_geometric": "arx_loss[geometric]"}
 
 Stopped = Literal["time", "checks", "interrupt"]
 
@@ -236,7 +234,7 @@ def _axes(risk: str | Metric, utility: str) -> tuple[Metric, FrontierAxis, str]:
     name = wanted.terms[0][1]
     if name == "height":
         return asked, FrontierAxis(name, "sum of the levels", "levels", "lower"), text
-    card = metric(_METRIC_OF.get(name, name)).card
+    card = named(name).card
     return asked, FrontierAxis(name, card.title, card.unit, card.better), text if card.better == "lower" else f"-{text}"
 
 

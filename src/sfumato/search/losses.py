@@ -12,9 +12,11 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
+from ..core.cell_loss import CellLoss
 from ..core.classes import Classes
 from ..core.column import FloatArray
 from ..core.errors import InputError, RequirementError
@@ -22,8 +24,11 @@ from ..core.hierarchy import TOP
 from ..core.metric import Metric, spell_number
 from ..core.noun import dataclass
 from ..metrics import metric
-from ..metrics.privacy.mutual_information import information
-from ..metrics.utility.non_uniform_entropy import conditional_bits
+from ..metrics.privacy.mutual_information import information, mutual_information
+from ..metrics.utility.arx_loss import arx_loss
+from ..metrics.utility.average_class_size import average_class_size
+from ..metrics.utility.discernibility import discernibility
+from ..metrics.utility.non_uniform_entropy import conditional_bits, non_uniform_entropy
 from .judge import Judge, NodeVerdict
 from .lattice import Ladder
 from .rollup import Grouped
@@ -84,27 +89,25 @@ class ShareTerm(Term):
     constant = 0.0
     by_levels = True
 
-    def __init__(self, judge: Judge, name: str, *, weighted: bool, divisor: int, geometric: bool = False) -> None:
-        self.name, self.geometric = name, geometric
+    def __init__(self, judge: Judge, name: str, cells: CellLoss) -> None:
+        self.name, self.cells, self.geometric = name, cells, cells.geometric
         self.judge, self.rows = judge, judge.rollup.rows
         ladders = judge.rollup.lattice.ladders
-        weights = [float(judge.roles.weights.get(ladder.name, 1.0)) if weighted else 1.0 for ladder in ladders]
+        weights = [float(judge.roles.weights.get(ladder.name, 1.0)) if cells.weighted else 1.0 for ladder in ladders]
         if not sum(weights):
             raise InputError(f"{name}: every weight in {judge.roles.source} is 0, so no quasi-identifier counts.")
         self.weights = [w / sum(weights) for w in weights]
         self.open: list[list[FloatArray]] = []
         self.gone: list[float] = []
         for ladder in ladders:
-            size = ladder.domain.size
-            width = max(size - divisor, 1)
-            self.open.append([np.clip((leaves - 1) / width, 0.0, 1.0) for leaves in ladder.leaves])
-            self.gone.append((size - 1) / width)
+            self.open.append([cells.of(leaves, ladder.domain.size) for leaves in ladder.leaves])
+            self.gone.append(cells.whole(ladder.domain.size))
         self.widest = [_widest(ladder, open_) for ladder, open_ in zip(ladders, self.open, strict=True)]
         self.mean = [
             np.array([float((open_ * ladder.rows).sum()) / self.rows for open_ in self.open[j]])
             for j, ladder in enumerate(ladders)
         ]
-        if geometric:  # in logarithms it adds up
+        if cells.geometric:  # in logarithms it adds up
             self.cost = [np.log1p(mean) / len(ladders) for mean in self.mean]
         else:
             self.cost = [w * mean for w, mean in zip(self.weights, self.mean, strict=True)]
@@ -125,9 +128,7 @@ class ShareTerm(Term):
         if verdict.suppressed:
             added = self._lost(verdict, np.where(verdict.kept, 0.0, verdict.grouped.size))
             means = [mean + more for mean, more in zip(means, added, strict=True)]
-        if self.geometric:
-            return min(math.expm1(sum(map(math.log1p, means)) / len(means)), 1.0)
-        return min(sum(w * mean for w, mean in zip(self.weights, means, strict=True)), 1.0)
+        return self.cells.mean(means, self.weights)
 
     def price(self, grouped: Grouped) -> FloatArray | None:
         """Its rows lose what they still have; a geometric mean is no sum."""
@@ -180,7 +181,7 @@ class Height(Term):
 class Discernibility(Term):
     """`sum_c N_c^2`, and N for every suppressed row."""
 
-    name = "discernibility"
+    name = str(discernibility)
 
     def __init__(self, judge: Judge) -> None:
         self.cost, self.rows = _none(judge), judge.rollup.rows
@@ -212,7 +213,7 @@ class Discernibility(Term):
 class AverageClassSize(Term):
     """Rows by classes, of what is released."""
 
-    name = "average_class_size"
+    name = str(average_class_size)
     constant = 1.0
 
     def __init__(self, judge: Judge) -> None:
@@ -231,7 +232,7 @@ class Information(Term):
     """`-I(W;C)` of what is released, so that the least loss tells most about the sensitive attribute."""
 
     def __init__(self, judge: Judge, column: str) -> None:
-        self.name, self.column, self.judge = f"-mutual_information({column})", column, judge
+        self.name, self.column, self.judge = f"-{mutual_information.on(column)}", column, judge
         self.cost = _none(judge)
         self.stretch = judge.rollup.rows / max(judge.rollup.rows - judge.limit, 1)
         self.constant = -judge.attributes[column][1].entropy * self.stretch
@@ -252,7 +253,7 @@ class Information(Term):
 class NonUniformEntropy(Term):
     """The bits of the original values that are open, given the released ones."""
 
-    name = "non_uniform_entropy"
+    name = str(non_uniform_entropy)
     constant = 0.0
     by_levels = True
 
@@ -320,22 +321,27 @@ _TERM = re.compile(
         (?P<name>[A-Za-z_]\w*(?:\[[^\]]*\])?(?:\(\s*(?:"(?:[^"]|"")*"|[^()"]*)\s*\))?)\s*""",
     re.VERBOSE,
 )
-_FAST: dict[str, Callable[[Judge], Term]] = {
-    "loss": lambda judge: ShareTerm(judge, "loss", weighted=False, divisor=1),
-    "arx_loss[arithmetic]": lambda judge: ShareTerm(judge, "loss", weighted=False, divisor=1),
-    "loss_geometric": lambda judge: ShareTerm(judge, "loss_geometric", weighted=False, divisor=1, geometric=True),
-    "arx_loss[geometric]": lambda judge: ShareTerm(judge, "loss_geometric", weighted=False, divisor=1, geometric=True),
-    "granularity": lambda judge: ShareTerm(judge, "granularity", weighted=True, divisor=1),
-    "iloss": lambda judge: ShareTerm(judge, "iloss", weighted=True, divisor=0),
-    "height": Height,
-    "discernibility": Discernibility,
-    "average_class_size": AverageClassSize,
-    "non_uniform_entropy": NonUniformEntropy,
+_TERMS: dict[Metric, Callable[[Judge], Term]] = {
+    discernibility: Discernibility,
+    average_class_size: AverageClassSize,
+    non_uniform_entropy: NonUniformEntropy,
 }
+"""Metrics of which more is known than their bounds; any other one is measured."""
+SHORT: dict[str, Metric] = {"loss": arx_loss(aggregate="arithmetic"), "loss_geometric": arx_loss(aggregate="geometric")}
+"""Short names of metrics as something to minimise."""
 
 
-_SPELLED = {"loss": "arx_loss[arithmetic]", "loss_geometric": "arx_loss[geometric]"}
-"""Our short names, as the registry spells them."""
+def named(name: str) -> Metric:
+    """The metric that is meant by a name or a short one."""
+    return SHORT.get(name) or metric(name)
+
+
+def _fast(name: str) -> Callable[[Judge], Term] | None:
+    """A term that bounds what is not counted yet; None if the metric must be measured at every node."""
+    if name == Height.name:
+        return Height
+    wanted = named(name)
+    return _TERMS.get(wanted) if wanted.cells is None else partial(ShareTerm, name=name, cells=wanted.cells)
 
 
 @dataclass(frozen=True)
@@ -357,7 +363,7 @@ class Wanted:
                 )
             factor = float(match["factor"] or 1) * (-1 if match["sign"] == "-" else 1)
             name = re.sub(r"\s", "", match["name"]) if "(" not in match["name"] else match["name"]
-            if name not in _FAST:
+            if name not in SHORT and name != Height.name:
                 name = str(metric(name))
             if factor:
                 terms.append((factor, name))
@@ -377,21 +383,22 @@ class Wanted:
     @property
     def metrics(self) -> tuple[Metric, ...]:
         """The registered metrics that are measured on counts as they are."""
-        slow = (name for factor, name in self.terms if (name not in _FAST or factor < 0) and name != "height")
-        return tuple(metric(_SPELLED.get(name, name)) for name in slow)
+        return tuple(
+            named(name) for factor, name in self.terms if name != Height.name and (factor < 0 or not _fast(name))
+        )
 
     def prepare(self, judge: Judge) -> Loss:
         """For one table."""
         terms: list[tuple[float, Term]] = []
         for factor, name in self.terms:
-            if name in _FAST and factor >= 0:
-                terms.append((factor, _FAST[name](judge)))
+            if factor >= 0 and (fast := _fast(name)) is not None:
+                terms.append((factor, fast(judge)))
                 continue
-            if name == "height":
+            if name == Height.name:
                 raise InputError("height can be minimised, not maximised.")
-            wanted = metric(_SPELLED.get(name, name))
+            wanted = named(name)
             column = wanted.column or (judge.roles.sensitive[0] if len(judge.roles.sensitive) == 1 else None)
-            if wanted.card.name == "mutual_information" and factor < 0 and column in judge.attributes:
+            if wanted.card is mutual_information.card and factor < 0 and column in judge.attributes:
                 terms.append((-factor, Information(judge, str(column))))
             else:
                 terms.append((abs(factor), MetricTerm(judge, wanted, math.copysign(1.0, factor))))

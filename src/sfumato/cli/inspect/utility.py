@@ -41,6 +41,7 @@ def run(
     The utility of the release is their sum, weighted as the roles file says. With --original, the loss follows (eq. 15). Each --user is
     somebody who already has a table; the release is then worth what it adds (eq. 17-19), on average over all users (eq. 20).
     """
+    from ...channel.utility import over_users
     from ...core.errors import InputError
     from ...core.roles import Roles
     from ...inspect import entropy_utility
@@ -71,7 +72,7 @@ def run(
         held = {name: _held(reading.open(Path(name)), columns) for name in weights}
         users = {name: entropy_utility.utility_for(counts, [what], named.weights) for name, what in held.items()}
         content["users"], content["user_weights"] = users, weights
-        content["population_of_users"] = entropy_utility.over_users(list(users.values()), list(weights.values()))
+        content["population_of_users"] = over_users(list(users.values()), list(weights.values()))
     if json:
         o.dump(content)
         return

@@ -11,6 +11,7 @@ from dataclasses import field
 
 import numpy as np
 
+from ...core.cell_loss import ILOSS
 from ...core.column import Column, FloatArray, IntArray
 from ...core.counts import Counts, exact
 from ...core.cover import spell_set
@@ -107,7 +108,7 @@ class PartitionAxis:
         for h, level in enumerate(self.levels):
             here = at == h
             leaves[here] = np.bincount(level)[level[low[here]]]
-        return (leaves - 1) / len(self)
+        return ILOSS.of(leaves, len(self))
 
     def spell(self, low: IntArray, high: IntArray, member: IntArray, code: IntArray) -> list[str | None]:
         """What each group releases, given the ends of its range and its codes (`member` the group of each, ascending)."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...core.cell_loss import ILOSS
 from ...core.column import FloatArray, IntArray
 from ...core.cover import BoolArray
 from ...core.mechanism import Progress
@@ -201,7 +202,7 @@ def _view_tree(axis: PartitionAxis, code: IntArray, parts: Parts) -> AxisView:
         labels = axis.levels[h]
         leaves[inside] = np.bincount(labels)[labels[code[inside]]]
     # the loss below is bounded by that of the labels: what a child really holds may be less
-    loss = np.add.reduceat(parts.n * (leaves - 1), parts.start) / np.add.reduceat(parts.n, parts.start) / len(axis)
+    loss = np.add.reduceat(parts.n * ILOSS.of(leaves, len(axis)), parts.start) / np.add.reduceat(parts.n, parts.start)
     return AxisView(spread, spread - loss, np.maximum(edge, 0))
 
 

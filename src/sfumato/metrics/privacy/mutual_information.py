@@ -1,18 +1,23 @@
 """Mutual information between class and sensitive attribute (Bezzi 2010, eq. 9 and 13)."""
 
-import numpy as np
-
 from ...core.classes import Classes
+from ...core.column import FloatArray
 from ...core.metric import Usual, measure
 from ...core.release import Evidence
 from ...core.words import bits
+from .one_symbol_i1 import one_symbol_i1
 
 
 def information(classes: Classes) -> float:
     """I(W;C) in bits: the mean of I1 over the classes, weighted by their rows."""
     if not classes.rows:
         return 0.0
-    return max(float((classes.n * np.log2(classes.p / classes.q)).sum()) / classes.rows, 0.0)
+    return float((classes.size * one_symbol_i1.per_class(classes)).sum()) / classes.rows
+
+
+def _adds(classes: Classes) -> FloatArray:
+    """I1 of each class by its share of the rows of the whole table."""
+    return one_symbol_i1.per_class(classes) * classes.size / classes.table_rows
 
 
 def _sentence(value: float) -> str:
@@ -35,6 +40,8 @@ def _sentence(value: float) -> str:
     misleads="It is an average: single classes can tell far more (Bezzi, sec. 3.1). It is also what users of the data want.",
     needs=frozenset({"sensitive"}),
     scope="table",
+    adds=_adds,
+    of_classes=information,
 )
 def mutual_information(evidence: Evidence, column: str) -> float:
     """`I(W;C) = sum_c p(c) sum_w p(w|c) log2 p(w|c)/p(w)` (eq. 9).

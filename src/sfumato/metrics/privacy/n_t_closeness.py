@@ -18,6 +18,7 @@ from ...core.parameter import Choice, Number
 from ...core.release import Evidence
 from ...core.sizes import in_proportion
 from ...core.words import up
+from ..earth_mover import ordered_distance, running_sums
 from ..supersets import around, compact, levels
 
 MOST = 512
@@ -142,29 +143,23 @@ class Entries:
         m, of, support = self.m, key // self.m, key % self.m
         first = np.flatnonzero(np.diff(of, prepend=-1))
         width = np.diff(np.append(first, len(of)))
-        cumulative = _within(q, first, width)
+        cumulative = running_sums(q, first, width)
         # area up to a place of the support: what the cumulative adds over the places before it
         gap = np.diff(support, prepend=0)
         gap[first] = 0
-        area = _within(np.append(0.0, cumulative[:-1]) * gap, first, width)
+        area = running_sums(np.append(0.0, cumulative[:-1]) * gap, first, width)
 
         def upto(x: IntArray) -> FloatArray:
             last = (mine * m + x if _complete(key, self.m) else np.searchsorted(key, mine * m + x)) - 1
             inside = (last >= 0) & (of[last] == mine)
             return np.where(inside, area[last] + cumulative[last] * (x - support[last]), 0.0)
 
-        begin = np.flatnonzero(np.diff(member, prepend=-1))
-        level = _within(p, begin, np.diff(np.append(begin, len(member))))
-        end = np.append(place[1:], m)
-        end[np.append(begin[1:], len(member)) - 1] = m
-        cross = np.minimum(
-            np.searchsorted(of * 2.0 + np.minimum(cumulative, 1.0), mine * 2.0 + np.minimum(level, 1.0)), len(of) - 1
-        )
-        cross = np.clip(np.where(of[cross] == mine, support[cross], m), place, end)
-        a, b, c = upto(place), upto(cross), upto(end)
-        work = _sums(member, level * (2 * cross - place - end) + a + c - 2 * b, 0)
-        work[member[begin]] += a[begin]
-        return work / (m - 1)
+        def reach(level: FloatArray) -> IntArray:
+            at = np.searchsorted(of * 2.0 + np.minimum(cumulative, 1.0), mine * 2.0 + np.minimum(level, 1.0))
+            at = np.minimum(at, len(of) - 1)
+            return np.where(of[at] == mine, support[at], m)
+
+        return ordered_distance(member, place, p, m, upto, reach)
 
 
 class NearValues(NamedTuple):
@@ -267,12 +262,6 @@ def _bits(x: FloatArray) -> FloatArray:
 
 def _sums(member: IntArray, term: FloatArray | IntArray, count: int) -> FloatArray:
     return np.bincount(member, weights=term, minlength=count).astype(np.float64, copy=False)
-
-
-def _within(term: FloatArray, first: IntArray, width: IntArray) -> FloatArray:
-    """Running sums that start anew at each of `first`."""
-    running = np.cumsum(term)
-    return running - np.repeat(running[first] - term[first], width)
 
 
 def _pairs(first: IntArray, width: IntArray) -> tuple[IntArray, IntArray]:

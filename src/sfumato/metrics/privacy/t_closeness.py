@@ -11,6 +11,7 @@ from ...core.errors import Unavailable
 from ...core.metric import Usual, measure
 from ...core.parameter import Choice
 from ...core.words import about
+from ..earth_mover import ordered_distance
 
 
 def _sentence(value: float) -> str:
@@ -34,33 +35,26 @@ def emd_equal(classes: Classes) -> FloatArray:
 
 
 def emd_ordered(classes: Classes, rank: IntArray) -> FloatArray:
-    """Earth mover's distance over m values in order, neighbours 1/(m-1) apart (Manta eq. 3.1).
-
-    Between two values of a class its cumulative P stands still while Q, the table's, climbs; the part of the sum between
-    them is an area that prefix sums of Q give at once. The cost is the entries, never classes times values.
-    """
+    """Earth mover's distance over m values in order, neighbours 1/(m-1) apart (Manta eq. 3.1)."""
     assert classes.sensitive is not None
     m = len(classes.sensitive.total)
     if m < 2:
         return np.zeros(len(classes))
     place = rank[classes.value]
     order = np.argsort(classes.member * m + place, kind="stable")
-    member, place, p = classes.member[order], place[order], classes.p[order]
     prior = np.empty(m)
     prior[rank] = classes.sensitive.prior
     cumulative = np.cumsum(prior)
     area = np.append(0.0, np.cumsum(cumulative))  # area[i] = Q_0 + ... + Q_(i-1)
-    first = np.flatnonzero(np.diff(member, prepend=-1))
-    running = np.cumsum(p)
-    before = np.append(0.0, running)[first]
-    level = running - np.repeat(before, np.diff(np.append(first, len(member))))  # P up to and with this entry
-    end = np.append(place[1:], m)
-    end[np.append(first[1:], len(member)) - 1] = m
-    cross = np.clip(np.searchsorted(cumulative, level), place, end)
-    work = level * (cross - place) - (area[cross] - area[place]) + (area[end] - area[cross]) - level * (end - cross)
-    total = np.bincount(member, weights=work, minlength=len(classes))
-    total[member[first]] += area[place[first]]  # before a class's first value P is 0
-    return np.clip(total / (m - 1), 0.0, 1.0)
+    distance = ordered_distance(
+        classes.member[order],
+        place[order],
+        classes.p[order],
+        m,
+        lambda x: area[x],
+        lambda level: np.searchsorted(cumulative, level),
+    )
+    return np.clip(distance, 0.0, 1.0)
 
 
 def emd_taxonomy(classes: Classes, levels: list[IntArray]) -> FloatArray:

@@ -1,18 +1,21 @@
 """ARX's Loss, to compare answers with it (Prasser, Kohlmayer, ARX 3.9; after Iyengar 2002)."""
 
-import math
-
+from ...core.cell_loss import CellLoss
 from ...core.metric import Score, measure
 from ...core.parameter import Choice
 from ...core.release import Evidence
 from ...core.words import percent
-from .granularity import column_losses
+from ..column_losses import column_losses
 
 
 def _sentence(value: float) -> str:
     if value <= 0:
         return "By ARX's Loss nothing was lost: it takes every quasi-identifier as released as precisely as it was."
     return f"By ARX's Loss the quasi-identifiers stand at {percent(value)} of losing everything."
+
+
+def _cells(aggregate: str) -> CellLoss:
+    return CellLoss(less=1, weighted=False, geometric=aggregate == "geometric")
 
 
 @measure(
@@ -30,6 +33,7 @@ def _sentence(value: float) -> str:
     "The owner's weights are left out.",
     needs=frozenset({"original"}),
     scope="table",
+    cells=_cells,
     parameters={"aggregate": Choice(("arithmetic", "geometric"))},
 )
 def arx_loss(evidence: Evidence, column: None, aggregate: str) -> Score:
@@ -39,10 +43,7 @@ def arx_loss(evidence: Evidence, column: None, aggregate: str) -> Score:
     the rows, written another way. `arithmetic`: the mean of L over the m columns; `geometric`: `prod(1 + L)^(1/m) - 1`.
     Extremes: 0 for the identity; 1 where everything is `*`.
     """
-    losses = column_losses(evidence, "arx_loss")
-    found = list(losses.values())
-    if aggregate == "arithmetic":
-        value = sum(found) / len(found)
-    else:
-        value = math.expm1(sum(map(math.log1p, found)) / len(found))
-    return Score(min(max(value, 0.0), 1.0), "share", details={"columns": losses})
+    loss = _cells(aggregate)
+    losses = column_losses(evidence, loss, "arx_loss")
+    value = loss.mean([*losses.values()])
+    return Score(value, "share", details={"columns": losses})

@@ -1,5 +1,6 @@
 """Average class size (LeFevre, DeWitt, Ramakrishnan 2006; Manta 5.2)."""
 
+from ...core.classes import Classes
 from ...core.metric import Usual, measure
 from ...core.release import Evidence
 from ...core.words import about
@@ -9,6 +10,10 @@ def _sentence(value: float) -> str:
     if value <= 1:
         return "Every row has a released combination of quasi-identifiers of its own."
     return f"On average {about(value, 4, apart=1)} rows share one released combination of quasi-identifiers."
+
+
+def _mean(classes: Classes) -> float:
+    return classes.rows / max(len(classes), 1)
 
 
 @measure(
@@ -24,8 +29,8 @@ def _sentence(value: float) -> str:
     usual=Usual(110, compared=True),
     misleads="It sees class sizes only, not how much the values were coarsened.",
     scope="table",
+    of_classes=_mean,
 )
 def average_class_size(evidence: Evidence, column: None) -> float:
     """`N / number of classes`. Extremes: 1 if every row is unique; N if all look alike."""
-    sizes = evidence.tuples.n
-    return int(sizes.sum()) / max(len(sizes), 1)
+    return _mean(Classes(evidence.tuples.n))

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from ...core.classes import Classes
+from ...core.column import FloatArray
 from ...core.metric import Usual, measure
 from ...core.release import Evidence
 from ...core.words import about
@@ -13,6 +15,10 @@ def _sentence(value: float) -> str:
         f"Counting for every row how many rows look like it, itself included, and for a removed row all rows, gives {count} "
         "in all; the fewer, the more the data can tell apart."
     )
+
+
+def _adds(classes: Classes) -> FloatArray:
+    return classes.size.astype(np.float64) ** 2
 
 
 @measure(
@@ -28,15 +34,15 @@ def _sentence(value: float) -> str:
     usual=Usual(120),
     misleads="It sees class sizes only, not how much the values were coarsened.",
     scope="table",
+    adds=_adds,
 )
 def discernibility(evidence: Evidence, column: None) -> float:
     """`sum_c N_c^2`, plus N for each row of the original that is missing from the release.
 
     Extremes: N if every row is unique; N^2 if all look alike.
     """
-    size = evidence.tuples.n.astype(np.float64)
-    removed = 0
+    classes, removed = Classes(evidence.tuples.n), 0
     if evidence.release.original is not None:
         before = evidence.release.original.rows
-        removed = max(before - int(size.sum()), 0) * before
-    return float((size**2).sum()) + removed
+        removed = max(before - classes.rows, 0) * before
+    return float(_adds(classes).sum()) + removed

@@ -1,17 +1,19 @@
 """Entropy utility: what the columns of a release say about one another (Askari et al. 2012, eq. 8-14)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from ...core.column import IntArray
 from ...core.counts import Counts, pack
-from ...core.errors import Unavailable
+from ...core.errors import InputError, Unavailable
 from ...core.group_join import Joined
 from ...core.metric import Score, measure
 from ...core.release import Evidence
 from ...core.table import Table
 from ...core.words import bits
+from ..column_losses import weighted_mean
 
 
 def shared_columns(evidence: Evidence, *tables: Table) -> tuple[str, ...]:
@@ -53,22 +55,33 @@ def entropy(counts: Counts, columns: Sequence[str]) -> float:
     return max(float(np.log2(counts.rows) - (n * np.log2(n)).sum() / counts.rows), 0.0)
 
 
+def check_counted(counts: Counts, columns: Sequence[str]) -> None:
+    """Refuse columns that were not counted."""
+    for name in columns:
+        if name not in counts.names:
+            raise InputError(f"Column {name!r} was not counted; count it with the others.")
+
+
+def told_bits(values: int, whole: Any, rest: Any) -> Any:
+    """`Hmax(A) - H(A | others)` of a column of so many values (eq. 8-13), from H of A with the others and H of the others."""
+    return np.maximum(np.log2(values) - np.maximum(whole - rest, 0.0), 0.0)
+
+
+def utility(counts: Counts, column: str, given: Sequence[str] = ()) -> float:
+    """`U_k(A) = Hmax(A) - H(A | given)` (eq. 8, 9, 11, 13): U_1 without others, U_max with all of them.
+
+    Hmax is log2 of the number of values that A has in the table. 0 for a column of one value, and for one whose values are
+    equally frequent whatever the others are; Hmax where the others determine it.
+    """
+    check_counted(counts, (column, *given))
+    others = [name for name in given if name != column]
+    whole, rest = entropy(counts, [column, *others]), entropy(counts, others)
+    return float(told_bits(len(counts.column(column)), whole, rest))
+
+
 def u_max(counts: Counts) -> dict[str, float]:
-    """`U_max(A) = Hmax(A) - H(A | all other columns)` of each counted column (eq. 13)."""
-    whole = entropy(counts, counts.names)
-    found = {}
-    for column in counts.columns:
-        rest = entropy(counts, [name for name in counts.names if name != column.name])
-        found[column.name] = max(float(np.log2(len(column))) - max(whole - rest, 0.0), 0.0)
-    return found
-
-
-def weigh(utilities: Mapping[str, float], evidence: Evidence, why: str) -> float:
-    """`sum_i P(A_i) U(A_i)`, P(A) the owner's weights made to sum to 1 (eq. 14)."""
-    weight = {name: float(evidence.roles.weights.get(name, 1.0)) for name in utilities}
-    if not sum(weight.values()):
-        raise Unavailable(f"{why}: every weight in {evidence.roles.source} is 0, so no column counts.")
-    return sum(weight[name] * utilities[name] for name in utilities) / sum(weight.values())
+    """`U_max(A)` of each counted column, given all others (eq. 13)."""
+    return {name: utility(counts, name, counts.names) for name in counts.names}
 
 
 def _sentence(value: float) -> str:
@@ -101,5 +114,5 @@ def entropy_utility(evidence: Evidence, column: None) -> Score:
     """
     table = evidence.release.table
     counts = joint(table, shared_columns(evidence, table), "entropy_utility")
-    found = u_max(counts)
-    return Score(weigh(found, evidence, "entropy_utility"), "bits", details={"columns": found})
+    told = u_max(counts)
+    return Score(weighted_mean(told, evidence.roles, "entropy_utility"), "bits", details={"columns": told})

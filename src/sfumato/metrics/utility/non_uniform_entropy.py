@@ -4,10 +4,10 @@ import numpy as np
 
 from ...core.column import IntArray
 from ...core.counts import Counts, exact
-from ...core.errors import Unavailable
 from ...core.metric import Score, measure
 from ...core.release import Evidence
 from ...core.words import percent
+from ..column_losses import column_weights
 from ..privacy.noise_interval import paired
 
 
@@ -68,9 +68,7 @@ def non_uniform_entropy(evidence: Evidence, column: None) -> Score:
     original = evidence.original("non_uniform_entropy").value_counts(evidence.tuples.names)
     for name, before in original.items():
         open_bits[name], all_bits[name] = _column(evidence, name, before, "non_uniform_entropy")
-    weight = {name: float(evidence.roles.weights.get(name, 1.0)) for name in open_bits}
-    if not sum(weight.values()):
-        raise Unavailable(f"non_uniform_entropy: every weight in {evidence.roles.source} is 0, so no column counts.")
+    weight = column_weights(open_bits, evidence.roles, "non_uniform_entropy")
     most = sum(weight[name] * all_bits[name] for name in weight)
     value = sum(weight[name] * open_bits[name] for name in weight) / most if most else 0.0
     details = {"bits": sum(open_bits.values()), "bits_if_suppressed": sum(all_bits.values()), "columns": open_bits}

@@ -3,7 +3,8 @@
 from ...core.metric import Score, measure
 from ...core.release import Evidence
 from ...core.words import bits
-from .entropy_utility import joint, shared_columns, u_max, weigh
+from ..column_losses import weighted_mean
+from .entropy_utility import joint, shared_columns, u_max
 
 
 def _sentence(value: float) -> str:
@@ -40,4 +41,4 @@ def utility_degradation(evidence: Evidence, column: None) -> Score:
     before = u_max(joint(original, columns, "utility_degradation"))
     after = u_max(joint(table, columns, "utility_degradation"))
     lost = {name: before[name] - after[name] for name in columns}
-    return Score(weigh(lost, evidence, "utility_degradation"), "bits", details={"columns": lost})
+    return Score(weighted_mean(lost, evidence.roles, "utility_degradation"), "bits", details={"columns": lost})
