@@ -92,7 +92,7 @@ def plan(folder: Path, text: str) -> MiningPlan:
 def test_every_key(tmp_path: Path) -> None:
     found = plan(tmp_path, WHOLE)
     assert (found.table, found.roles) == (tmp_path / "people.csv", tmp_path / "roles.toml")
-    assert found.reading == {"delimiter": ";", "missing": ["?"]}
+    assert found.reading == {"delimiter": ";", "missing": ("?",)}
     first, second, third = found.candidates
     assert (first.name, first.mechanism, first.parameters) == ("mondrian k=4", "mondrian", {"k": 4})
     assert first.require == ("distinct_l_diversity >= 2",)
@@ -162,7 +162,7 @@ def test_sets_of_miners_by_name(tmp_path: Path) -> None:
         ('table = 5\nroles = "r"\n', ("table",)),
         ('table = "t"\nroles = "r"\n', ("[[candidate]]",)),
         ('table = "t"\nroles = "r"\ncandidate = "x"\n', ("[[candidate]]",)),
-        ('table = "t"\nroles = "r"\ncandidate = ["x"]\n', ("candidate 1",)),
+        ('table = "t"\nroles = "r"\ncandidate = ["x"]\n', ("[[candidate]]",)),
         (SMALL, ("good",)),
         ("nonsense = 1\n" + SMALL + GOOD, ("nonsense",)),
         ('folds = "3"\n' + SMALL + GOOD, ("folds",)),

@@ -303,9 +303,9 @@ CANDIDATE = '[[candidate]]\nmechanism = "mondrian"\nk = 3\n'
         ("require = 5\n", "require must be a list of texts"),
         ("require = [5]\n", "require must be a list of texts"),
         ("measures = { a = 1 }\n", "measures must be a list of texts"),
-        ("maps = ['x']\n", "maps is a list of pairs"),
-        ("maps = [['prosecutor_risk']]\n", "maps is a list of pairs"),
-        ("maps = 3\n", "maps is a list of pairs"),
+        ("maps = ['x']\n", "maps must be a list of pairs"),
+        ("maps = [['prosecutor_risk']]\n", "maps must be a list of pairs"),
+        ("maps = 3\n", "maps must be a list of pairs"),
         ("maps = [[1, 2]]\n", "maps"),
         ("maps = [['iloss', 'prosecutor_risk']]\n", "privacy metric for risk"),
         ("risk = 5\n", "risk must be a text"),
@@ -386,7 +386,7 @@ def test_a_wrong_metric_is_said_with_the_file(asked: Call, refusal: Callable[...
 @pytest.mark.parametrize("missing", ["table", "roles"])
 def test_table_and_roles_are_needed(asked: Call, missing: str) -> None:
     head = "".join(line + "\n" for line in HEAD.splitlines() if not line.startswith(missing))
-    with pytest.raises(InputError, match=f"{missing} must be a text"):
+    with pytest.raises(InputError, match=f"{missing} is missing; it must be a text"):
         asked("", head=head)
     with pytest.raises(InputError, match=f"{missing} must be a text"):
         asked(f"{missing} = 5\n", head=head)

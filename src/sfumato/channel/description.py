@@ -2,20 +2,43 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
 
 from ..core.errors import InputError
 from ..core.noun import dataclass
-from ..core.toml import opened
+from ..core.toml import Numbers, Sections, Text, opened, placed, section
 from .publishing_rule import Publish, Rule, rule
 from .tables import Attribute, Demand, RowDomain
 
-_KEYS = ("rows", "k", "l", "t", "publish", "weights", "attribute")
-_ATTRIBUTE = ("name", "role", "levels", "probabilities")
+Count = Annotated[int, Meta(ge=1, description="a whole number of at least 1")]
+Levels = Annotated[
+    tuple[tuple[str | int | float | bool, ...], ...],
+    Meta(description="a list of lists of texts or numbers, one for each level"),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _DescriptionKeys:
+    rows: Count
+    attribute: Sections
+    k: Count = 1
+    l: Count = 1  # noqa: E741
+    t: Annotated[float, Meta(ge=0, le=1, description="a number from 0 to 1")] | None = None
+    publish: str = "uniform"
+    weights: Numbers | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _AttributeKeys:
+    name: Text
+    role: Literal["quasi", "sensitive"]
+    levels: Levels
+    probabilities: Numbers | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,63 +102,25 @@ def read(path: Path | str) -> Description:
 
 def parse(content: Mapping[str, Any], *, source: str = "description") -> Description:
     """From the parsed content of a file."""
-    _known(content, _KEYS, source)
-    if "rows" not in content:
-        raise InputError(f"{source}: say how many rows the table has, such as rows = 5.")
+    keys = section(_DescriptionKeys, content, source)
     if not {"k", "l", "t"} & set(content):
         raise InputError(f"{source}: say what every class of a release must meet, such as k = 2.")
-    listed = content.get("attribute")
-    if not isinstance(listed, list) or not listed or not all(isinstance(a, dict) for a in listed):
-        raise InputError(f"{source}: give each attribute an [[attribute]] section with name, role and levels.")
-    publish = content.get("publish", "uniform")
-    if not isinstance(publish, str):
-        raise InputError(f'{source}: publish must be a name in quotes, such as "uniform".')
-    if (publish == "weights") != ("weights" in content):
+    if (keys.publish == "weights") != (keys.weights is not None):
         raise InputError(f'{source}: publish = "weights" and weights = [...] go together.')
     try:
         return Description(
-            rows=content["rows"],
-            attributes=tuple(_attribute(a, i) for i, a in enumerate(listed, start=1)),
-            k=content.get("k", 1),
-            l=content.get("l", 1),
-            t=content.get("t"),
-            publish=_numbers(content["weights"], "weights") if publish == "weights" else publish,
+            rows=keys.rows,
+            attributes=tuple(_attribute(each, f"attribute {i}") for i, each in enumerate(keys.attribute, start=1)),
+            k=keys.k,
+            l=keys.l,
+            t=keys.t,
+            publish=keys.publish if keys.weights is None else list(keys.weights),
         )
     except InputError as error:
-        raise InputError(f"{source}: {error}") from None
+        raise placed(error, source) from None
 
 
-def _attribute(content: Mapping[str, Any], number: int) -> Attribute:
-    where = f"attribute {number}"
-    _known(content, _ATTRIBUTE, where)
-    for key in _ATTRIBUTE[:3]:
-        if key not in content:
-            raise InputError(f"{where}: {key} is missing.")
-    if not isinstance(content["name"], str) or not content["name"]:
-        raise InputError(f"{where}: name must be a text.")
-    levels = content["levels"]
-    if not isinstance(levels, list) or not all(isinstance(level, list) for level in levels):
-        raise InputError(f"{where}: levels must be a list of lists, one for each level.")
-    if not all(isinstance(value, str | int | float) for level in levels for value in level):
-        raise InputError(f"{where}: the entries of levels must be texts or numbers.")
-    given = content.get("probabilities")
-    return Attribute(
-        name=content["name"],
-        role=content["role"],
-        levels=tuple(tuple(str(value) for value in level) for level in levels),
-        probabilities=None if given is None else tuple(_numbers(given, f"{where}: probabilities")),
-    )
-
-
-def _numbers(value: Any, where: str) -> list[float]:
-    if not isinstance(value, list) or not all(
-        isinstance(v, int | float) and not isinstance(v, bool) and math.isfinite(v) for v in value
-    ):
-        raise InputError(f"{where} must be a list of numbers.")
-    return value
-
-
-def _known(content: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
-    for key in content:
-        if key not in keys:
-            raise InputError(f"{where}: unknown key {key!r}; known are {', '.join(keys)}.")
+def _attribute(content: Mapping[str, Any], where: str) -> Attribute:
+    keys = section(_AttributeKeys, content, where)
+    levels = tuple(tuple(map(str, level)) for level in keys.levels)
+    return Attribute(name=keys.name, role=keys.role, levels=levels, probabilities=keys.probabilities)

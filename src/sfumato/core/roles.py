@@ -9,7 +9,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from . import ladders
 from .column import Column
@@ -18,12 +20,28 @@ from .hierarchy import Hierarchy
 from .noun import dataclass
 from .rules import KEYS, check_rule
 from .stated_reading import StatedReading
-from .toml import opened
+from .toml import checked, known, opened, section
 
+Rule = Annotated[str | dict[str, Any], Meta(description="a file name or a rule such as { widths = [5, 10] }")]
+Ordered = Annotated[list[Any], Meta(description="a list of the values, in order")]
 KINDS = ("identifiers", "quasi", "sensitive", "insensitive")
 _SINGLE = ("person", "guarding")
 _STATED = "one_row_per_person"
-_SECTIONS = ("roles", "hierarchies", "orders", "weights", "reading", "domains")
+
+
+@dataclass(frozen=True)
+class _RolesFile:
+    """The sections of a roles file."""
+
+    roles: Mapping[str, Any]
+    hierarchies: Mapping[str, Rule] = field(default_factory=dict)
+    orders: Mapping[str, Ordered] = field(default_factory=dict)
+    weights: Mapping[str, Any] = field(default_factory=dict)
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    domains: Mapping[str, Any] = field(default_factory=dict)
+
+
+_SECTIONS = tuple(_RolesFile.__dataclass_fields__)
 
 
 @dataclass(frozen=True)
@@ -98,55 +116,26 @@ class Roles:
     @classmethod
     def of(cls, content: Mapping[str, Any], *, source: str = "roles", folder: Path | None = None) -> Roles:
         """From the parsed content of a roles file."""
-        _known(content, _SECTIONS, source, "section")
-        for section in _SECTIONS[1:]:
-            if not isinstance(content.get(section, {}), dict):
-                raise InputError(f"{source}: {section} must be a section, [{section}], with a line per column.")
-        roles = content.get("roles")
-        if not isinstance(roles, dict):
+        if not isinstance(content.get("roles"), dict):
+            known(content, _SECTIONS, source)
             raise InputError(f"{source}: no [roles] section; name at least quasi = [...] there.")
-        _known(roles, (*KINDS, *_SINGLE, _STATED), f"{source}, [roles]", "key")
-        lists: dict[str, Any] = {}
-        for kind in KINDS:
-            names = roles.get(kind, [])
-            if isinstance(names, str):
-                names = [names]
-            if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-                raise InputError(f"{source}, [roles]: {kind} must be a list of column names.")
-            lists[kind] = tuple(names)
-        single: dict[str, Any] = {name: roles.get(name) or None for name in _SINGLE}
-        for kind, column in single.items():
-            if column is not None and not isinstance(column, str):
-                raise InputError(f"{source}, [roles]: {kind} must be one column name.")
-        stated = roles.get(_STATED, False)
-        if not isinstance(stated, bool):
-            raise InputError(f"{source}, [roles]: {_STATED} must be true or false.")
-        hierarchies = content.get("hierarchies", {})
-        for name, rule in hierarchies.items():
+        sections = section(_RolesFile, content, source)
+        columns = checked(cls, sections.roles, f"{source}, [roles]", (*KINDS, *_SINGLE, _STATED))
+        columns |= {name: columns.get(name) or None for name in _SINGLE}
+        for name, rule in sections.hierarchies.items():
             if isinstance(rule, dict):
-                _known(rule, KEYS, f"{source}, [hierarchies] {name}", "rule")
+                known(rule, KEYS, f"{source}, [hierarchies] {name}")
                 if not isinstance(rule.get("file", ""), str):
                     raise InputError(f"{source}, [hierarchies] {name}: file must be a file's name, in quotes.")
-            elif not isinstance(rule, str):
-                raise InputError(
-                    f"{source}, [hierarchies] {name}: give a file name or a rule such as {{ widths = [5, 10] }}."
-                )
-        orders = {}
-        for name, values in content.get("orders", {}).items():
-            if not isinstance(values, list):
-                raise InputError(f"{source}, [orders] {name}: give the values in order, as a list.")
-            orders[name] = tuple(str(value) for value in values)
         return cls(
-            **lists,
-            **single,
-            one_row_per_person=stated,
-            hierarchies=hierarchies,
-            orders=orders,
-            weights=content.get("weights", {}),
-            reading=content.get("reading", {}),
+            **columns,
+            hierarchies=sections.hierarchies,
+            orders={name: tuple(map(str, values)) for name, values in sections.orders.items()},
+            weights=sections.weights,
+            reading=sections.reading,
             domains={
                 name: tuple(map(str, values)) if isinstance(values, list) else values
-                for name, values in content.get("domains", {}).items()
+                for name, values in sections.domains.items()
             },
             source=source,
             folder=folder or Path(),
@@ -247,14 +236,6 @@ class Roles:
             return rule
         file, text = (rule.get("file"), bool(rule.get("text"))) if isinstance(rule, dict) else (rule, False)
         return Hierarchy.read(name, self.folder / file, as_text=text) if isinstance(file, str) else None
-
-
-def _known(content: Mapping[str, Any], names: Sequence[str], where: str, what: str) -> None:
-    for name in content:
-        if name not in names:
-            near = difflib.get_close_matches(name, names, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names)}."
-            raise InputError(f"{where}: unknown {what} {name!r}; {hint}")
 
 
 def _quote(text: str) -> str:

@@ -23,7 +23,6 @@ A generalized value contradicts a check only if all that it stands for does. The
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, field, replace
@@ -33,12 +32,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..core.errors import InputError, SfumatoError, Unavailable
+from ..core.errors import InputError, Unavailable
 from ..core.metric import Exactness
 from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
-from ..core.toml import opened
+from ..core.toml import Sections, opened, section
 
 Status = Literal["holds", "fails", "told"]
 _QUERY = re.compile(
@@ -225,49 +224,25 @@ def _asked(kind: str, what: object, ask: Callable[[], AuditCheck]) -> AuditCheck
         return AuditCheck(kind, str(what), "fails", f"{what}: cannot be asked of this release. {why}", listed=True)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _ChecksKeys:
+    sum: Sections = ()
+    never: Sections = ()
+    aggregate: Sections = ()
+    tolerance: Any = None
+    share: Any = None
+    discover: bool = True
+
+
 def read(path: Path | str) -> dict[str, Any]:
     """The checks of a file, as `audit` takes them."""
     path = Path(path)
     content = opened(path, "file of checks", hint="`sfumato audit --help` says what to write into one")
-    _known(content, ("sum", "never", "aggregate", "tolerance", "share", "discover"), str(path))
-    made: dict[str, Any] = {name: content[name] for name in ("tolerance", "share", "discover") if name in content}
-    if not isinstance(made.get("discover", True), bool):
-        raise InputError(f"{path}: discover must be true or false.")
-    kinds: dict[str, tuple[str, Any, tuple[str, ...]]] = {
-        "sum": ("totals", Total, ("parts", "total", "within")),
-        "never": ("rules", Never, ("where",)),
-        "aggregate": ("aggregates", Aggregate, ("query", "value", "tolerance", "absolute")),
-    }
-    for section, (name, kind, keys) in kinds.items():
-        entries = content.get(section, [])
-        if not isinstance(entries, list):
-            raise InputError(f"{path}: write each {section} as [[{section}]].")
-        made[name] = [_entry(entry, kind, keys, f"{path}, {section} {i}") for i, entry in enumerate(entries, 1)]
-    return made
-
-
-def _entry(entry: Any, kind: Any, keys: tuple[str, ...], where: str) -> Any:
-    if not isinstance(entry, dict):
-        raise InputError(f"{where}: write its keys below it: {', '.join(keys)}.")
-    _known(entry, keys, where)
-    texts = {key: entry[key] for key in ("total", "where", "query") if key in entry}
-    if any(not isinstance(text, str) for text in texts.values()):
-        raise InputError(f"{where}: {', '.join(texts)} must be text, in quotes.")
-    if not isinstance(entry.get("parts", []), list) or not all(isinstance(p, str) for p in entry.get("parts", [])):
-        raise InputError(f"{where}: parts must be a list of column names.")
-    if isinstance(entry.get("value", 0), bool) or not isinstance(entry.get("value", 0), int | float):
-        raise InputError(f"{where}: value must be a number.")
-    try:
-        return kind(**entry)
-    except TypeError:
-        raise InputError(f"{where}: it needs {keys[0]}{' and total' if keys[0] == 'parts' else ''}.") from None
-    except SfumatoError as error:
-        raise InputError(f"{where}: {error}") from None
-
-
-def _known(content: Mapping[str, Any], names: tuple[str, ...], where: str) -> None:
-    for name in content:
-        if name not in names:
-            near = difflib.get_close_matches(name, names, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names)}."
-            raise InputError(f"{where}: unknown {name!r}; {hint}")
+    keys = section(_ChecksKeys, content, str(path))
+    checks: dict[str, Any] = {name: content[name] for name in ("tolerance", "share", "discover") if name in content}
+    checks["totals"] = [section(Total, each, f"{path}, sum {i}", found=False) for i, each in enumerate(keys.sum, 1)]
+    checks["rules"] = [section(Never, each, f"{path}, never {i}") for i, each in enumerate(keys.never, 1)]
+    checks["aggregates"] = [
+        section(Aggregate, each, f"{path}, aggregate {i}") for i, each in enumerate(keys.aggregate, 1)
+    ]
+    return checks

@@ -33,15 +33,16 @@ In a file (TOML):
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from ..core.errors import InputError
 from ..core.noun import dataclass
-from ..core.toml import opened
+from ..core.toml import FileOptions, Sections, Texts, opened, placed, section
 from .weights import Implication, Weights
 
 
@@ -53,7 +54,7 @@ class Good:
     error: Any = "equal"
     weights: Any = None
     miners: Any = "paper"
-    groups: tuple[str, ...] = ()
+    groups: Texts = ()
     """Columns whose values are looked at one by one: does the release serve some groups worse?"""
     transfer: bool = True
     """Whether miners are also trained on the release and asked of the original, and the other way."""
@@ -146,142 +147,97 @@ class MiningPlan:
     reading: Mapping[str, Any] = field(default_factory=dict)
 
 
-_READING = ("delimiter", "quote", "encoding", "header", "missing", "dates", "decimal", "sheet", "query")
+@dataclass(frozen=True, kw_only=True)
+class _ScenarioKeys(FileOptions):
+    table: str
+    roles: str
+    candidate: Sections = ()
+    good: Mapping[str, Any] | None = None
+    bad: Mapping[str, Any] | None = None
+    folds: int = 10
+    seed: int = 0
+    rows: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _GoodKeys:
+    field: str
+    error: Annotated[str, Meta(description='a text, such as "predicted >= true"')] = "equal"
+    weights: Any = None
+    miners: Texts = ()
+    groups: Texts = ()
+    transfer: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class _BadKeys:
+    field: str
+    miners: Texts = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _CandidateKeys:
+    name: str | None = None
+    mechanism: str = ""
+    set: Mapping[str, Any] = field(default_factory=dict)
+    require: Texts = ()
+    file: str = ""
+    pair: Annotated[str, Meta(pattern="^(position|none|key:.*)$", description="position, none or key:COLUMN")] = "none"
+    perturbed: Texts = ()
 
 
 def read(path: Path) -> MiningPlan:
     """A scenario file; what is wrong in it is said with its place."""
-    content = opened(path, "scenario file")
-    known = {"table", "roles", "candidate", "good", "bad", "folds", "seed", "rows", *_READING}
-    _only(content, known, str(path))
-    for name in ("table", "roles"):
-        if not isinstance(content.get(name), str):
-            raise InputError(f'{path}: name the {name} file: {name} = "...".')
-    listed = content.get("candidate", [])
-    if not isinstance(listed, list) or not listed:
+    keys = section(_ScenarioKeys, opened(path, "scenario file"), str(path))
+    if not keys.candidate:
         raise InputError(f"{path}: no [[candidate]] in it; name a mechanism or a file.")
-    candidates = tuple(_candidate(entry, path, i) for i, entry in enumerate(listed, 1))
+    candidates = tuple(_candidate(entry, path, i) for i, entry in enumerate(keys.candidate, 1))
     if len({candidate.name for candidate in candidates}) < len(candidates):
         raise InputError(f"{path}: two candidates have the same name; give them names.")
-    more = {name: content[name] for name in ("folds", "seed", "rows") if name in content}
-    for name, value in more.items():
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise InputError(f"{path}: {name} must be a whole number.")
-    with _in(str(path)):
-        scenario = Scenario(good=_good(content.get("good"), path), bad=_bad(content.get("bad"), path), **more)
+    good = None if keys.good is None else section(Good, keys.good, f"{path}, [good]", _GoodKeys)
+    bad = None if keys.bad is None else _bad(keys.bad, f"{path}, [bad]")
+    try:
+        scenario = Scenario(good=good, bad=bad, folds=keys.folds, seed=keys.seed, rows=keys.rows)
+    except InputError as error:
+        raise placed(error, str(path)) from None
     return MiningPlan(
-        table=path.parent / content["table"],
-        roles=path.parent / content["roles"],
+        table=path.parent / keys.table,
+        roles=path.parent / keys.roles,
         candidates=candidates,
         scenario=scenario,
-        reading={name: _way(name, content[name], path) for name in _READING if name in content},
+        reading=keys.options,
     )
 
 
-def _way(name: str, given: Any, path: Path) -> Any:
-    """How tables are read, checked."""
-    if name == "missing":
-        return list(_texts(given, f"{path}: missing"))
-    if not isinstance(given, bool if name == "header" else str):
-        raise InputError(f"{path}: {name} is {'true or false' if name == 'header' else 'a text, in quotes'}.")
-    return given
-
-
-def _only(given: Mapping[str, Any], known: set[str], where: str) -> None:
-    for name in given:
-        if name not in known:
-            raise InputError(f"{where}: {name!r} is not known there; known are {', '.join(sorted(known))}.")
-
-
-def _candidate(entry: Any, path: Path, number: int) -> MiningCandidate:
+def _candidate(entry: Mapping[str, Any], path: Path, number: int) -> MiningCandidate:
     where = f"{path}, candidate {number}"
-    if not isinstance(entry, dict):
-        raise InputError(f"{where}: write [[candidate]] with mechanism = ... or file = ....")
-    _only(entry, {"name", "mechanism", "set", "require", "file", "pair", "perturbed"}, where)
+    keys = section(_CandidateKeys, entry, where)
     if ("mechanism" in entry) == ("file" in entry):
         raise InputError(f"{where}: name a mechanism or a file, one of both.")
-    for name in ("name", "mechanism", "file", "pair"):
-        if not isinstance(entry.get(name, ""), str):
-            raise InputError(f"{where}: {name} is a text, in quotes.")
-    idle = {"set", "require"} if "file" in entry else {"pair", "perturbed"}
-    for name in idle & set(entry):
-        other = "mechanism" if "file" in entry else "file"
-        raise InputError(f"{where}: {name} belongs to a {other}.")
+    idle, other = (("set", "require"), "mechanism") if "file" in entry else (("pair", "perturbed"), "file")
+    for name in idle:
+        if name in entry:
+            raise InputError(f"{where}: {name} belongs to a {other}.")
     if "file" in entry:
-        file = path.parent / entry["file"]
-        pair = entry.get("pair", "none")
-        if pair not in ("position", "none") and not pair.startswith("key:"):
-            raise InputError(f"{where}: pair is position, none or key:COLUMN.")
-        perturbed = frozenset(_texts(entry.get("perturbed", ()), f"{where}: perturbed"))
-        return MiningCandidate(name=entry.get("name", file.name), file=file, pair=pair, perturbed=perturbed)
-    settings = entry.get("set", {})
-    if not isinstance(settings, dict):
-        raise InputError(f"{where}: set is a table such as {{ k = 10 }}.")
-    spelled = "".join(f" {key}={value}" for key, value in settings.items())
+        file = path.parent / keys.file
+        return MiningCandidate(
+            name=keys.name or file.name, file=file, pair=keys.pair, perturbed=frozenset(keys.perturbed)
+        )
+    spelled = "".join(f" {key}={value}" for key, value in keys.set.items())
     return MiningCandidate(
-        name=entry.get("name", f"{entry['mechanism']}{spelled}"),
-        mechanism=entry["mechanism"],
-        parameters=settings,
-        require=_texts(entry.get("require", ()), f"{where}: require"),
+        name=keys.name or f"{keys.mechanism}{spelled}",
+        mechanism=keys.mechanism,
+        parameters=keys.set,
+        require=keys.require,
     )
 
 
-def _texts(given: Any, where: str) -> tuple[str, ...]:
-    """A text or a list of texts."""
-    listed = [given] if isinstance(given, str) else given
-    if not isinstance(listed, list | tuple) or not all(isinstance(text, str) for text in listed):
-        raise InputError(f"{where} is a text or a list of texts.")
-    return tuple(listed)
-
-
-@contextmanager
-def _in(where: str) -> Iterator[None]:
-    """What is refused inside is said with its place."""
-    try:
-        yield
-    except InputError as error:
-        text = str(error)
-        raise InputError(text if text.startswith(where) else f"{where}: {text}") from None
-
-
-def _good(given: Any, path: Path) -> Good | None:
-    if given is None:
-        return None
-    where = f"{path}, [good]"
-    _check(given, {"field", "error", "weights", "miners", "groups", "transfer"}, where)
-    if not isinstance(given.get("transfer", True), bool):
-        raise InputError(f"{where}: transfer is true or false.")
-    if not isinstance(given.get("error", ""), str):
-        raise InputError(f'{where}: error is a text, such as "predicted >= true".')
-    lists = {name: _texts(given[name], f"{where}: {name}") for name in ("groups", "miners") if name in given}
-    with _in(where):
-        return Good(**{**given, **lists})
-
-
-def _bad(given: Any, path: Path) -> Bad | None:
-    if given is None:
-        return None
-    where = f"{path}, [bad]"
-    _check(given, {"field", "aims", "miners"}, where)
-    aims: tuple[Aim, ...] = AIMS
+def _bad(given: Mapping[str, Any], where: str) -> Bad:
+    aims = given.get("aims", {})
+    if not isinstance(aims, dict) or not all(isinstance(aim, dict) for aim in aims.values()):
+        raise InputError(f"{where}: aims are tables, [bad.aims.NAME].")
+    rest = {key: value for key, value in given.items() if key != "aims"}
     if "aims" in given:
-        if not isinstance(given["aims"], dict):
-            raise InputError(f"{where}: aims are tables, [bad.aims.NAME].")
-        for name, aim in given["aims"].items():
-            if not isinstance(aim, dict):
-                raise InputError(f"{where}: aims are tables, [bad.aims.NAME].")
-            _only(aim, {"nearer", "weights", "chosen"}, f"{where}, aim {name}")
-            for key in ("nearer", "chosen"):
-                if not isinstance(aim.get(key, 0), int | float) or isinstance(aim.get(key), bool):
-                    raise InputError(f"{where}, aim {name}: {key} must be a number.")
-        with _in(where):
-            aims = tuple(Aim(name=name, **aim) for name, aim in given["aims"].items())
-    miners = _texts(given.get("miners", "reference"), f"{where}: miners")
-    with _in(where):
-        return Bad(field=given["field"], aims=aims, miners=miners)
-
-
-def _check(given: Any, known: set[str], where: str) -> None:
-    if not isinstance(given, dict) or not isinstance(given.get("field"), str):
-        raise InputError(f'{where}: name the field: field = "...".')
-    _only(given, known, where)
+        listed = tuple(section(Aim, aim, f"{where}, aim {name}", name=name) for name, aim in aims.items())
+        return section(Bad, rest, where, _BadKeys, aims=listed)
+    return section(Bad, rest, where, _BadKeys)

@@ -31,12 +31,13 @@ frontier = 10                           # so many nodes of the lattice's policy 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 
 from .. import metrics
 from ..core.errors import InputError, SfumatoError
@@ -46,7 +47,7 @@ from ..core.people import one_row_each
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ..core.toml import opened
+from ..core.toml import FileOptions, Sections, Share, Text, Texts, Whole, opened, placed, section
 from ..core.waivers import check_waivers
 from ..engines import read as open_table
 from ..inspect.audit import read as read_checks
@@ -55,28 +56,8 @@ from .context import WP29, Context
 from .inference import with_inference
 from .study import RISK, UTILITY, Study
 
-_READING = ("delimiter", "quote", "encoding", "header", "missing", "dates", "decimal", "sheet", "query")
-_KEYS = (
-    "table",
-    "roles",
-    "title",
-    "audit",
-    "risk",
-    "utility",
-    "measures",
-    "maps",
-    "require",
-    "seed",
-    "allow_seeded",
-    "neutralise_formulas",
-    "refine",
-    "population",
-    "context",
-    "waive",
-    "candidate",
-)
-_FILE = ("file", "name", "pair", "perturbed", "joined_by", "companions")
-
+Pairs = Annotated[tuple[tuple[str, str], ...], Meta(description='a list of pairs, [["RISK METRIC", "UTILITY METRIC"]]')]
+Nodes = Annotated[int, Meta(ge=1, description="a whole number of at least 1: how many nodes to take")]
 
 ROUNDS = 4
 """How often a study looks around what it would recommend."""
@@ -95,6 +76,51 @@ class StudyFile:
     """Whether cells of a packaged release that a spreadsheet would run are written with an apostrophe before them."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class _StudyKeys(FileOptions):
+    table: Text
+    roles: Text
+    title: Text | None = None
+    audit: Text | None = None
+    risk: Text | None = None
+    utility: Text = UTILITY
+    measures: Texts | None = None
+    maps: Pairs = ()
+    require: Texts = ()
+    seed: Whole | None = None
+    allow_seeded: bool = False
+    neutralise_formulas: bool = False
+    refine: Whole = ROUNDS
+    population: Text | None = None
+    context: Mapping[str, Any] | None = None
+    waive: Any = None
+    candidate: Sections = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _MadeHere:
+    mechanism: Text
+    name: Text | None = None
+    steer: bool = True
+    require: Texts = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _FromElsewhere:
+    file: Text
+    name: Text | None = None
+    pair: Text = "none"
+    perturbed: Texts = ()
+    joined_by: Text | None = None
+    companions: Mapping[str, Text] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Frontier:
+    frontier: Nodes
+    suppression: Share = 0.0
+
+
 def read_study(path: Path | str) -> StudyFile:
     """Read a study file; files named in it are found relative to it, and what is wrong in it is said with its place."""
     path = Path(path)
@@ -104,113 +130,74 @@ def read_study(path: Path | str) -> StudyFile:
 def of(content: Mapping[str, Any], *, where: str, folder: Path) -> StudyFile:
     """A study from the parsed content of a study file."""
     try:
-        return _of(content, where=where, folder=folder)
+        return _of(section(_StudyKeys, content, where), where=where, folder=folder)
     except SfumatoError as error:
-        text = str(error)
-        raise type(error)(text if text.startswith((where, str(folder))) else f"{where}: {text}") from None
+        raise placed(error, where, str(folder)) from None
 
 
-def _of(content: Mapping[str, Any], *, where: str, folder: Path) -> StudyFile:
-    _known(content, (*_KEYS, *_READING), where)
-    for name in ("table", "roles"):
-        _text(content, name, where)
-    options = _options(content, where)
-    roles = Roles.read(folder / content["roles"])
-    table = open_table(folder / content["table"], **options)
+def _of(keys: _StudyKeys, *, where: str, folder: Path) -> StudyFile:
+    roles = Roles.read(folder / keys.roles)
+    table = open_table(folder / keys.table, **keys.options)
     one_row_each(table, roles, "a study")
-    context = _context(content.get("context"), where)
-    require = tuple(metrics.require(text) for text in _texts(content, "require", where))
-    waive = check_waivers(content.get("waive", {}), table.columns, where=f"{where}, [waive]")
+    context = _context(keys.context, f"{where}, [context]")
+    require = tuple(metrics.require(text) for text in keys.require)
+    waive = check_waivers(keys.waive or {}, table.columns, where=f"{where}, [waive]")
     if context is not None:
         roles.check(table.columns, where=table.name)
         context = with_inference(context, table, roles, require=require, waive=waive)
     require = tuple(dict.fromkeys([*(context.require if context else ()), *require]))
-    risk = _maybe(content, "risk", where) or (context.axis if context else RISK)
-    measures = None
-    if "measures" in content:
-        measures = tuple(metrics.metric(text) for text in _texts(content, "measures", where))
-    population = None
-    if "population" in content:
-        population = open_table(folder / _text(content, "population", where), **options)
     study = Study(
         table=table,
         roles=roles,
-        candidates=_candidates(content.get("candidate", []), table, roles, require, where, folder, options),
-        risk=metrics.metric(risk),
-        utility=metrics.metric(_maybe(content, "utility", where) or UTILITY),
+        candidates=_candidates(keys, table, roles, require, where, folder),
+        risk=metrics.metric(keys.risk or (context.axis if context else RISK)),
+        utility=metrics.metric(keys.utility),
         require=require,
-        measures=measures,
-        maps=_maps(content.get("maps", []), where),
-        population=population,
+        measures=None if keys.measures is None else tuple(map(metrics.metric, keys.measures)),
+        maps=tuple((metrics.metric(risk), metrics.metric(utility)) for risk, utility in keys.maps),
+        population=None if keys.population is None else open_table(folder / keys.population, **keys.options),
         context=context,
-        title=_maybe(content, "title", where),
-        checks=read_checks(folder / _text(content, "audit", where)) if "audit" in content else {},
-        arguments=_arguments(options),
+        title=keys.title,
+        checks={} if keys.audit is None else read_checks(folder / keys.audit),
+        arguments=_arguments(keys.options),
         waive=waive,
     )
-    refine = _whole(content, "refine", where)
-    return StudyFile(
-        study,
-        _whole(content, "seed", where),
-        _switch(content, "allow_seeded", where),
-        ROUNDS if refine is None else refine,
-        _switch(content, "neutralise_formulas", where),
-    )
+    return StudyFile(study, keys.seed, keys.allow_seeded, keys.refine, keys.neutralise_formulas)
 
 
-def _switch(content: Mapping[str, Any], key: str, where: str) -> bool:
-    if not isinstance(content.get(key, False), bool):
-        raise InputError(f"{where}: {key} must be true or false.")
-    return bool(content.get(key, False))
-
-
-def _context(given: Any, where: str) -> Context | None:
+def _context(given: Mapping[str, Any] | None, where: str) -> Context | None:
     if given is None:
         return None
-    if not isinstance(given, dict):
-        raise InputError(f"{where}: context must be a section, [context], with `to` and `impact`.")
-    _known(given, ("to", "impact", "controls", "motives", "known", "breach", "preset"), f"{where}, [context]")
-    if given.get("preset") in (None, WP29) and not {"to", "impact"} <= given.keys():
-        raise InputError(f"{where}, [context]: answer both questions, `to` and `impact`, or name a preset.")
-    try:
-        return Context(**given)
-    except InputError as error:
-        raise InputError(f"{where}, [context]: {error}") from None
-    except TypeError:
-        raise InputError(f"{where}, [context]: known and breach are numbers, the rest texts.") from None
+    context = section(Context, given, where, inference=())
+    if context.preset in (None, WP29) and not {"to", "impact"} <= given.keys():
+        raise InputError(f"{where}: answer both questions, `to` and `impact`, or name a preset.")
+    return context
 
 
 def _candidates(
-    listed: Any,
-    table: Table,
-    roles: Roles,
-    require: Sequence[Requirement],
-    where: str,
-    folder: Path,
-    options: Mapping[str, Any],
+    keys: _StudyKeys, table: Table, roles: Roles, require: Sequence[Requirement], where: str, folder: Path
 ) -> tuple[Candidate, ...]:
-    if not isinstance(listed, list) or not all(isinstance(entry, dict) for entry in listed):
-        raise InputError(f"{where}: write each candidate under a heading of its own, [[candidate]].")
-    found: dict[str, Candidate] = {}
-    for i, entry in enumerate(listed, 1):
+    candidates: dict[str, Candidate] = {}
+    for i, entry in enumerate(keys.candidate, 1):
         at = f"{where}, candidate {i}"
         try:
-            for candidate in _candidate(dict(entry), table, roles, require, at, folder, options):
+            for candidate in _candidate(entry, table, roles, require, at, folder, keys.options):
                 key = candidate.text if candidate.release is None else f"file {i}"
-                if key not in found or candidate.label is not None:  # a name is not lost to a grid that has the same
-                    found[key] = candidate
+                if (
+                    key not in candidates or candidate.label is not None
+                ):  # a name is not lost to a grid that has the same
+                    candidates[key] = candidate
         except SfumatoError as error:
-            text = str(error)
-            raise type(error)(text if text.startswith(str(where)) else f"{at}: {text}") from None
-    labels = [candidate.label for candidate in found.values() if candidate.label is not None]
+            raise placed(error, at, where) from None
+    labels = [candidate.label for candidate in candidates.values() if candidate.label is not None]
     for label in labels:
         if labels.count(label) > 1:
             raise InputError(f"{where}: two candidates are named {label!r}; give each a name of its own.")
-    return tuple(found.values())
+    return tuple(candidates.values())
 
 
 def _candidate(
-    entry: dict[str, Any],
+    entry: Mapping[str, Any],
     table: Table,
     roles: Roles,
     require: Sequence[Requirement],
@@ -222,90 +209,63 @@ def _candidate(
     if len(kinds) != 1:
         raise InputError(f"{at}: name one of mechanism, file or frontier.")
     if kinds == ["file"]:
-        _known(entry, _FILE, at)
-        return [_file(entry, table, roles, at, folder, options)]
+        return [_file(section(_FromElsewhere, entry, at), table, roles, at, folder, options)]
     if kinds == ["frontier"]:
-        _known(entry, ("frontier", "suppression"), at)
-        return _frontier(entry, table, roles, require, at)
-    name = _text(entry, "mechanism", at)
-    label = _maybe(entry, "name", at)
-    steer, _ = entry.pop("steer", True), entry.pop("name", None)
-    if not isinstance(steer, bool):
-        raise InputError(f"{at}: steer must be true or false.")
-    asked = _texts(entry, "require", at)
-    settings = {key: value for key, value in entry.items() if key not in ("mechanism", "require")}
+        return _frontier(section(_Frontier, entry, at), table, roles, require)
+    own = {key: value for key, value in entry.items() if key in _MadeHere.__dataclass_fields__}
+    settings = {key: value for key, value in entry.items() if key not in own}
+    made = section(_MadeHere, own, at)
     for key, value in settings.items():
         if value == []:
             raise InputError(f"{at}: {key} is an empty list, so there is no candidate; give it a value.")
-    texts = product(name, settings, asked)
-    if label is not None and len(texts) > 1:
+    texts = product(made.mechanism, settings, list(made.require))
+    if made.name is not None and len(texts) > 1:
         raise InputError(f"{at}: a grid of {len(texts)} candidates cannot share one name; leave it out.")
-    if steer:
+    if made.steer:
         texts = [steered(text, require) for text in texts]
-    return [Candidate.of(texts[0], label=label)] if label is not None else grid(texts)
+    return [Candidate.of(texts[0], label=made.name)] if made.name is not None else grid(texts)
 
 
 def _file(
-    entry: dict[str, Any], table: Table, roles: Roles, at: str, folder: Path, options: Mapping[str, Any]
+    entry: _FromElsewhere, table: Table, roles: Roles, at: str, folder: Path, options: Mapping[str, Any]
 ) -> Candidate:
     from ..engines.missing_codes import recognise
 
-    name = _text(entry, "file", at)
-    perturbed = frozenset(_texts(entry, "perturbed", at))
     theirs = recognise(
-        open_table(folder / name, **options),
+        open_table(folder / entry.file, **options),
         table,
-        quasi=[q for q in roles.quasi if q not in perturbed],
-        others=[c for c in (*roles.sensitive, *roles.insensitive) if c not in perturbed],
+        quasi=[q for q in roles.quasi if q not in entry.perturbed],
+        others=[c for c in (*roles.sensitive, *roles.insensitive) if c not in entry.perturbed],
     )
-    for column in perturbed:
+    for column in entry.perturbed:
         if column not in theirs.columns:
-            raise InputError(f"{at}: no column {column!r} in {name}, which perturbed names.")
-    companions = entry.get("companions", {})
-    if not isinstance(companions, dict):
-        raise InputError(f'{at}: companions must be {{ NAME = "FILE" }}.')
+            raise InputError(f"{at}: no column {column!r} in {entry.file}, which perturbed names.")
     release = Release(
         table=theirs,
         original=table,
-        pairing=_maybe(entry, "pair", at) or "none",
-        perturbed=perturbed,
-        joined_by=_maybe(entry, "joined_by", at),
-        companions={key: open_table(folder / str(value), **options) for key, value in companions.items()},
+        pairing=entry.pair,
+        perturbed=frozenset(entry.perturbed),
+        joined_by=entry.joined_by,
+        companions={key: open_table(folder / file, **options) for key, file in entry.companions.items()},
     )
-    return Candidate(str(folder / name), release=release, label=_maybe(entry, "name", at))
+    return Candidate(str(folder / entry.file), release=release, label=entry.name)
 
 
-def _frontier(
-    entry: dict[str, Any], table: Table, roles: Roles, require: Sequence[Requirement], at: str
-) -> Sequence[Candidate]:
+def _frontier(entry: _Frontier, table: Table, roles: Roles, require: Sequence[Requirement]) -> Sequence[Candidate]:
     """Nodes of the policy frontier, evenly taken from its most useful to its least risky end: releases of this study."""
     from ..search.frontier import policy_frontier
 
-    most = _whole(entry, "frontier", at) or 0
-    if most < 1:
-        raise InputError(f"{at}: frontier must be a whole number of at least 1: how many nodes to take.")
-    share = entry.get("suppression", 0.0)
-    if not isinstance(share, int | float) or isinstance(share, bool) or not 0 <= share <= 1:
-        raise InputError(f"{at}: suppression must be a share of the rows between 0 and 1.")
-    found = policy_frontier(table, roles, require=require if share else (), suppression=share)
-    last = len(found.nodes) - 1
-    chosen = np.unique(
-        np.linspace(0, last, min(most, last + 1)).round().astype(int)
-    )  # both ends, unless one is asked for
+    share = entry.suppression
+    nodes = policy_frontier(table, roles, require=require if share else (), suppression=share).nodes
+    last = len(nodes) - 1
+    # both ends, unless one is asked for
+    chosen = np.unique(np.linspace(0, last, min(entry.frontier, last + 1)).round().astype(int))
     texts = []
-    for node in (found.nodes[i] for i in chosen):
+    for node in (nodes[i] for i in chosen):
         levels = ",".join(str(node.levels[name]) for name in roles.quasi)
         settings = {"levels": levels, **({"suppression": share} if share else {})}
         texts.append(steered(spelled("generalize_to_levels", settings), require if share else ()))
     return grid(texts)
-
-
-def _maps(given: Any, where: str) -> tuple[tuple[Any, Any], ...]:
-    if not isinstance(given, list) or not all(
-        isinstance(p, list) and len(p) == 2 and all(isinstance(text, str) for text in p) for p in given
-    ):
-        raise InputError(f'{where}: maps is a list of pairs, [["RISK METRIC", "UTILITY METRIC"]].')
-    return tuple((metrics.metric(risk), metrics.metric(utility)) for risk, utility in given)
 
 
 def _arguments(options: Mapping[str, Any]) -> tuple[str, ...]:
@@ -314,59 +274,6 @@ def _arguments(options: Mapping[str, Any]) -> tuple[str, ...]:
         if name == "header":
             words.append("--header" if value else "--no-header")
         else:
-            for text in value if isinstance(value, list) else [value]:
+            for text in value if isinstance(value, tuple) else [value]:
                 words += [f"--{name}", str(text)]
     return tuple(words)
-
-
-def _known(given: Mapping[str, Any], known: Sequence[str], where: str) -> None:
-    for name in given:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}."
-            raise InputError(f"{where}: {name!r} is not known there; {hint}")
-
-
-def _text(given: Mapping[str, Any], name: str, where: str) -> str:
-    value = given.get(name)
-    if not isinstance(value, str) or not value:
-        raise InputError(f'{where}: {name} must be a text: {name} = "...".')
-    return value
-
-
-def _maybe(given: Mapping[str, Any], name: str, where: str) -> str | None:
-    return _text(given, name, where) if name in given else None
-
-
-def _options(content: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """How the table is read."""
-    found: dict[str, Any] = {}
-    for name in _READING:
-        if name not in content:
-            continue
-        if name == "header":
-            if not isinstance(content[name], bool):
-                raise InputError(f"{where}: header must be true or false.")
-            found[name] = content[name]
-        elif name == "missing":
-            found[name] = _texts(content, name, where)
-        elif not isinstance(content[name], str):
-            raise InputError(f'{where}: {name} must be a text: {name} = "...".')
-        else:
-            found[name] = content[name]
-    return found
-
-
-def _texts(given: Mapping[str, Any], name: str, where: str) -> list[str]:
-    value = given.get(name, [])
-    value = [value] if isinstance(value, str) else value
-    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        raise InputError(f"{where}: {name} must be a list of texts.")
-    return value
-
-
-def _whole(given: Mapping[str, Any], name: str, where: str) -> int | None:
-    value = given.get(name)
-    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
-        raise InputError(f"{where}: {name} must be a whole number of at least 0.")
-    return value
