@@ -76,9 +76,9 @@ def claim(
     return Claim(shown, tuple(at), frozenset(words.split()), tuple(constants), ends)
 
 
-def share(*, at: Iterable[Extreme] = (none,), words: str = "") -> Claim:
+def share(*, at: Iterable[Extreme] = (none,), words: str = "", constants: Iterable[str] = ()) -> Claim:
     """A share of a hundred that was measured."""
-    return claim(("about", hundred), at=at, words=words)
+    return claim(("about", hundred), at=at, words=words, constants=constants)
 
 
 def bits(**more: object) -> Claim:
@@ -86,6 +86,7 @@ def bits(**more: object) -> Claim:
 
 
 SCALE = ("(0: no difference, 1: as different as can be)", "(0: no difference, 1: everything moved as far as it can)")
+PRECISION = ("(0%: exact, 100%: suppressed)",)
 
 CLAIMS: dict[str, Claim] = {
     "accuracy_gain": share(words="all"),
@@ -153,22 +154,22 @@ CLAIMS: dict[str, Claim] = {
     "vanishing_values": claim(("whole", same), at=(alone,)),
     "worst_case_background": claim(("at most", same), at=(all_,)),
     "xy_anonymity": claim(("whole", same), at=(alone,)),
-    "arx_loss": share(words="everything"),
+    "arx_loss": share(constants=PRECISION),
     "average_class_size": claim(("about", same), at=(one,)),
     "classification_metric": share(),
     "column_distance": share(),
-    "discernibility": claim(("count", same), words="every all"),
-    "entropy_utility": bits(words="all"),
-    "granularity": share(words="no all"),
+    "discernibility": claim(("count", same), words="all"),
+    "entropy_utility": bits(),
+    "granularity": share(constants=PRECISION),
     "igpl": bits(),
-    "iloss": share(),
+    "iloss": share(constants=PRECISION),
     "information_loss": share(),
     "minimal_distortion": share(),
     "mining_utility_decline": share(),
     "non_uniform_entropy": share(),
     "pair_distance": share(),
     "query_error": share(),
-    "utility_degradation": claim(("about", abs), at=(lambda v: v == 0,), words="all"),
+    "utility_degradation": claim(("about", abs), at=(lambda v: v == 0,)),
 }
 
 EDGES = (

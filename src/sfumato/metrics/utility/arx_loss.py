@@ -10,8 +10,8 @@ from ..column_losses import column_losses
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "By ARX's Loss nothing was lost: it takes every quasi-identifier as released as precisely as it was."
-    return f"By ARX's Loss the quasi-identifiers stand at {percent(value)} of losing everything."
+        return "By ARX's Loss nothing was lost: it counts every quasi-identifier as precise as it was."
+    return f"By ARX's Loss the quasi-identifiers have lost {percent(value)} of their precision (0%: exact, 100%: suppressed)."
 
 
 def _cells(aggregate: str) -> CellLoss:
@@ -20,7 +20,7 @@ def _cells(aggregate: str) -> CellLoss:
 
 @measure(
     title="ARX Loss",
-    question="What does ARX call the loss of this release?",
+    question="How large is the loss of this release as ARX computes it?",
     about="utility",
     better="lower",
     unit="share",
@@ -29,7 +29,7 @@ def _cells(aggregate: str) -> CellLoss:
     source="Iyengar 2002, as ARX 3.9.2 computes it (Prasser and Kohlmayer 2015)",
     sentence=_sentence,
     audience="recipient",
-    misleads="ARX's domain is its hierarchy file: give the same file, or values that never occur are not counted. "
+    misleads="ARX takes the domain from its hierarchy file: give the same file, or values that never occur are not counted. "
     "The owner's weights are left out.",
     needs=frozenset({"original"}),
     scope="table",

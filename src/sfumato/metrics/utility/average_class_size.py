@@ -8,8 +8,8 @@ from ...core.words import about
 
 def _sentence(value: float) -> str:
     if value <= 1:
-        return "Every row has a released combination of quasi-identifiers of its own."
-    return f"On average {about(value, 4, apart=1)} rows share one released combination of quasi-identifiers."
+        return "Every row has its own combination of released quasi-identifiers."
+    return f"On average {about(value, 4, apart=1)} rows share one combination of released quasi-identifiers."
 
 
 def _mean(classes: Classes) -> float:
@@ -27,7 +27,7 @@ def _mean(classes: Classes) -> float:
     source="LeFevre, DeWitt, Ramakrishnan 2006, there divided by k; Manta 2013, sec. 5.2",
     sentence=_sentence,
     usual=Usual(110, compared=True),
-    misleads="It sees class sizes only, not how much the values were coarsened.",
+    misleads="It sees only class sizes, not how much the values were coarsened.",
     scope="table",
     of_classes=_mean,
 )

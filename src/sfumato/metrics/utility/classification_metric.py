@@ -19,13 +19,16 @@ def minority_rows(classes: Classes) -> IntArray:
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "Within every class all rows carry one label: guessing a class's most frequent label is never wrong."
-    return f"Guessing for each row the most frequent label of its class is wrong for {percent(value)} of the rows, removed rows included."
+        return "All rows of a class carry one label, in every class: guessing its most frequent label is never wrong."
+    return (
+        f"Guessing the most frequent label of each row's class is wrong for {percent(value)} of the rows (a removed row counts "
+        "as wrong)."
+    )
 
 
 @measure(
     title="classification metric",
-    question="How often is the most frequent label of a class wrong for a row?",
+    question="How often does guessing the most frequent label of a class get a row wrong?",
     about="utility",
     better="lower",
     unit="share of rows",
@@ -33,8 +36,8 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="Iyengar 2002 (CM); Manta 2013, sec. 5.2.2",
     sentence=_sentence,
-    misleads="It is measured on the rows that form the classes: unique rows are never wrong, which predicts nothing. "
-    "For a sensitive label, guessing well is also what an adversary wants.",
+    misleads="It is measured on the same rows that form the classes: a unique row is never wrong, but that predicts nothing. "
+    "If the label is sensitive, good guesses are also what an adversary wants.",
     needs=frozenset({"sensitive"}),
     scope="table",
 )

@@ -99,16 +99,19 @@ def _number(text: str | None) -> float | None:
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "In every column the release, its general values spread evenly, gives each value the share that it had in the original."
+        return (
+            "In every column, each value has the same share in the release as in the original, if general values are spread "
+            "evenly."
+        )
     return (
-        f"In the column that fares worst, {percent(value)} of the rows, general values spread evenly, would have to change their value "
-        "to restore the original's shares."
+        f"In the worst column, {percent(value)} of the rows would have to change their value to restore the original shares, "
+        "if general values are spread evenly."
     )
 
 
 @measure(
     title="column distance",
-    question="How far is a column's distribution from the original's, at the very most?",
+    question="How far is the distribution of the worst column from the original one?",
     about="utility",
     better="lower",
     unit="total variation distance",
@@ -118,8 +121,8 @@ def _sentence(value: float) -> str:
     sentence=_sentence,
     usual=Usual(140),
     audience="recipient",
-    misleads="Columns are looked at one by one; what they say about one another may be gone (see pair_distance). "
-    "Where the original's values were equally frequent, `*` costs nothing.",
+    misleads="It looks at columns one by one; relations between them may be lost (see pair_distance). If the original values "
+    "were equally frequent, `*` costs nothing.",
     needs=frozenset({"original"}),
     scope="table",
 )

@@ -12,8 +12,8 @@ from ...core.words import about
 def _sentence(value: float) -> str:
     count = f"{value:,.0f}" if value < 1e15 else about(value)
     return (
-        f"Counting for every row how many rows look like it, itself included, and for a removed row all rows, gives {count} "
-        "in all; the fewer, the more the data can tell apart."
+        "Adding up the rows that look like each row (itself included; for a removed row, all rows) gives "
+        f"{count}. The lower this number, the better rows can be told apart."
     )
 
 
@@ -32,7 +32,7 @@ def _adds(classes: Classes) -> FloatArray:
     source="Bayardo and Agrawal 2005; Manta 2013, sec. 5.2",
     sentence=_sentence,
     usual=Usual(120),
-    misleads="It sees class sizes only, not how much the values were coarsened.",
+    misleads="It sees only class sizes, not how much the values were coarsened.",
     scope="table",
     adds=_adds,
 )

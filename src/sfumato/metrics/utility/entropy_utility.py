@@ -86,8 +86,11 @@ def u_max(counts: Counts) -> dict[str, float]:
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "No column of the release that counts can be predicted better than by blind guessing."
-    return f"On average the release says {bits(value)} more about a column, given all others, than a blind guess among its values knows."
+        return "No column that counts can be predicted from the release better than by a blind guess."
+    return (
+        f"On average the other columns of the release tell {bits(value)} more about a column than a blind guess among its "
+        "values."
+    )
 
 
 @measure(
@@ -100,8 +103,8 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="Askari, Safavi-Naini, Barker 2012, eq. 8-14",
     sentence=_sentence,
-    misleads="Unique rows predict themselves, so noise counts as knowledge; merging rare values can raise it, "
-    "and so can local recoding, whose many overlapping labels count as values of their own.",
+    misleads="Unique rows predict themselves, so noise counts as knowledge. Merging rare values can raise it. So can local "
+    "recoding, because its many overlapping labels count as different values.",
     scope="table",
     apart=False,
 )

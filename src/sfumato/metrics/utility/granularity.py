@@ -12,12 +12,15 @@ _LM = CellLoss(less=1)
 def _sentence(value: float) -> str:
     if value <= 0:
         return "Every quasi-identifier that counts is released as precisely as it was."
-    return f"On the way from its own value to no value at all, a quasi-identifier has gone {percent(value)} on average."
+    return (
+        f"On average a released value also stands for {percent(value)} of the other values the column can have (0%: exact, "
+        "100%: suppressed)."
+    )
 
 
 @measure(
     title="granularity (LM)",
-    question="How far are the quasi-identifiers on the way from their own value to none?",
+    question="How much precision have the quasi-identifiers lost?",
     about="utility",
     better="lower",
     unit="share",
@@ -26,7 +29,7 @@ def _sentence(value: float) -> str:
     source="Iyengar 2002 (LM); ARX calls 1 - LM granularity",
     sentence=_sentence,
     audience="recipient",
-    misleads="All values of a domain count the same, whether frequent or never seen; a perturbed value looks precise.",
+    misleads="All values of a domain count the same, whether common or never seen. A perturbed value looks precise.",
     needs=frozenset({"original"}),
     scope="table",
     cells=_LM,

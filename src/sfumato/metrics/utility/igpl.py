@@ -23,16 +23,16 @@ def step(before: Classes, after: Classes) -> float:
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "The classes say nothing about the label, so whatever privacy they cost was given up for no information on it."
+        return "The classes tell nothing about the label, so the privacy they cost bought no information about it."
     return (
-        f"What the classes say about the label, divided by the rows that the smallest class lacks of the whole table "
-        f"plus one, is {bits(value)}."
+        f"The classes tell {bits(value)} about the label per row of privacy loss (the rows by which the smallest class is "
+        "smaller than the table, plus one)."
     )
 
 
 @measure(
     title="information gain per privacy loss (IGPL)",
-    question="How much does the release tell about the label for the privacy that it gives up?",
+    question="How much does the release tell about the label for the privacy it gives up?",
     about="utility",
     better="higher",
     unit="bits per row",
@@ -40,8 +40,8 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="Fung, Wang, Yu 2005; Manta 2013, sec. 5.2.3",
     sentence=_sentence,
-    misleads="Made to choose the next specialization step, where it compares steps of one table. Over a whole release "
-    "the loss is nearly all rows, so compare it between releases of the same rows only.",
+    misleads="It was made to choose the next specialization step, by comparing steps on one table. For a whole release the "
+    "loss is nearly all rows, so compare only releases of the same rows.",
     needs=frozenset({"sensitive"}),
     scope="table",
     apart=False,

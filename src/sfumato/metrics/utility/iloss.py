@@ -10,7 +10,10 @@ from ..column_losses import column_losses, column_weights, rows_before
 def _sentence(value: float) -> str:
     if value <= 0:
         return "Every quasi-identifier that counts is released as precisely as it was."
-    return f"On average a released quasi-identifier leaves {percent(value)} of its possible values open besides one."
+    return (
+        f"On average a released value stands for {percent(value)} of the values the column can have (0%: exact, 100%: "
+        "suppressed)."
+    )
 
 
 @measure(
@@ -25,7 +28,8 @@ def _sentence(value: float) -> str:
     sentence=_sentence,
     usual=Usual(100),
     audience="recipient",
-    misleads="All values of a domain count the same, whether frequent or never seen; a perturbed value looks precise.",
+    misleads="All values of a domain count the same, whether common or never seen. A perturbed value looks precise. The true "
+    "value itself is not counted, so suppressing a column of two values costs 50%, not 100%.",
     needs=frozenset({"original"}),
     scope="table",
     cells=ILOSS,

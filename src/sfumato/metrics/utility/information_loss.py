@@ -9,13 +9,13 @@ from ..privacy.mutual_information import information
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "The released quasi-identifiers tell as many bits about the sensitive attribute as the original ones told, or more."
-    return f"{percent(value).capitalize()} of what the quasi-identifiers told about the sensitive attribute is gone."
+        return "The released quasi-identifiers tell at least as many bits about the sensitive attribute as the original ones."
+    return f"The release loses {percent(value)} of what the quasi-identifiers told about the sensitive attribute."
 
 
 @measure(
     title="information loss",
-    question="How much of the relation between quasi-identifiers and sensitive attribute is gone?",
+    question="How much of the relation between the quasi-identifiers and the sensitive attribute is lost?",
     about="utility",
     better="lower",
     unit="share",
@@ -24,8 +24,8 @@ def _sentence(value: float) -> str:
     source="Bezzi 2010, eq. 4 and sec. 4",
     sentence=_sentence,
     audience="recipient",
-    misleads="Unique rows make the original look very informative: losing what they told may be losing noise. "
-    "Below 0 only if the release relates them more than the original did, which generalization never does.",
+    misleads="Unique rows make the original look very informative, so part of what is lost may be noise. It is below 0 only if"
+    " the release relates the columns more closely than the original did, which generalization never does.",
     needs=frozenset({"sensitive", "original"}),
     scope="table",
     apart=False,

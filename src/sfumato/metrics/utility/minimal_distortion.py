@@ -8,12 +8,14 @@ from ...core.words import percent
 def _sentence(value: float) -> str:
     if value <= 0:
         return "No quasi-identifier of any row was changed."
-    return f"{percent(value).capitalize()} of the quasi-identifier cells differ from the original, those of removed rows included."
+    return (
+        f"The release changed {percent(value)} of the quasi-identifier cells (cells of removed rows count as changed)."
+    )
 
 
 @measure(
     title="minimal distortion",
-    question="What share of the cells was changed?",
+    question="What share of the quasi-identifier cells was changed?",
     about="utility",
     better="lower",
     unit="share of cells",
@@ -21,7 +23,7 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="Samarati 2001; Manta 2013, sec. 5.2",
     sentence=_sentence,
-    misleads="A year turned into a decade and a year turned into * cost the same.",
+    misleads="A year turned into a decade costs the same as a year turned into *.",
     needs=frozenset({"original", "pairs"}),
     scope="table",
 )

@@ -37,15 +37,15 @@ def _column(evidence: Evidence, name: str, before: Counts, why: str) -> tuple[fl
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "Among these rows every released quasi-identifier that counts determines the original value."
+        return "Among these rows, every released quasi-identifier that counts determines its original value."
     return (
-        f"Of the bits that the original quasi-identifiers held, {percent(value)} are open, given the released values."
+        f"Given the released values, {percent(value)} of the bits in the original quasi-identifiers remain uncertain."
     )
 
 
 @measure(
     title="non-uniform entropy",
-    question="How uncertain is the original value of a cell, given the released one?",
+    question="How uncertain is the original value of a cell, given the released value?",
     about="utility",
     better="lower",
     unit="share of the bits",
@@ -53,7 +53,8 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="Gionis and Tassa 2009; Prasser, Bild, Kuhn 2016 (ARX)",
     sentence=_sentence,
-    misleads="A perturbed value that occurs once determines its original for whoever has both, and seems to cost nothing.",
+    misleads="A perturbed value that occurs once determines its original for anyone who has both tables, so it seems to cost "
+    "nothing.",
     needs=frozenset({"original", "pairs"}),
     scope="table",
 )

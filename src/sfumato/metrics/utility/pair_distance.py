@@ -96,18 +96,18 @@ def distance(
 def _sentence(value: float) -> str:
     if value <= 0:
         return (
-            "For every two columns the release, its general values spread evenly, gives each combination of values the share that it "
-            "had in the original."
+            "For every two columns, each combination of values has the same share in the release as in the original, if "
+            "general values are spread evenly."
         )
     return (
-        f"For the two columns that fare worst, {percent(value)} of the rows, general values spread evenly, would have to change to "
-        "restore the original's shares."
+        f"For the worst pair of columns, {percent(value)} of the rows would have to change to restore the original shares, if "
+        "general values are spread evenly."
     )
 
 
 @measure(
     title="pair distance",
-    question="How far is the joint distribution of two columns from the original's, at the very most?",
+    question="How far is the joint distribution of the worst pair of columns from the original one?",
     about="utility",
     better="lower",
     unit="total variation distance",
@@ -116,8 +116,9 @@ def _sentence(value: float) -> str:
     source="LeFevre, DeWitt, Ramakrishnan 2006 for the even spread; total variation as in Xiao and Tao 2006",
     sentence=_sentence,
     audience="recipient",
-    misleads="Two columns of many values share few rows per combination: much of the distance is then the even spread, not "
-    f"a lost relation. A column of more than {GROUPS} values is compared in {GROUPS} groups of neighbouring values.",
+    misleads=f"Two columns with many values have few rows per combination. Much of the distance is then due to the even spread,"
+    f" not to a lost relation. A column of more than {GROUPS} values is compared in {GROUPS} groups of neighbouring "
+    f"values.",
     needs=frozenset({"original"}),
     scope="table",
 )

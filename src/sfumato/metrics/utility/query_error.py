@@ -114,16 +114,16 @@ def _mix(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "The random counting queries that were asked get the same answers from the release as from the original."
+        return "The random counting queries get the same answers from the release as from the original."
     return (
-        f"The random counting queries that were asked are off, answered from the release, by {percent(value)} of the true count "
-        "on average, a very small count taken as a larger one."
+        f"On average the release answers a random counting query with an error of {percent(value)} of the true count, or of a "
+        "set minimum if the count is smaller."
     )
 
 
 @measure(
     title="query error",
-    question="How wrong are counts that are answered from the release?",
+    question="How wrong are counting queries answered from the release?",
     about="utility",
     better="lower",
     unit="relative error",
@@ -133,8 +133,9 @@ def _sentence(value: float) -> str:
     sentence=_sentence,
     usual=Usual(130, {"predicates": "ranges"}),
     audience="recipient",
-    misleads="An average over random queries: yours may fare better or worse (ask them with sfumato inspect queries). "
-    "Queries that few rows answer to dominate it; of perturbed numbers ask ranges, since no set of values finds them.",
+    misleads="It is an average over random queries: yours may fare better or worse (ask them with sfumato inspect queries). "
+    "Queries that match few rows dominate it. For perturbed numbers use ranges, because no set of values matches "
+    "them.",
     needs=frozenset({"original"}),
     scope="table",
     parameters={

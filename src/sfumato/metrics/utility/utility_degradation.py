@@ -10,9 +10,8 @@ from .entropy_utility import joint, shared_columns, u_max
 def _sentence(value: float) -> str:
     if value == 0:
         return "The columns of the release say as much about one another as those of the original."
-    if value < 0:
-        return f"The columns of the release say {bits(-value)} more about one another, on average, than those of the original did."
-    return f"On average the release says {bits(value)} less about a column, given all others, than the original did."
+    than = "more" if value < 0 else "less"
+    return f"On average the release says {bits(abs(value))} {than} about a column, given the others, than the original did."
 
 
 @measure(
@@ -25,8 +24,9 @@ def _sentence(value: float) -> str:
     monotone=False,
     source="Askari, Safavi-Naini, Barker 2012, eq. 15",
     sentence=_sentence,
-    misleads="Each table is measured against its own values, so merging rare ones, or local recoding with its many overlapping "
-    "labels, can seem a gain (below 0); in an original of unique rows much of what is lost is noise.",
+    misleads="Each table is measured against its own values. So merging rare values, or local recoding with its many "
+    "overlapping labels, can look like a gain (below 0). If the original has unique rows, much of what is lost is "
+    "noise.",
     needs=frozenset({"original"}),
     scope="table",
     apart=False,

@@ -8,16 +8,19 @@ from ._asked import PARAMETERS, mined
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "For nobody who was looked at is the field told exactly or predicted nearer to the truth than it was released."
+        return (
+            "For nobody tested does the release give the field exactly, and the best miner tried predicts it for nobody more "
+            "closely than it was released."
+        )
     return (
-        f"For {percent(value)} of the people who were looked at the release tells the field exactly, or the best miner that was "
-        "tried predicts it nearer to the truth than it was released."
+        f"For {percent(value)} of the people tested, the release gives the field exactly, or the best miner tried predicts it "
+        "more closely than it was released."
     )
 
 
 @measure(
     title="anti-utility of the worst miner",
-    question="For how many people can an adversary get nearer to a protected value than the release lets on?",
+    question="For how many people can an adversary get closer to a protected value than the released value is?",
     about="privacy",
     better="lower",
     unit="share of people",
@@ -27,8 +30,9 @@ def _sentence(value: float) -> str:
     sentence=_sentence,
     knows="all other released columns of a person, and how to mine data",
     family="What can be mined",
-    misleads="Nearer may still be far: under strong noise nearly every value can be predicted nearer than it was released, even by "
-    "an adversary who never saw the release (the baseline in the details). It is estimated on a sample of rows.",
+    misleads="Closer can still be far: under strong noise nearly every value can be predicted more closely than it was "
+    "released, even by an adversary who never saw the release (the baseline in the details). It is estimated on a "
+    "sample of rows.",
     needs=frozenset({"original", "pairs"}),
     scope="table",
     parameters=PARAMETERS,

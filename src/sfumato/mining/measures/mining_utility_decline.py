@@ -11,13 +11,16 @@ from ._asked import PARAMETERS, mined
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "No miner that was tried predicts the field worse from the release than from the original."
-    return f"Of the miners that were tried, the one that suffers most loses {percent(value)} of what its predictions of the field are worth."
+        return "No miner tried predicts the field worse from the release than from the original."
+    return (
+        f"Mining the release instead of the original costs the worst-hit miner {percent(value)} of the utility of its "
+        "predictions of the field."
+    )
 
 
 @measure(
     title="decline of mining utility",
-    question="How much worse is a field predicted by data mining from the release than from the original?",
+    question="How much worse do data miners predict a field from the release than from the original?",
     about="utility",
     better="lower",
     unit="share of utility",
@@ -26,8 +29,8 @@ def _sentence(value: float) -> str:
     source="Sramka, Safavi-Naini, Denzinger, Askari 2010, sec. 2.3",
     sentence=_sentence,
     usual=Usual(210, {"rows": 3000, "folds": 3}, target="field"),
-    misleads="It is about one field and these miners: another field, or a user with a better miner, may lose more or nothing. It "
-    "is estimated on a sample of rows unless rows= is as many as there are.",
+    misleads="It is about one field and these miners: with another field, or a better miner, a user may lose more or nothing. "
+    "It is estimated on a sample of rows unless rows= covers the whole table.",
     needs=frozenset({"original"}),
     scope="table",
     parameters=PARAMETERS,
