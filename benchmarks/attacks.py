@@ -121,7 +121,7 @@ def task(name: str, kind: str, rows: int) -> dict[str, Any]:
     if name == "original":
         attack = linkage(release, ROLES)
     elif name == "two known":
-        attack = linkage(release, ROLES, known=("zip", "age"))
+        attack = linkage(release, ROLES, knows=("zip", "age"))
     elif name == "external":
         attack = linkage(release, ROLES, external=external, identity="name")
     elif name == "membership":

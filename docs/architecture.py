@@ -37,8 +37,6 @@ ROOMS = (
 
 REGISTRIES = (
     "__init__",
-    "attacks",
-    "cli.attack",
     "cli.group",
     "cli.reproduce",
     "core.plugins",

@@ -1,4 +1,4 @@
-"""Write what is generated: a page per metric and mechanism from the cards, the command line from its help, the package's type stub.
+"""Write what is generated: a page per metric, mechanism and attack from the cards, the command line from its help, the package's type stub.
 
     .venv/bin/python docs/build.py
 
@@ -22,7 +22,7 @@ def pages() -> dict[str, str]:
 
 
 def card_pages() -> dict[str, str]:
-    """A page for each metric and mechanism, installed packages' too, and their indices."""
+    """A page for each metric, mechanism and attack, installed packages' too, and their indices."""
     import sfumato as sf
     from sfumato.core.mechanism import DRAWS
     from sfumato.core.metric import spell_number
@@ -99,7 +99,48 @@ def card_pages() -> dict[str, str]:
         ]
         found[f"mechanisms/{name}.md"] = "\n".join(lines)
     found["mechanisms/README.md"] = "\n".join([*shelf, ""])
-    return found
+    return {**found, **attack_pages()}
+
+
+def attack_pages() -> dict[str, str]:
+    """A page for each attack, and their index."""
+    from sfumato.attacks import registry
+    from sfumato.core.metric import spell_number
+
+    index = [
+        "# Attacks",
+        "",
+        "One page each, written from the attack's card. `sfumato explain NAME` prints the same.",
+        "",
+    ]
+    index += ["| attack | asks | needs |", "|---|---|---|"]
+    written: dict[str, str] = {}
+    for name, attack in registry().items():
+        card = attack.card
+        needs = ", ".join(sorted(card.needs)) or "the release and the roles only"
+        index.append(f"| [{name}]({name}.md) | {card.question} | {needs} |")
+        lines = [f"# {card.title}", "", f"**{card.question}**", "", card.how, ""]
+        lines += [
+            f"- `sfumato attack --attack {name}`, `sf.{name}(release, roles)`",
+            f"- the adversary knows: {card.knows}",
+            f"- effort: {card.effort}",
+            f"- needs: {needs}",
+            *([f"- a test of WP29's Opinion 05/2014: {card.wp29[1]}"] if card.wp29 else []),
+            *(f"- as a metric: [{m.card.name}](../metrics/{m.card.name}.md)" for m in attack.metrics),
+            f"- source: {card.source}",
+            "",
+            card.definition,
+            "",
+            f"**When it misleads.** {card.misleads}",
+            "",
+        ]
+        lines += [f"| {card.unit} | in words |", "|---|---|"]
+        lines += [f"| {spell_number(value)} | {card.sentence(value)} |" for value in (0, 0.05, 0.5, 1)]
+        if attack.takes:
+            lines += ["", "| parameter | meaning |", "|---|---|"]
+            lines += [f"| `{key}` | {text} |" for key, text in attack.takes.items()]
+        written[f"attacks/{name}.md"] = "\n".join([*lines, ""])
+    return {**written, "attacks/README.md": "\n".join([*index, ""])}
 
 
 def command_line() -> str:
@@ -131,7 +172,8 @@ def stub() -> str:
     homes = {name: f".{home}" for name, home in sf._HOME.items()}
     for name in set(sf.__all__) - {*homes, "__version__"}:
         value = getattr(sf, name)
-        homes[name] = getattr(value, "kernel", value).__module__.removeprefix("sfumato")
+        home = getattr(value, "kernel", getattr(value, "play", value))
+        homes[name] = home.__module__.removeprefix("sfumato")
     imports = [
         f"from {home} import {name} as {name}" for home, name in sorted((home, name) for name, home in homes.items())
     ]
@@ -150,7 +192,7 @@ def stub() -> str:
 def main() -> None:
     """Write them, and remove pages whose metric is gone."""
     made = pages()
-    for folder in ("metrics", "mechanisms"):
+    for folder in ("metrics", "mechanisms", "attacks"):
         (HERE / folder).mkdir(exist_ok=True)
         for old in (HERE / folder).glob("*.md"):
             if f"{folder}/{old.name}" not in made:

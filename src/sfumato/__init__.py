@@ -5,6 +5,7 @@
     roles = sf.Roles.read("roles.toml")
     release = sf.Mondrian(k=5)(table, roles)
     sf.k_anonymity(release, roles).value
+    sf.linkage(release, roles).sentence
 
 Names are loaded when they are first used, so that importing the package costs nothing. Metrics and mechanisms come from their registries.
 Type checkers and editors read `__init__.pyi`, which docs/build.py writes.
@@ -29,6 +30,7 @@ _HOME = {
     "Mechanism": "core.mechanism",
     "Score": "core.metric",
     "Requirement": "core.metric",
+    "Outcome": "core.outcome",
     "SfumatoError": "core.errors",
     "InputError": "core.errors",
     "RequirementError": "core.errors",
@@ -76,14 +78,15 @@ _HOME = {
 
 
 def _registered(name: str) -> Mapping[str, Any]:
-    """What stands in the registry where such a name would be: mechanisms by class, metrics by name."""
+    """What stands in the registries where such a name would be: mechanisms by class, metrics and attacks by name."""
     if name[:1].isupper():
         from .mechanisms import registry as mechanisms
 
         return {kind.__name__: kind for kind in mechanisms().values()}
+    from .attacks import registry as attacks
     from .metrics import registry as metrics
 
-    return metrics()
+    return {**metrics(), **attacks()}
 
 
 def __getattr__(name: str) -> Any:

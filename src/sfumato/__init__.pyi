@@ -1,16 +1,28 @@
 """Written by docs/build.py: the public names, for type checkers and editors."""
 
-from .attacks.measures.composition_exposed import composition_exposed as composition_exposed
-from .attacks.measures.homogeneity_exposed import homogeneity_exposed as homogeneity_exposed
-from .attacks.measures.inference_risk import inference_risk as inference_risk
-from .attacks.measures.linkability_risk import linkability_risk as linkability_risk
-from .attacks.measures.linkage_reidentification import linkage_reidentification as linkage_reidentification
-from .attacks.measures.membership_risk import membership_risk as membership_risk
-from .attacks.measures.minimality_risk import minimality_risk as minimality_risk
-from .attacks.measures.similarity_exposed import similarity_exposed as similarity_exposed
-from .attacks.measures.singling_out_risk import singling_out_risk as singling_out_risk
-from .attacks.measures.skewness_exposed import skewness_exposed as skewness_exposed
-from .attacks.measures.worst_case_background import worst_case_background as worst_case_background
+from .attacks.background import background as background
+from .attacks.background import worst_case_background as worst_case_background
+from .attacks.composition import composition as composition
+from .attacks.composition import composition_exposed as composition_exposed
+from .attacks.every_column import every_column as every_column
+from .attacks.homogeneity import homogeneity as homogeneity
+from .attacks.homogeneity import homogeneity_exposed as homogeneity_exposed
+from .attacks.inference import inference as inference
+from .attacks.inference import inference_risk as inference_risk
+from .attacks.linkability import linkability as linkability
+from .attacks.linkability import linkability_risk as linkability_risk
+from .attacks.linkage import linkage as linkage
+from .attacks.linkage import linkage_reidentification as linkage_reidentification
+from .attacks.membership import membership as membership
+from .attacks.membership import membership_risk as membership_risk
+from .attacks.minimality import minimality as minimality
+from .attacks.minimality import minimality_risk as minimality_risk
+from .attacks.similarity import similarity as similarity
+from .attacks.similarity import similarity_exposed as similarity_exposed
+from .attacks.singling_out import singling_out as singling_out
+from .attacks.singling_out import singling_out_risk as singling_out_risk
+from .attacks.skewness import skewness as skewness
+from .attacks.skewness import skewness_exposed as skewness_exposed
 from .channel.channel import Channel as Channel
 from .channel.design import least_degradation as least_degradation
 from .channel.design import most_private as most_private
@@ -30,6 +42,7 @@ from .core.mechanism import Mechanism as Mechanism
 from .core.metric import Metric as Metric
 from .core.metric import Requirement as Requirement
 from .core.metric import Score as Score
+from .core.outcome import Outcome as Outcome
 from .core.release import Release as Release
 from .core.roles import Roles as Roles
 from .core.table import Table as Table

@@ -53,12 +53,17 @@ def test_against_a_walk_through_the_rows(seed: int, secret: str) -> None:
     original, released = mangled(seed)
     names = [name for name in original if name != secret][:2]
     for tolerance in (0.0, 0.3):
-        found = inference(made(released, original), ROLES, secret=secret, known=names, tolerance=tolerance)
+        found = inference(made(released, original), ROLES, sensitive=secret, knows=names, tolerance=tolerance)
         hand = by_hand(numbered(released), original, original, names, secret, tolerance)
         assert found.fell == pytest.approx(sum(hand), abs=1e-9)
         strangers = people(20, seed + 30)
         found = inference(
-            made(released, original), ROLES, secret=secret, known=names, tolerance=tolerance, control=table(strangers)
+            made(released, original),
+            ROLES,
+            sensitive=secret,
+            knows=names,
+            tolerance=tolerance,
+            control=table(strangers),
         )
         hand = by_hand(numbered(released), original, strangers, names, secret, tolerance)
         assert found.control is not None
@@ -67,7 +72,7 @@ def test_against_a_walk_through_the_rows(seed: int, secret: str) -> None:
 
 def test_the_identity_tells_all() -> None:
     columns = {"x": list(range(60)), "s": ["ab"[i * 7 % 3 == 0] for i in range(60)]}
-    found = inference(made(columns, columns), X, secret="s")
+    found = inference(made(columns, columns), X, sensitive="s")
     assert (found.fell, found.success.high) == (60, 1)
     assert found.baseline is not None
     assert found.baseline.value == pytest.approx(2 / 3)
@@ -80,7 +85,7 @@ def test_what_is_suppressed_gives_the_baseline(secret: str, what: str) -> None:
     columns = people(200, 4)
     hidden = [n for n in columns if what == "both" or (n == secret) == (what == "secret")]
     released = {n: ["*"] * 200 if n in hidden else v for n, v in columns.items()}
-    found = inference(made(released, columns), ROLES, secret=secret, attacks=10**6)
+    found = inference(made(released, columns), ROLES, sensitive=secret, attacks=10**6)
     assert found.baseline is not None
     if what == "known":  # several guesses are as good, and one is drawn
         assert found.success.value == pytest.approx(found.baseline.value, abs=0.02)
@@ -92,10 +97,10 @@ def test_what_is_suppressed_gives_the_baseline(secret: str, what: str) -> None:
 def test_secrets_that_were_mixed_give_about_the_baseline_or_less() -> None:
     columns = people(2000, 4)
     mixed = {**columns, "sick": np.random.default_rng(1).permutation(columns["sick"]).tolist()}
-    found = inference(made(mixed, columns), ROLES, secret="sick")
+    found = inference(made(mixed, columns), ROLES, sensitive="sick")
     assert found.baseline is not None
     assert found.success.low <= found.baseline.high
-    assert inference(made(columns, columns), ROLES, secret="sick").worked
+    assert inference(made(columns, columns), ROLES, sensitive="sick").worked
 
 
 def test_the_baseline_is_the_best_guess_for_all() -> None:
@@ -108,7 +113,7 @@ def test_the_baseline_is_the_best_guess_for_all() -> None:
         ([None, None, None, 7, 9], 0.05, 3),
     ):
         columns = {"x": list(range(len(values))), "s": values}
-        found = inference(made(columns, columns), X, secret="s", tolerance=tolerance).baseline
+        found = inference(made(columns, columns), X, sensitive="s", tolerance=tolerance).baseline
         assert found is not None
         assert found.value == pytest.approx(right / len(values))
 
@@ -122,7 +127,7 @@ def test_a_class_tells_what_is_most_frequent_in_it() -> None:
     classes: dict[Any, Counter[int]] = defaultdict(Counter)
     for *quasi, sick, n in zip(*counts.codes, counts.n, strict=True):
         classes[tuple(quasi)][sick] += n
-    found = inference(release, ROLES, secret="sick")
+    found = inference(release, ROLES, sensitive="sick")
     # where two values are as frequent, one is drawn: right as often
     assert found.fell == pytest.approx(sum(max(c.values()) for c in classes.values()))
 
@@ -133,7 +138,7 @@ def test_planted_secrets_are_found_and_strangers_are_not() -> None:
     secrets = rng.integers(0, 10, 500).astype(str)
     copied = {"x": (x + rng.normal(0, 1e-7, 500)).tolist(), "s": secrets.tolist()}
     strangers = table({"x": rng.random(500).tolist(), "s": rng.integers(0, 10, 500).astype(str).tolist()})
-    found = inference(made(copied, {"x": x.tolist(), "s": secrets.tolist()}), X, secret="s", control=strangers)
+    found = inference(made(copied, {"x": x.tolist(), "s": secrets.tolist()}), X, sensitive="s", control=strangers)
     assert found.control is not None
     assert found.success.value > 0.98
     assert found.control.low <= 0.1 <= found.control.high
@@ -143,7 +148,7 @@ def test_planted_secrets_are_found_and_strangers_are_not() -> None:
 def test_a_fact_about_people_is_no_fault_of_the_release() -> None:
     """Nine of ten with the same x have the same secret, inside as outside, and no class is of one secret."""
     columns = {"x": [i // 10 for i in range(100)], "s": ["ab"[(i >= 50) != (i % 10 == 9)] for i in range(100)]}
-    found = inference(made(columns, columns), X, secret="s", control=table(columns))
+    found = inference(made(columns, columns), X, sensitive="s", control=table(columns))
     assert found.control is not None
     assert found.control.value == found.success.value == 0.9
     assert (found.worked, found.standing.verdict, found.certain) == (False, "general", 0)
@@ -152,52 +157,52 @@ def test_a_fact_about_people_is_no_fault_of_the_release() -> None:
 def test_whom_a_class_of_one_value_tells_is_certain_however_well_a_blind_guess_does() -> None:
     """The blind guess is right for 90%, and so is the attack; and yet the class of forty people gives them away."""
     columns = {"x": [i // 20 for i in range(100)], "s": ["b" if i >= 40 and i % 6 == 0 else "a" for i in range(100)]}
-    found = inference(made(columns, columns), X, secret="s")
+    found = inference(made(columns, columns), X, sensitive="s")
     assert found.baseline is not None
     assert found.success.value == found.baseline.value == 0.9
     assert (found.certain, found.standing.verdict) == (40, "works")
     assert "40 people" in found.sentence
     assert "40 people" in found.verdict
     same = {**columns, "s": ["a"] * 100}
-    assert inference(made(same, same), X, secret="s").certain == 0  # the table itself says no more of anybody
+    assert inference(made(same, same), X, sensitive="s").certain == 0  # the table itself says no more of anybody
 
 
 def test_secrets_that_stand_for_several_values() -> None:
     columns = {"x": [1, 2, 3, 4, 5, 6], "s": ["a", "b", "b", "c", "c", "c"]}
     released = {"x": columns["x"], "s": ["{a, b}"] * 3 + ["*"] * 3}
-    found = inference(made(released, columns), X, secret="s", known=["x"])
+    found = inference(made(released, columns), X, sensitive="s", knows=["x"])
     assert found.fell == 2 + 3  # b for the first three, c for the others
     numbers = {"x": [1, 2, 3, 4], "s": [10, 11, 12, 40]}
     released = {"x": numbers["x"], "s": ["[10,13)"] * 3 + ["what?"]}
-    assert inference(made(released, numbers), X, secret="s", tolerance=0.0).fell == 1
+    assert inference(made(released, numbers), X, sensitive="s", tolerance=0.0).fell == 1
     assert (
-        inference(made(released, numbers), X, secret="s", tolerance=0.1).fell == 3
+        inference(made(released, numbers), X, sensitive="s", tolerance=0.1).fell == 3
     )  # 11 is within a tenth of 10 and 12
 
 
 def test_ties_are_drawn() -> None:
     columns = {"x": [1, 1, 1, 1], "s": ["a", "b", "c", "c"]}
-    assert inference(made(take(columns, [0, 1, 2]), columns), X, secret="s").fell == pytest.approx(4 / 3)
-    assert inference(made(columns, columns), X, secret="s").fell == 2
+    assert inference(made(take(columns, [0, 1, 2]), columns), X, sensitive="s").fell == pytest.approx(4 / 3)
+    assert inference(made(columns, columns), X, sensitive="s").fell == 2
 
 
 def test_missing_values_are_values() -> None:
     for values in (["a", None, "b"], [1.5, None, 0.0]):
         columns = {"x": [None, "u", "v"], "s": values}
-        assert inference(made(columns, columns), X, secret="s").fell == 3
+        assert inference(made(columns, columns), X, sensitive="s").fell == 3
 
 
 def test_people_who_were_left_out_are_attacked() -> None:
     columns = {"x": [1, 2, 3, 40], "s": ["a", "a", "b", "b"]}
-    found = inference(made(take(columns, [0, 1]), columns), X, secret="s")
+    found = inference(made(take(columns, [0, 1]), columns), X, sensitive="s")
     assert (found.attacked, found.fell) == (4, 2)
 
 
 def test_intervals_cover() -> None:
     columns = people(3000, 3)
     release = made({**columns, "age": [f"[{a // 20 * 20},{a // 20 * 20 + 20})" for a in columns["age"]]}, columns)
-    truth = inference(release, ROLES, secret="sick", attacks=10**6)
-    rates = [inference(release, ROLES, secret="sick", attacks=300, seed=seed) for seed in range(40)]
+    truth = inference(release, ROLES, sensitive="sick", attacks=10**6)
+    rates = [inference(release, ROLES, sensitive="sick", attacks=300, seed=seed) for seed in range(40)]
     assert len({rate.success.value for rate in rates}) > 20
     assert sum(rate.success.low <= truth.success.value <= rate.success.high for rate in rates) >= 36
     assert truth.baseline is not None
@@ -208,7 +213,7 @@ def test_intervals_cover() -> None:
 def test_the_seed_decides_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     columns = people(300)
     turned = take(columns, np.random.default_rng(1).permutation(300).tolist())
-    ask: Any = {"secret": "sick", "known": ["age", "sex"], "attacks": 50}
+    ask: Any = {"sensitive": "sick", "knows": ["age", "sex"], "attacks": 50}
     first = inference(made(columns, columns), ROLES, **ask, seed=4)
     assert inference(made(turned, turned), ROLES, **ask, seed=4) == first
     assert inference(made(columns, columns), ROLES, **ask, seed=6).fell != first.fell
@@ -221,8 +226,8 @@ def test_every_kind_of_release(name: str) -> None:
     columns = people(300)
     release = mechanisms()[name](table(columns), ROLES, np.random.default_rng(1))
     for secret in ("sick", "age"):
-        found = inference(release, ROLES, secret=secret, control=table(people(100, 9)))
-        raw = inference(made(columns, columns), ROLES, secret=secret)
+        found = inference(release, ROLES, sensitive=secret, control=table(people(100, 9)))
+        raw = inference(made(columns, columns), ROLES, sensitive=secret)
         assert found.attacked == 300
         assert 0 < found.success.value <= raw.success.value
         assert found.control is not None
@@ -231,18 +236,18 @@ def test_every_kind_of_release(name: str) -> None:
 
 def test_details_are_ready_for_json_and_hold_no_value(canary: str) -> None:
     columns = {"x": [canary, "b"], "s": ["1", canary]}
-    found = inference(made(columns, columns), X, secret="s")
+    found = inference(made(columns, columns), X, sensitive="s")
     assert canary not in json.dumps(found.details) + found.sentence + found.knew + found.effort
 
 
 def test_refusals(refusal: Any) -> None:
     columns = people(20)
-    ask: Any = lambda **more: lambda: inference(made(columns, columns), ROLES, **{"secret": "sick", **more})  # noqa: E731
-    refusal(InputError, ask(secret="nope"), "nope")
-    refusal(InputError, ask(known=["age", "sick"]), "sick", "at once")
-    refusal(InputError, ask(known=[]), "inference")
+    ask: Any = lambda **more: lambda: inference(made(columns, columns), ROLES, **{"sensitive": "sick", **more})  # noqa: E731
+    refusal(InputError, ask(sensitive="nope"), "nope")
+    refusal(InputError, ask(knows=["age", "sick"]), "sick", "at once")
+    refusal(InputError, ask(knows=[]), "inference")
     for tolerance in (-0.1, 1, float("nan")):
         refusal(InputError, ask(tolerance=tolerance), "tolerance")
     refusal(InputError, ask(attacks=0), "person")
     without = made({n: v for n, v in columns.items() if n != "sick"}, columns)
-    refusal(InputError, lambda: inference(without, ROLES, secret="sick"), "sick")
+    refusal(InputError, lambda: inference(without, ROLES, sensitive="sick"), "sick")

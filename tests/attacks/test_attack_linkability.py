@@ -13,9 +13,9 @@ from wp29_house import ROLES, apart, made, mangled, mechanisms, numbered, people
 
 import sfumato as sf
 from sfumato.attacks import _targets
-from sfumato.attacks.attack import Rate
 from sfumato.attacks.linkability import linkability
 from sfumato.core.errors import InputError
+from sfumato.core.outcome import Rate
 
 HALVES: Any = {"first": ["age", "sex"], "second": ["place", "sick"]}
 TWO = sf.Roles(quasi=("x", "y"))

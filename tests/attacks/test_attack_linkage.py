@@ -138,12 +138,12 @@ def test_manta_table_4(release: Make, table: MakeTable) -> None:
 
 def test_who_knows_less_finds_less(release: Make) -> None:
     published = release(PUBLISHED, PEOPLE, pairing="position")
-    attack = linkage(published, ROLES, known=("age",))
+    attack = linkage(published, ROLES, knows=("age",))
     assert outcomes(attack) == (0, 5, 0, 0)
     assert attack.fell == pytest.approx(2 / 2 + 3 / 3)
     assert attack.details["candidates"] == {"least": 2, "median": 3, "mean": pytest.approx(2.6), "most": 3}
     assert (
-        linkage(published, ROLES, known=("age", "zip", "s")).details["correct"] == 5
+        linkage(published, ROLES, knows=("age", "zip", "s")).details["correct"] == 5
     )  # a sensitive value that is known
 
 
@@ -160,7 +160,7 @@ def test_nodes_sets_and_stars_cover(label: str, release: Make) -> None:
 def test_values_as_they_are_spelled(release: Make) -> None:
     published = release(PUBLISHED, PEOPLE, pairing="position")
     assert outcomes(linkage(published, ROLES, how="exact")) == (0, 0, 0, 5)
-    assert linkage(published, ROLES, how="exact", known=("s",)).fell == pytest.approx(3)
+    assert linkage(published, ROLES, how="exact", knows=("s",)).fell == pytest.approx(3)
 
 
 def test_an_external_table_may_be_wrong_about_people(release: Make, table: MakeTable) -> None:
@@ -267,8 +267,8 @@ def test_tables_that_are_harmless_alone(release: Make, table: MakeTable) -> None
     both = release(one, related=(table(two),))
     attack = linkage(both, roles, external=known)
     assert outcomes(attack) == (4, 0, 0, 0)
-    assert linkage(both, roles, external=known, known=("q",)).fell == pytest.approx(2)
-    assert linkage(both, roles, external=known, known=("r",)).fell == pytest.approx(2)
+    assert linkage(both, roles, external=known, knows=("q",)).fell == pytest.approx(2)
+    assert linkage(both, roles, external=known, knows=("r",)).fell == pytest.approx(2)
     assert attack.control is not None
     assert attack.control.value == 1  # e is taken for somebody
 
@@ -340,7 +340,7 @@ def test_our_mechanisms(name: str, seed: int, table: MakeTable) -> None:
     everywhere = sf.linkage_reidentification(made, roles)
     assert everywhere.value == pytest.approx(attack.success.value)
     assert sf.metric("linkage_reidentification[known=x]")(made, roles).value == pytest.approx(
-        linkage(made, roles, known=("x",)).success.value
+        linkage(made, roles, knows=("x",)).success.value
     )
 
 
@@ -392,7 +392,7 @@ def test_local_recoding_in_plain_python(seed: int, release: Make, monkeypatch: p
     published = {"x": [interval(v) for v in x], "y": [interval(v) for v in y], "z": [some(v) for v in z]}
     made = release({n: pa.array(v, pa.string()) for n, v in published.items()}, people, pairing="position")
     for columns in ("xyz", "xz", "z"):
-        attack = linkage(made, Roles(quasi=tuple("xyz")), known=tuple(columns), how="cover")
+        attack = linkage(made, Roles(quasi=tuple("xyz")), knows=tuple(columns), how="cover")
         assert attack.fell == pytest.approx(oracle(published, people, columns))
 
 
@@ -452,7 +452,7 @@ def test_other_columns_must_be_covered(release: Make) -> None:
     published = {"x": [2.0, 1.0, 40.0, 30.0], "sex": ["f", "m", "f", "m"]}
     roles = Roles(quasi=("x", "sex"))
     made = release(published, people, pairing="position", perturbed=frozenset("x"))
-    assert linkage(made, roles, known=("x",)).fell == 0
+    assert linkage(made, roles, knows=("x",)).fell == 0
     assert linkage(made, roles).fell == 4
 
 
@@ -501,8 +501,8 @@ def test_the_interval_of_a_sample_has_its_coverage(release: Make) -> None:
 @pytest.mark.parametrize(
     ("more", "kind", "name"),
     [
-        ({"known": ("nothing",)}, InputError, "nothing"),
-        ({"known": ("age", "age")}, InputError, "twice"),
+        ({"knows": ("nothing",)}, InputError, "nothing"),
+        ({"knows": ("age", "age")}, InputError, "twice"),
         ({"how": "magic"}, InputError, "magic"),
         ({"sample": 0}, InputError, "sample"),
         ({"identity": "nobody"}, InputError, "nobody"),

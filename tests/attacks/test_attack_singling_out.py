@@ -99,7 +99,7 @@ def test_classes_of_k_rows_leave_nobody_alone() -> None:
     columns = people(300)
     for mechanism in (sf.Mondrian(k=5), sf.KMember(k=5), sf.GeneralizeFullDomain(k=5)):
         release = mechanism(table(columns), ROLES, np.random.default_rng(1))
-        assert singling_out(release, ROLES, columns=["age", "place", "sex"]).attacked == 0
+        assert singling_out(release, ROLES, knows=["age", "place", "sex"]).attacked == 0
     numbers = {"x": np.random.default_rng(1).random(90).tolist(), "y": np.random.default_rng(2).random(90).tolist()}
     release = sf.Microaggregation(k=5)(table(numbers), Q, np.random.default_rng(1))
     assert singling_out(release, Q, size=2).attacked == 0
@@ -239,8 +239,8 @@ def test_refusals(refusal: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     ask: Any = lambda **more: lambda: singling_out(made(columns, columns), ROLES, **more)  # noqa: E731
     refusal(InputError, ask(size=0), "column")
     refusal(InputError, ask(attacks=0), "once")
-    refusal(InputError, ask(columns=["nope"]), "nope")
-    refusal(InputError, ask(columns=[]), "singling out")
+    refusal(InputError, ask(knows=["nope"]), "nope")
+    refusal(InputError, ask(knows=[]), "singling out")
     refusal(InputError, ask(numbers="near"), "beyond")
     monkeypatch.setattr(_space, "MOST", 10)
     refusal(Unavailable, ask(), "more rows")

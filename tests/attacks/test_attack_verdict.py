@@ -7,14 +7,13 @@ import math
 
 import pytest
 
-from sfumato.attacks.attack import Attack, Rate
-from sfumato.attacks.standing import MARKS, standing
+from sfumato.core.outcome import MARKS, Outcome, Rate, standing
 from sfumato.report.shared_sections import held_against
-from sfumato.study._played import told
+from sfumato.study.attack_findings import without_values
 
 
-def attack(success: Rate, baseline: Rate | None, control: Rate | None = None) -> Attack:
-    return Attack(
+def attack(success: Rate, baseline: Rate | None, control: Rate | None = None) -> Outcome:
+    return Outcome(
         name="x", title="x", knew="x", effort="x", attacked=success.people, fell=success.value * success.people,
         success=success, baseline=baseline, control=control,
     )  # fmt: skip
@@ -62,17 +61,17 @@ def test_words_never_say_not_above_of_what_is_above() -> None:
 
 
 def test_a_release_without_victims_is_not_blamed_for_the_one_made_again() -> None:
-    none = told(attack(Rate.of(0, 0), Rate.of(0, 0)))
-    again = told(attack(Rate.of(8, 8), Rate.of(0, 100), Rate.of(0, 100)))
+    none = without_values(attack(Rate.of(0, 0), Rate.of(0, 0)))
+    again = without_values(attack(Rate.of(8, 8), Rate.of(0, 100), Rate.of(0, 100)))
     assert (held_against(none, again).worked, held_against(none, again).words) == (False, "nobody to attack")
-    some = told(attack(Rate.of(1, 9), Rate.of(0, 100)))
+    some = without_values(attack(Rate.of(1, 9), Rate.of(0, 100)))
     assert held_against(some, None).words.endswith("the baseline")
 
 
 def test_the_baseline_is_that_of_the_release_and_the_control_that_of_the_one_made_again() -> None:
     """18.6% against a baseline of 19.2% is never called above it, whatever the release made again says."""
-    release = told(attack(Rate.of(372, 2000), Rate.of(384, 2000)))
-    again = told(attack(Rate.of(426, 2000), Rate.of(200, 2000), Rate.of(300, 2000)))
+    release = without_values(attack(Rate.of(372, 2000), Rate.of(384, 2000)))
+    again = without_values(attack(Rate.of(426, 2000), Rate.of(200, 2000), Rate.of(300, 2000)))
     assert held_against(release, again).worked is True
     assert held_against(release, again).words == "above people outside the release, not measurably above the baseline"
 
@@ -82,9 +81,9 @@ def test_the_command_line_and_the_sheet_judge_alike() -> None:
     rates = [Rate.of(n, 2000) for n in (0, 30, 67, 70, 500, 2000)]
     for success, base, control in itertools.product(rates, [None, *rates], [None, *rates]):
         found = attack(success, base, control)
-        sheet = held_against(told(found), None if control is None else told(found))
+        sheet = held_against(without_values(found), None if control is None else without_values(found))
         assert sheet == found.standing
-        assert told(found)["verdict"] == found.standing.verdict
+        assert without_values(found)["verdict"] == found.standing.verdict
         assert (found.worked is False) == (found.standing.verdict in ("fails", "general"))
     assert set(MARKS) == {"works", "general", "fails", "inconclusive"}
 

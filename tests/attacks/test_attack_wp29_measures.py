@@ -73,7 +73,7 @@ def test_it_is_the_attack(name: str) -> None:
     asked: Any = {
         "singling_out_risk": lambda: singling_out(release, ROLES, size=3),
         "linkability_risk": lambda: linkability(release, ROLES, first=["age", "sex"], second=["place", "sick"]),
-        "inference_risk": lambda: inference(release, ROLES, secret="sick"),
+        "inference_risk": lambda: inference(release, ROLES, sensitive="sick"),
     }
     score, attack = sf.metric(TEXTS[name])(release, ROLES), asked[name]()
     assert score.value == attack.success.value

@@ -238,7 +238,7 @@ def test_table_3_6_tells_together_what_neither_table_tells(release: Make, table:
     )
     second = table({"pid": ["2"], "job": ["Engineer"], "sex": ["male"], "age": ["38"]})
     for known in (("job",), ("sex", "age")):  # one of two engineers; one of two men of 38
-        assert linkage(both, PEOPLE, external=second, known=known).success.value == pytest.approx(1 / 2)
+        assert linkage(both, PEOPLE, external=second, knows=known).success.value == pytest.approx(1 / 2)
     assert linkage(both, PEOPLE, external=second).success.value == 1
     assert sf.multir_anonymity(both, PEOPLE).value == 1
 

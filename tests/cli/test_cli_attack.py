@@ -62,7 +62,7 @@ def test_every_sensitive_column_is_attacked_and_the_worst_counts(run: Run, folde
     assert all("names 2" not in reason for reason in done["skipped"].values())
     shown = attack(run, folder, *base).fine().out
     assert "Homogeneity was played on 2 sensitive columns in turn; the worst, ill, counts." in " ".join(shown.split())
-    one = attack(run, folder, "--attack", "homogeneity", "--sensitive", "party", "--json").fine().json
+    one = attack(run, folder, "--attack", "homogeneity(party)", "--json").fine().json
     assert [each["details"]["column"] for each in one["attacks"]] == ["party"]
 
 
@@ -84,15 +84,21 @@ def test_facts_in_words(run: Run, folder: Path) -> None:
 
 
 def test_inference_and_linkability_know_their_columns(run: Run, folder: Path) -> None:
-    base = ["--original", folder / "people.csv", "--pair", "position", "--attacks", "40", "--json"]
-    found = attack(run, folder, "--attack", "inference", "--secret", "ill", *base).fine().json["attacks"][0]
+    base = ["--original", folder / "people.csv", "--pair", "position", "--json"]
+    found = attack(run, folder, "--attack", "inference[attacks=40](ill)", *base).fine().json["attacks"][0]
+    assert found["attacked"] == 40
     assert found["success"]["value"] >= 0.5
-    unnamed = attack(run, folder, "--attack", "inference", *base).fine().json["attacks"]
+    unnamed = attack(run, folder, "--attack", "inference[attacks=40]", *base).fine().json["attacks"]
     assert unnamed == [found]  # the sensitive column is what nobody may learn
-    attack(run, folder, "--attack", "linkability", *base).fine()
+    halves = attack(run, folder, "--attack", "linkability", *base).fine().json["attacks"][0]["details"]
+    assert {*halves["first"], *halves["second"]} == {"age", "town"}
+    named = attack(run, folder, "--attack", "linkability[first=town,second=age|ill]", *base).fine().json["attacks"][0]
+    assert (named["details"]["first"], named["details"]["second"]) == (["town"], ["age", "ill"])
+    attack(run, folder, "--attack", "linkability[first=town]", *base).refused(2, "first and second")
     (folder / "roles.toml").write_text('[roles]\nquasi = ["age", "town"]\ninsensitive = ["ill"]\n', encoding="utf-8")
-    attack(run, folder, "--attack", "inference", *base).refused(2, "--secret")
-    attack(run, folder, "--attack", "linkability", *base[2:]).refused(2, "--first and --second")
+    attack(run, folder, "--attack", "inference", *base).refused(2, "inference(COLUMN)")
+    attack(run, folder, "--attack", "inference(ill)", *base).fine()
+    attack(run, folder, "--attack", "linkability", "--json").refused(2, "original")
     attack(run, folder, "--attack", "composition", *base).refused(2, "--previous")
 
 
@@ -113,3 +119,10 @@ def test_one_sentence_for_what_is_wrong(run: Run, folder: Path) -> None:
     attack(run, folder, "--attack", "magic").refused(2, "No attack 'magic'", "linkage")
     attack(run, folder, "--attack", "linkage").refused(2, "original")
     attack(run, folder, "--attack", "membership").refused(2, "population")
+    attack(run, folder, "--attack", "homogenity").refused(2, "did you mean 'homogeneity'?")
+    attack(run, folder, "--attack", "homogeneity[share]").refused(2, "key=value")
+    attack(run, folder, "--attack", "homogeneity[share=much]").refused(2, "homogeneity: share must be a number")
+    attack(run, folder, "--attack", "homogeneity[many=1]").refused(2, "no parameter 'many'", "share")
+    attack(run, folder, "--attack", "homogeneity[control=x]").refused(2, "control cannot be set from a text")
+    attack(run, folder, "--attack", "singling_out(ill)").refused(2, "no single column")
+    attack(run, folder, "--attack", "homogeneity >= 1").refused(2, "Cannot read")

@@ -182,24 +182,21 @@ def watched(walk: Walk) -> Iterator[None]:
 def attacks_of(
     release: Release, roles: sf.Roles, other: Release, table: Any
 ) -> Iterator[tuple[str, Callable[[], Any]]]:
-    from sfumato import attacks
+    from sfumato.attacks import registry
 
     more: dict[str, list[dict[str, Any]]] = {
         "membership": [{"population": table, "identity": "id"}],
         "composition": [{"previous": other, "identity": "id"}],
         "minimality": [{"mechanism": sf.Mondrian(k=4), "runs": 3}],
         "linkability": [{"first": ("age",), "second": ("pay", "town"), "attacks": 20}],
-        "inference": [{"secret": "ill", "attacks": 20}],
+        "inference": [{"sensitive": "ill", "attacks": 20}],
         "singling_out": [{"attacks": 20}],
         "background": [{"k": 1}, {"k": 1, "knowledge": "negations"}],
         "linkage": [{}, {"how": "distance"}, {"external": table, "identity": "id"}],
     }
-    for info in pkgutil.iter_modules(attacks.__path__):
-        module = importlib.import_module(f"sfumato.attacks.{info.name}")
-        play = getattr(module, info.name, None)
-        if callable(play) and list(inspect.signature(play).parameters)[:2] == ["release", "roles"]:
-            for given in more.get(info.name, [{}]):
-                yield f"attack {info.name}", lambda play=play, given=given: play(release, roles, **given)
+    for name, attack in registry().items():
+        for given in more.get(name, [{}]):
+            yield f"attack {name}", lambda play=attack.set(), given=given: play(release, roles, **given)
 
 
 def everything(walk: Walk, folder: Path) -> None:

@@ -19,8 +19,8 @@ from sfumato.attacks.inference import inference
 from sfumato.attacks.linkage import linkage
 from sfumato.attacks.singling_out import singling_out
 from sfumato.attacks.skewness import skewness
-from sfumato.attacks.standing import MARKS
 from sfumato.cli.search import show as show_search
+from sfumato.core.outcome import MARKS
 from sfumato.metrics import metric, require
 from sfumato.profile.table import profile
 from sfumato.report.ema import ema
@@ -29,8 +29,8 @@ from sfumato.report.internal import internal
 from sfumato.report.intruder import intruder
 from sfumato.report.wp29 import wp29
 from sfumato.search.full_domain import optimal_generalization
-from sfumato.study._played import told as as_plain
 from sfumato.study.advice import advice
+from sfumato.study.attack_findings import without_values
 from sfumato.study.findings import findings
 from sfumato.study.study import Study, grid
 
@@ -131,10 +131,10 @@ def test_what_attacks_say(tmp_path: Path, name: str) -> None:
         told.extra["column"] = column
         for attack in (homogeneity, skewness, background):
             all_true(told, [attack(release, told.roles, sensitive=column).sentence])
-        played[f"inference({column})"] = inference(release, told.roles, secret=column, known=told.quasi)
+        played[f"inference({column})"] = inference(release, told.roles, sensitive=column, knows=told.quasi)
     # with missing values a released set may cover people of another class
-    told.extra |= {"tiled": name != "missing", "attacks": {key: as_plain(one) for key, one in played.items()}}
-    all_true(told, [linkage(release, told.roles, known=told.quasi).sentence])
+    told.extra |= {"tiled": name != "missing", "attacks": {key: without_values(one) for key, one in played.items()}}
+    all_true(told, [linkage(release, told.roles, knows=told.quasi).sentence])
     for key, one in played.items():
         all_true(told, [one.sentence])
         judged(told, key, one.verdict, MARKS[one.standing.verdict])

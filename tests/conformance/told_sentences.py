@@ -20,6 +20,7 @@ from sentence_checks import ABSOLUTE
 from told_tables import Row, World, alone, classes, groups
 
 import sfumato
+from sfumato.attacks.homogeneity import homogeneity
 from sfumato.mechanisms import registry as mechanisms
 from sfumato.metrics import registry as metrics
 from sfumato.report import glossary
@@ -113,7 +114,7 @@ EXPLAINS = frozenset(
         "They hold for an adversary who knows the columns called quasi-identifiers here, and no more. One who knows other columns may do better.",
         "the release, and nothing of any person",
         "Everybody in the original was looked up in the release, by fewer and by more columns.",
-        "Where all rows of a class share one sensitive value, nobody's row need be found to learn it.",
+        homogeneity.card.how,
         "all quasi-identifiers of a person, and that the person is in the release",
         "all quasi-identifiers of everybody in the release",
     }

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.attacks.attack import Rate
 from sfumato.attacks.inference import inference
 from sfumato.attacks.linkability import linkability
 from sfumato.attacks.singling_out import singling_out
+from sfumato.core.outcome import Rate
 from sfumato.core.release import Release
 
 ATTACKS = 500
@@ -100,7 +100,7 @@ def both(peer: Any, attack: str, kind: str) -> tuple[dict[str, Rate], Any]:
     make = lambda control: peer.InferenceEvaluator(  # noqa: E731
         **given, aux_cols=known, secret=secret, regression=secret == "income", control=control
     )
-    return theirs(make, outside), inference(release, ROLES, secret=secret, **ours)
+    return theirs(make, outside), inference(release, ROLES, sensitive=secret, **ours)
 
 
 @pytest.mark.parametrize("kind", ["independent", "copied"])

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core.column import IntArray
 from ..core.counts import Counts
+from ..core.outcome import Rate
 from ..core.release import Evidence
 from ..core.roles import Roles
 from ..core.table import Table
@@ -16,7 +17,6 @@ from ._linked import OUTCOMES, Linked, named
 from ._match import Match
 from ._outsiders import outsiders
 from ._runs import distinct, spread
-from .attack import Rate
 
 
 def matched(released: Counts, known: Counts, names: tuple[str, ...], roles: Roles, *, literal: bool) -> Match:

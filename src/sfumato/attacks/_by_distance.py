@@ -11,6 +11,7 @@ from ..core.counts import pack
 from ..core.errors import InputError, Unavailable
 from ..core.metric import Exactness
 from ..core.noun import dataclass
+from ..core.outcome import Rate
 from ..core.release import Evidence
 from ..core.table import Table
 from ..mining.rows import merged
@@ -20,7 +21,6 @@ from ._linked import OUTCOMES, Linked, named
 from ._nearest import Ground, Line, Links, NearPeople, worth
 from ._outsiders import outsiders
 from ._runs import held, spread
-from .attack import Rate
 
 
 def by_distance(

@@ -27,11 +27,9 @@ def asked(release: Release, roles: Roles, sensitive: str | None, attack: str) ->
             f"{attack} looks at classes of rows, and this release holds statistics, not one row a person; "
             f"what {release.made_by} promises of it stands in its notes."
         )
-    if sensitive is None and len(roles.sensitive) != 1:
-        raise InputError(
-            f"{attack} attacks one sensitive column, and {roles.source} names {len(roles.sensitive)}; say which."
-        )
-    column = roles.sensitive[0] if sensitive is None else sensitive
+    if sensitive is None:
+        raise InputError(f"{roles.source} names no sensitive column; name one, or write {attack}(COLUMN).")
+    column = sensitive
     noisy = [name for name in roles.quasi if name in release.perturbed]
     if noisy:
         raise Unavailable(

@@ -11,7 +11,7 @@ from ..core.column import Column, IntArray
 from ..core.cover import BoolArray
 from ..core.metric import Exactness
 from ..core.noun import dataclass
-from .attack import Rate
+from ..core.outcome import Rate
 
 OUTCOMES = ("correct", "ambiguous", "wrong", "none")
 

@@ -7,24 +7,52 @@ from typing import Any
 
 import numpy as np
 
+from ..core.attack import attack
 from ..core.classes import Classes
 from ..core.cover import Domain
 from ..core.errors import InputError, Unavailable
-from ..core.metric import TOLERANCE
+from ..core.metric import QUASI_KNOWN, TOLERANCE, Score
+from ..core.outcome import Outcome, Rate
+from ..core.parameter import Choice, Number
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ..core.words import about, counted
+from ..core.words import about, counted, percent, up
 from ._classed import asked, others, rows_of, shown, whole
 from ._facts import Reader, beliefs, homes
 from ._worst import MOST, Knowledge, worst_posteriors
-from .attack import Attack, Rate
 
 Known = Mapping[str, str | Mapping[str, object]]
 NO_CONTROL = "There is no control group: these facts hold of these people, and of nobody who is not in the release."
 """Why facts that are given have none. The worst facts are chosen for whomever is attacked, so they have one."""
 
 
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return "For nobody do the facts, those given or the worst there are, tell the sensitive value as surely as asked for."
+    return f"For {percent(value)} of the people attacked the facts, those given or the worst there are, tell the sensitive value."
+
+
+@attack(
+    title="background knowledge",
+    question="How sure can an adversary become of a person's sensitive value who knows the k worst facts besides the release?",
+    how="The adversary knows facts about people, such as: Bob does not have flu; if Alice has it, so has Bob. They are given, or the k "
+    "that help most are taken. The attack works where they make a person's value as sure as asked for.",
+    knows=f"{QUASI_KNOWN}; and facts about the sensitive values of people",
+    effort="learning facts about particular people, and counting",
+    source="Martin, Kifer, Machanavajjhala, Gehrke, Halpern 2007, maximum disclosure for L^k_basic",
+    sentence=_sentence,
+    misleads="It is the worst k facts about the worst person: most people fare better, and nobody may know such facts. It takes the "
+    "rows of a class as equally likely and classes as independent.",
+    needs=frozenset({"sensitive"}),
+    parameters={
+        "facts": "Facts in words: Bob: age=34, zip=47677; Bob is not flu; if Al is flu then Bob is flu.",
+        "people": "What is known of the people whom facts are about, by name; the same as facts such as Bob: age=34.",
+        "k": "How many facts, the worst there are, where none are given; 1 unless said.",
+        "knowledge": "implications: facts such as if Al is flu then Bob is flu; negations: facts such as Bob is not flu.",
+        "sure": "The belief from which a value counts as told.",
+    },
+)
 def background(
     release: Release,
     roles: Roles,
@@ -37,7 +65,7 @@ def background(
     sure: float = 1.0,
     control: Table | None = None,
     reveal: bool = False,
-) -> Attack:
+) -> Outcome:
     """What an adversary believes who knows facts besides the release: those given, or the k worst.
 
     **Facts** are texts: `Bob is not flu`, `if Alice is flu then Bob is flu`, `Bob: age=34, zip=47677` (or `people`), see `_facts`.
@@ -64,7 +92,7 @@ def background(
 
 def _given(
     evidence: Evidence, column: str, classes: Classes, facts: Sequence[str], people: Known, sure: float, reveal: bool
-) -> Attack:
+) -> Outcome:
     if column in evidence.apart:
         raise Unavailable(
             f"Facts about people need their classes, and here only groups join {column!r} to the quasi-identifiers; ask for the "
@@ -102,12 +130,10 @@ def _given(
             ]
         persons.append(told)
     count = len(at)
-    return Attack(
-        name="background",
-        title="Background knowledge",
+    return Outcome(
         knew=f"{counted(len(reader.facts), 'fact')}, and what is known of "
-        f"{counted(count, 'person who is', 'people who are')} in the release.",
-        effort="Looking their classes up and counting the assignments that agree with the facts.",
+        f"{counted(count, 'person who is', 'people who are')} in the release",
+        effort="looking their classes up and counting the assignments that agree with the facts",
         attacked=count,
         fell=fell,
         success=Rate.of(fell, count),
@@ -150,7 +176,7 @@ def _worst(
     sure: float,
     control: Table | None,
     reveal: bool,
-) -> Attack:
+) -> Outcome:
     posterior = worst_posteriors(classes, k, knowledge, anywhere=False)
     hit = posterior >= sure - TOLERANCE
     people, fell = classes.rows, rows_of(classes, hit)
@@ -185,11 +211,10 @@ def _worst(
         ]
     many = "fact" if k == 1 else f"{k} facts"
     raises = "raises" if k == 1 else "raise"
-    return Attack(
-        name="background",
-        title="Worst-case background knowledge",
-        knew=f"The quasi-identifiers of everybody in the release, and the worst {many} ({knowledge}) about their values.",
-        effort=f"Learning {'one fact' if k == 1 else many} about particular people, and counting.",
+    return Outcome(
+        title="worst-case background knowledge",
+        knew=f"the quasi-identifiers of everybody in the release, and the worst {many} ({knowledge}) about their values",
+        effort=f"learning {'one fact' if k == 1 else many} about particular people, and counting",
         attacked=people,
         fell=fell,
         success=Rate.of(fell, people),
@@ -200,3 +225,47 @@ def _worst(
         source="Martin, Kifer, Machanavajjhala, Gehrke, Halpern 2007; Manta 2013, sec. 3.2",
         details=details,
     )
+
+
+def _belief(value: float) -> str:
+    if value >= 1:
+        return "An adversary who knows as many facts about people as asked for, the worst there are, can be certain of somebody's value."
+    return (
+        "An adversary who knows as many facts about people as asked for, the worst there are, believes in no sensitive value of "
+        f"anybody with a probability above {up(value, 4, short_of=1)}."
+    )
+
+
+@background.metric(
+    title="worst-case background knowledge",
+    sentence=_belief,
+    knows=f"{QUASI_KNOWN}; and the k facts about people in the class that help most",
+    unit="probability",
+    monotone=True,
+    scope="classes",
+    alone=lambda k, knowledge: k <= 1 or knowledge == "negations",
+    parameters={
+        "k": Number(1, 0, MOST, whole=True),
+        "knowledge": Choice(("implications", "negations"), "implications"),
+    },
+)
+def worst_case_background(evidence: Evidence, column: str, k: int, knowledge: Knowledge) -> Score:
+    """The largest `P(p has s | k facts, release)` over people, values and facts.
+
+    `implications`: k of `if p has s then q has r`, about people of any class, in closed form (see `worst_facts.py`); `own_class`
+    in the details is the largest with facts about people of one class alone, which is the same for k = 1.
+    `negations`: `max over classes of n_1 / (n - n_2 - ... - n_(k+1))`, the adversary of l-diversity.
+    Extremes: k = 0 gives positive_disclosure; 1 if a class has at most k + 1 values; never below the share of the most frequent value.
+    """
+    classes = evidence.classes(column)
+    own = worst_posteriors(classes, k, knowledge, anywhere=False)
+    anywhere = worst_posteriors(classes, k, knowledge)
+    # where facts about others add nothing to the worst class, each class has what those about itself tell
+    per_class = own if own.max() == anywhere.max() else anywhere
+    hit = own == own.max()
+    details = {
+        "worst_classes": int(hit.sum()),
+        "worst_rows": int(classes.size[hit].sum()),
+        "own_class": float(own.max()),
+    }
+    return Score(float(per_class.max()), "probability", "exact", per_class, details=details)

@@ -2,34 +2,64 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..core.arrow import strings
+from ..core.attack import attack
 from ..core.column import Column, encode
 from ..core.errors import InputError, Unavailable
+from ..core.outcome import Outcome, Rate
+from ..core.parameter import Name, Words
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ..core.words import about
+from ..core.words import about, percent
 from ._both import People, in_both, outside, repeated
 from ._known import placed
 from ._sets import Met, meet
-from .attack import Attack, Rate
 
 
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return "For nobody who is in both releases do the two of them leave a single sensitive value, and that the person's own."
+    return (
+        f"For {percent(value)} of the people who are in both releases, the two of them together leave a single sensitive value, and it "
+        "is the person's own."
+    )
+
+
+@attack(
+    title="composition of two releases",
+    question="For how many people do an earlier release and this one together tell the sensitive value?",
+    how="The adversary looks a person up in two releases and keeps the sensitive values that both allow. The attack works where one is "
+    "left, and it is the person's own.",
+    knows="the quasi-identifiers of people who are in both releases, and both releases",
+    effort="a second release about the same people, and two look-ups a person",
+    source="Ganta, Kasiviswanathan, Smith 2008",
+    sentence=_sentence,
+    misleads="Who is told by one of the two alone counts as well: see the details. Two candidates left are not counted, however unlike "
+    "their shares. The metric takes the earlier release to have been made from the same original and with the same roles; sfumato attack "
+    "takes others, and people who are in neither.",
+    needs=frozenset({"sensitive", "original", "previous"}),
+    parameters={
+        "previous": "The earlier release, with its original if that is another table.",
+        "previous_roles": "Its roles, if they differ.",
+    },
+)
 def composition(
     release: Release,
     roles: Roles,
     *,
-    previous: Release,
+    previous: Release | None = None,
     previous_roles: Roles | None = None,
     sensitive: str | None = None,
     identity: str | None = None,
     control: Table | None = None,
     reveal: bool = False,
-) -> Attack:
+) -> Outcome:
     """Intersect what two releases say of the sensitive value of those who are in both.
 
     The adversary knows the quasi-identifiers of a person. In each release, the candidate values are those of the classes that cover
@@ -51,6 +81,8 @@ def composition(
     Extremes: with the same release twice nothing is gained; 1 if the candidates of everybody share one value alone; 0 if everybody
     keeps two.
     """
+    if previous is None:
+        raise Unavailable("composition needs an earlier release; give it with --previous (or previous=...).")
     theirs = roles if previous_roles is None else previous_roles
     now, before = release.evidence(roles), previous.evidence(theirs)
     column = _column(now, before, sensitive)
@@ -90,11 +122,8 @@ def composition(
         names, code = people.who
         details["found"] = [names.texts[c] for c in np.unique(code[certain])]
     only = details["certain_only_together"]
-    return Attack(
-        name="composition",
-        title="composition of two releases",
+    return Outcome(
         knew=f"the quasi-identifiers of {attacked:,} people who are in both releases, and both releases",
-        effort="a second release about the same people, and two look-ups a person",
         attacked=attacked,
         fell=float(fell),
         success=Rate.of(fell, attacked),
@@ -103,9 +132,28 @@ def composition(
         sentence=f"Of {attacked:,} people in both releases, {fell:,} have their {column} told for certain, {only:,} of them by neither release "
         f"alone; on average {about(details['candidates_together'])} candidate values are left by both, and "
         f"{about(min(details['candidates_release'], details['candidates_previous']))} by the one that leaves fewer.",
-        source="Ganta, Kasiviswanathan, Smith 2008",
         details=details,
     )
+
+
+@composition.metric(title="exposed by composition", parameters={"previous": Name(), "identity": Words()})
+def composition_exposed(evidence: Evidence, column: str, *, previous: str, identity: frozenset[str]) -> Outcome:
+    """`people in both releases of whom the classes that cover them share one sensitive value, their own / people in both`.
+
+    `previous` is the file of the earlier release; `identity` a column of the original that tells people apart, needed where both
+    releases left people out. Extremes: as the earlier release alone if this one carries nothing; 0 if everybody keeps two candidates.
+    """
+    # here, so that the registry of metrics costs no engine
+    from ..engines import read
+    from ..engines.missing_codes import recognise
+
+    if len(identity) > 1:
+        raise InputError("composition_exposed: identity is one column that tells people apart.")
+    release, roles = evidence.release, evidence.roles
+    original = evidence.original("composition_exposed")
+    table = recognise(read(Path(previous)), original, quasi=roles.quasi, others=(*roles.sensitive, *roles.insensitive))
+    earlier = Release(table=table, original=original, pairing=release.pairing)
+    return composition(release, roles, previous=earlier, sensitive=column, identity=next(iter(identity), None))
 
 
 def _column(now: Evidence, before: Evidence, asked: str | None) -> str:

@@ -4,18 +4,39 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..core.attack import attack
 from ..core.column import FloatArray, IntArray
 from ..core.counts import Counts, pack
+from ..core.metric import QUASI_KNOWN
+from ..core.outcome import Outcome, Rate
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
-from ..core.words import counted
+from ..core.words import counted, percent
 from ..profile.free_columns import Finding
 from ..profile.free_release import free_of_release
 from ..profile.relations import Relation, most_frequent
-from .attack import Attack, Rate
 
 
-def every_column(release: Release, roles: Roles) -> Attack:
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return "Nobody is alone in a class, not even by what the free columns tell of the quasi-identifiers."
+    return f"By the quasi-identifiers and what free columns tell of them, {percent(value)} of the rows are found, and are the right ones."
+
+
+@attack(
+    title="every column",
+    question="Who is alone in a class once columns that go out as they are have told what they can of the quasi-identifiers?",
+    how="The adversary looks a person's class up, then keeps the rows whose free columns say what follows from the person's "
+    "quasi-identifiers. The attack works where one row is left, and it is the person's own.",
+    knows=f"{QUASI_KNOWN}; and how its columns hang together",
+    effort="computing one column from others, and looking one class up",
+    source="Manta 2013, sec. 3 (an adversary's knowledge is not only the quasi-identifiers)",
+    sentence=_sentence,
+    misleads="Only relations that are seen in the release are used: an adversary may know others. People who are alone by the "
+    "quasi-identifiers count as well: they are the baseline.",
+    needs=frozenset({"original"}),
+)
+def every_column(release: Release, roles: Roles) -> Outcome:
     """Look a person's class up, then keep the rows whose free columns say what follows from the person's quasi-identifiers.
 
     A row falls if it is then the only one left and keeps the relations that were used. The baseline is the same adversary without the
@@ -23,7 +44,7 @@ def every_column(release: Release, roles: Roles) -> Attack:
     of what makes people unique. Rows are found from the release alone; whether the row is the right one is looked up in the original.
     """
     evidence = release.evidence(roles)
-    evidence.original("The attack every-column")
+    evidence.original("The attack every_column")
     classes = evidence.classes()
     people, alone = classes.rows, int((classes.size == 1).sum())
     free = free_of_release(release, roles)
@@ -42,18 +63,13 @@ def every_column(release: Release, roles: Roles) -> Attack:
         else f"No free column is seen to tell more of the quasi-identifiers than the release does: {alone:,} of {counted(people, 'row')} "
         f"{'is' if alone == 1 else 'are'} alone by these."
     )
-    return Attack(
-        name="every-column",
-        title="Every column",
-        knew="The quasi-identifiers of a person, that the person is in the release, and how its columns hang together.",
-        effort="Computing one column from others, and looking one class up.",
+    return Outcome(
         attacked=people,
         fell=best,
         success=Rate.of(best, people),
         baseline=Rate.of(alone, people),
         exactness="exact" if certain else "estimate",
         sentence=sentence,
-        source="Manta 2013, sec. 3 (an adversary's knowledge is not only the quasi-identifiers)",
         details={"relations": [finding.words for finding in used], "alone_in_a_class": alone},
     )
 
@@ -82,7 +98,7 @@ def _found(evidence: Evidence, relations: list[Relation]) -> tuple[float, bool]:
 
 def _said(evidence: Evidence, relation: Relation, counts: Counts) -> tuple[IntArray, FloatArray]:
     """For each released tuple what its free columns say by the relation, and in which share of such rows of the original that is true."""
-    original = evidence.original("The attack every-column").count(relation.columns)
+    original = evidence.original("The attack every_column").count(relation.columns)
     keeps, signature = relation.evaluate(original)
     place: dict[tuple[str | None, ...], int] = {}
     tuples = _spelled(original, relation.free)

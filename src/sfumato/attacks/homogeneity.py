@@ -7,17 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from ..core.attack import attack
 from ..core.classes import Classes
-from ..core.column import IntArray
+from ..core.column import FloatArray, IntArray
 from ..core.errors import InputError, SfumatoError
-from ..core.metric import TOLERANCE
-from ..core.release import Release
+from ..core.metric import QUASI_KNOWN, TOLERANCE, Usual
+from ..core.outcome import Outcome, Rate
+from ..core.parameter import Words
+from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ..core.words import about, counted
+from ..core.words import about, counted, percent
 from ..metrics.privacy.distinct_l_diversity import cared_for
 from ._classed import SHOWN, asked, others, rows_of, shown, whole
-from .attack import Attack, Rate
 
 
 def claims(classes: Classes, share: float = 1.0, dont_care: Set[str] = frozenset()) -> IntArray:
@@ -32,6 +34,32 @@ def claims(classes: Classes, share: float = 1.0, dont_care: Set[str] = frozenset
     return found
 
 
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return "Nobody is in a class whose rows all have one and the same sensitive value that must not be learned."
+    return (
+        f"{percent(value).capitalize()} of the rows are in a class whose rows all have one and the same sensitive value that must not "
+        "be learned: whoever finds the class knows it."
+    )
+
+
+@attack(
+    title="homogeneity",
+    question="How many people are in a class in which everybody has the same sensitive value?",
+    how="The adversary looks a person's class up. The attack works where all rows of the class share one sensitive value: nobody's row "
+    "need be found to learn it.",
+    knows=QUASI_KNOWN,
+    effort="looking one class up",
+    source="Machanavajjhala et al. 2007, homogeneity attack; Manta 2013, sec. 3.2",
+    sentence=_sentence,
+    misleads="A class with one other row does not count, although the value is nearly certain: alpha_anonymity sees that. If the "
+    "whole table has one value, everybody is exposed without any release.",
+    needs=frozenset({"sensitive"}),
+    parameters={
+        "share": "The share of a class's rows that one value must have to be claimed of everybody in it; 1 is certain.",
+        "dont_care": "Values that may be disclosed.",
+    },
+)
 def homogeneity(
     release: Release,
     roles: Roles,
@@ -41,7 +69,7 @@ def homogeneity(
     dont_care: Set[str] = frozenset(),
     control: Table | None = None,
     reveal: bool = False,
-) -> Attack:
+) -> Outcome:
     """Look a person's class up, and say its value where one has at least this share of the rows (Manta 3.2, attack 1).
 
     With `share=1` a claim is certain; below, it is wrong for the others in the class. Those fall whose value is said. The baseline
@@ -90,20 +118,37 @@ def homogeneity(
         f"{counted(int(hit.sum()), 'class', 'classes')} with one value that must not be learned in {certain} of the rows; "
         f"saying it is right for {fell:,} of them."
     )
-    return Attack(
-        name="homogeneity",
-        title="Homogeneity",
-        knew="The quasi-identifiers of a person, and that the person is in the release.",
-        effort="Looking one class up.",
+    return Outcome(
         attacked=people,
         fell=fell,
         success=Rate.of(fell, people),
         baseline=Rate.of(baseline, people),
         control=held,
         sentence=sentence,
-        source="Machanavajjhala et al. 2007; Manta 2013, sec. 3.2",
         details=details,
     )
+
+
+def _costs(classes: Classes, dont_care: frozenset[str]) -> FloatArray:
+    """The rows of each class of one value; any part of such a class is another."""
+    return (classes.size * (claims(classes, 1.0, dont_care) >= 0)).astype(float)
+
+
+@homogeneity.metric(
+    title="exposed to homogeneity",
+    monotone=True,
+    costs=_costs,
+    alone=True,
+    parameters={"dont_care": Words()},
+    usual=Usual(200, each_column=True),
+    keeps="variety",
+)
+def homogeneity_exposed(evidence: Evidence, column: str, dont_care: frozenset[str]) -> Outcome:
+    """`sum of |c| over classes c of one value, by all rows`; `dont_care` lists values that may be disclosed.
+
+    Extremes: 0 if every class holds two values; 1 if every class holds one, as do classes of one row.
+    """
+    return homogeneity(evidence.release, evidence.roles, sensitive=column, dont_care=dont_care)
 
 
 def certain(release: Release, roles: Roles, column: str) -> int:

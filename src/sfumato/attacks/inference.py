@@ -10,10 +10,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..core.attack import attack
 from ..core.column import FloatArray, IntArray
 from ..core.cover import BoolArray
 from ..core.errors import InputError
-from ..core.release import Release
+from ..core.outcome import Outcome, Rate
+from ..core.parameter import ATTEMPTS, Name, Number
+from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ..core.words import counted, percent
@@ -22,22 +25,49 @@ from ..mining.rows import Frame
 from ._runs import spread
 from ._space import Space, draw
 from ._targets import TIE
-from .attack import Attack, Rate
 from .homogeneity import certain
 
 
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return "For nobody who was tried do the nearest released rows tell the secret to one who knows all else."
+    return (
+        f"For {percent(value)} of the people who were tried the nearest released rows tell the secret (a number within the tolerance "
+        "asked for) to one who knows all else of them."
+    )
+
+
+@attack(
+    title="inference",
+    question="For how many people does the release tell one column to an adversary who knows all others?",
+    how="The adversary knows the quasi-identifiers of a person and guesses a sensitive column from the nearest released rows. The "
+    "test works where the guess is right.",
+    knows="all other released columns of a person",
+    effort="looking up the nearest released rows",
+    source="Article 29 Working Party 2014, Opinion 05/2014; Giomi, Boenisch, Wehmeyer, Tasnadi 2023",
+    sentence=_sentence,
+    misleads="A frequent value is guessed without any release: look at the baseline in the details. What holds of people who are not in the "
+    "release either is a fact about people; the attack can tell the two apart, given such people.",
+    needs=frozenset({"sensitive", "original"}),
+    parameters={
+        "sensitive": "The column to find out, sensitive or not; each sensitive column in turn unless named, and the worst counts.",
+        "knows": "The columns that the adversary knows of people; all others unless named.",
+        "tolerance": "How far a guessed number may be from the true one, as a share of it.",
+    },
+    wp29=(3, "Can information be inferred concerning an individual?"),
+)
 def inference(
     release: Release,
     roles: Roles,
     *,
-    secret: str,
-    known: Sequence[str] | None = None,
+    sensitive: str | None = None,
+    knows: Sequence[str] | None = None,
     tolerance: float = 0.05,
     attacks: int = 2000,
     control: Table | None = None,
     seed: int = 0,
-) -> Attack:
-    """The share of people whose secret the nearest released rows tell; `known` are all other columns unless named.
+) -> Outcome:
+    """The share of people whose secret the nearest released rows tell; `knows` are all other columns unless named.
 
     `tolerance` is relative to the true value, for secrets that are numbers: the guess is the number that is right for most of the nearest
     rows, else the most frequent value; of several as good one is drawn, and the chance counted. A released secret that stands for
@@ -45,9 +75,12 @@ def inference(
     the control are people who are not in the release: what holds for them is a fact about people, not about these people. Extremes: 1
     for a release as it is, if what is known tells all apart; the baseline if the secret or all that is known is suppressed throughout.
     """
+    if sensitive is None:
+        raise InputError(f"{roles.source} names no sensitive column; name one, or write inference(COLUMN).")
+    secret = sensitive
     space = Space.of(release, roles, control, seed=seed)
     space.columns([secret], "inference")
-    given = space.columns([n for n in space.names if n != secret] if known is None else known, "inference")
+    given = space.columns([n for n in space.names if n != secret] if knows is None else knows, "inference")
     if secret in given:
         raise InputError(f"Column {secret!r} is known and secret at once; leave it out of what is known.")
     if not 0 <= tolerance < 1 or attacks < 1:
@@ -64,11 +97,8 @@ def inference(
     known_for_sure = (
         f" All rows of their class share one value for {counted(sure, 'person', 'people')}: theirs is certain."
     )
-    return Attack(
-        name="inference",
-        title="inference",
+    return Outcome(
         knew=f"{', '.join(given)} of the person, and the release",
-        effort="looking up the nearest released rows",
         attacked=people,
         fell=fell,
         success=Rate.of(fell, people),
@@ -77,7 +107,6 @@ def inference(
         exactness="estimate",
         sentence=f"For {percent(fell / people)} of {counted(people, 'person', 'people')} the nearest released rows tell {secret}."
         + known_for_sure * bool(sure),
-        source="Article 29 Working Party 2014; Giomi, Boenisch, Wehmeyer, Tasnadi 2023",
         details={
             "secret": secret,
             "known": list(given),
@@ -88,6 +117,22 @@ def inference(
             "certain_by_class": sure,
         },
     )
+
+
+@inference.metric(
+    title="inference",
+    family="What can be mined",
+    needs=frozenset({"original"}),
+    noise=True,
+    parameters={"secret": Name(), "tolerance": Number(0.05, low=0, high=0.99), "attacks": ATTEMPTS},
+)
+def inference_risk(evidence: Evidence, column: str | None, *, secret: str, tolerance: float, attacks: int) -> Outcome:
+    """`people for whom the guess from the nearest released rows is right / people`; numbers within `tolerance` of the truth.
+
+    Extremes: 1 if rows are released as they are and all else tells people apart; the share of the most frequent value if the secret is
+    suppressed throughout.
+    """
+    return inference(evidence.release, evidence.roles, sensitive=secret, tolerance=tolerance, attacks=attacks)
 
 
 class _Guess:

@@ -6,13 +6,16 @@ released rows for each half; if the two halves share one, they are taken for one
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from ..core.attack import attack
 from ..core.column import FloatArray
-from ..core.errors import InputError
-from ..core.release import Release
+from ..core.errors import InputError, Unavailable
+from ..core.outcome import Outcome, Rate
+from ..core.parameter import ATTEMPTS, Number, Words
+from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ..core.words import counted, percent
@@ -20,20 +23,47 @@ from ..mining.rows import Frame
 from ._runs import spread
 from ._space import Space
 from ._targets import NearRows
-from .attack import Attack, Rate
 
 
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return "For nobody who was tried do two sources that know different columns meet in one released row."
+    return (
+        f"For {percent(value)} of the people who were tried, by their chance where rows are equally near, two sources that know "
+        "different columns meet in one released row: whoever has both can join them."
+    )
+
+
+@attack(
+    title="linkability",
+    question="For how many people can two sources that know different columns be joined through the release?",
+    how="One source knows some columns of people, another source others. The test works where the two halves of a person meet in "
+    "one released row.",
+    knows="some columns of people from one source and others from another, and that both are about people in the release",
+    effort="looking up the nearest released rows for each half",
+    source="Article 29 Working Party 2014, Opinion 05/2014; Giomi, Boenisch, Wehmeyer, Tasnadi 2023",
+    sentence=_sentence,
+    misleads="It depends on the columns that each source is said to know. Two halves that follow from each other meet without any fault of "
+    "the release: compare with people who are not in it, as the attack can.",
+    needs=frozenset({"original"}),
+    parameters={
+        "first": "The columns that one source knows; the quasi-identifiers are dealt out to the two unless both are named.",
+        "second": "The columns that the other source knows.",
+        "neighbours": "How many of the nearest released rows are looked at for each half.",
+    },
+    wp29=(2, "Is it still possible to link records relating to an individual?"),
+)
 def linkability(
     release: Release,
     roles: Roles,
     *,
-    first: Sequence[str],
-    second: Sequence[str],
+    first: Sequence[str] | None = None,
+    second: Sequence[str] | None = None,
     neighbours: int = 1,
     attacks: int = 2000,
     control: Table | None = None,
     seed: int = 0,
-) -> Attack:
+) -> Outcome:
     """The share of people whose two halves have one of their `neighbours` nearest released rows in common.
 
     Of rows equally near the adversary draws for each half, and the chance that the two draws meet is counted: a class of k rows that fits
@@ -41,6 +71,10 @@ def linkability(
     rows, 1/n for one. The control are people who are not in the release. Extremes: 1 for a release of distinct rows as they are, if each
     half tells all apart; the baseline if one half is suppressed throughout.
     """
+    if not first and not second:
+        first, second = halves(roles, release.evidence(roles).original("linkability"), release.table.columns)
+    if not first or not second:
+        raise InputError("linkability asks of two sources; name the columns of both, as first and second.")
     space = Space.of(release, roles, control, seed=seed)
     one, two = space.columns(first, "linkability"), space.columns(second, "linkability")
     if set(one) & set(two):
@@ -58,11 +92,8 @@ def linkability(
         outside = Rate.of(float(others.sum()), len(others))
     fell = float(hits.sum())
     chance = 1.0 - float(np.prod(1 - near / np.arange(rows - near + 1, rows + 1))) if near > 1 else 1 / rows
-    return Attack(
-        name="linkability",
-        title="linkability",
+    return Outcome(
         knew=f"{', '.join(one)} of everybody from one source, {', '.join(two)} from another, and the release",
-        effort="looking up the nearest released rows for each half",
         attacked=len(hits),
         fell=fell,
         success=Rate.of(fell, len(hits)),
@@ -70,7 +101,6 @@ def linkability(
         control=outside,
         exactness="estimate",
         sentence=f"For {percent(fell / len(hits))} of {counted(len(hits), 'person', 'people')} the two sources meet in one released row.",
-        source="Article 29 Working Party 2014; Giomi, Boenisch, Wehmeyer, Tasnadi 2023",
         details={
             "first": list(one),
             "second": list(two),
@@ -80,6 +110,53 @@ def linkability(
             "sampled": space.sampled,
         },
     )
+
+
+@linkability.metric(
+    title="linkability",
+    family="Who can be found with other tables",
+    noise=True,
+    parameters={
+        "first": Words(None),
+        "second": Words(None),
+        "neighbours": Number(1, low=1, high=1000, whole=True),
+        "attacks": ATTEMPTS,
+    },
+)
+def linkability_risk(
+    evidence: Evidence,
+    column: str | None,
+    *,
+    first: frozenset[str],
+    second: frozenset[str],
+    neighbours: int,
+    attacks: int,
+) -> Outcome:
+    """`people whose nearest released rows by first and by second have one in common / people`; of rows equally near, by their chance.
+
+    Extremes: 1 if distinct rows are released as they are and each half tells all apart; 1/rows if one half is suppressed throughout.
+    """
+    return linkability(
+        evidence.release,
+        evidence.roles,
+        first=sorted(first),
+        second=sorted(second),
+        neighbours=neighbours,
+        attacks=attacks,
+    )
+
+
+def halves(roles: Roles, original: Table, released: Collection[str]) -> tuple[list[str], list[str]]:
+    """Two sources that know about as much: the quasi-identifiers by number of values, dealt out in turns."""
+    names = [name for name in roles.quasi if name in released]
+    if len(names) < 2:
+        names += [name for name in (*roles.sensitive, *roles.insensitive) if name in released]
+    if len(names) < 2:
+        raise Unavailable("Linkability asks of two sources with different columns, and the release has one column.")
+    many = {name: len(original.count((name,))) for name in names}
+    order = sorted(names, key=lambda name: (-many[name], names.index(name)))
+    one = {name for i, name in enumerate(order) if i % 4 in (0, 3)}
+    return [name for name in names if name in one], [name for name in names if name not in one]
 
 
 def _linked(

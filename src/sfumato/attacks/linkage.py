@@ -8,7 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..core.attack import attack
 from ..core.errors import InputError, Unavailable
+from ..core.outcome import Outcome, Rate
+from ..core.parameter import Words
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
@@ -19,24 +22,52 @@ from ._by_distance import by_distance
 from ._known import Facts, by_identity, by_people, by_row, check_columns
 from ._linked import Linked
 from ._match import Match
-from .attack import Attack, Rate
 
 How = Literal["auto", "cover", "exact", "distance"]
 
 
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return "Nobody who was looked for is found, not even by a guess among those whom the released values fit."
+    if value >= 1:
+        return "Everybody who was looked for is found: the known values lead to what is theirs, and to nothing else."
+    return (
+        f"An adversary who looks up what is known of each person, and guesses among the rows that fit, is expected to be right for "
+        f"{percent(value)} of the people who were looked for."
+    )
+
+
+@attack(
+    title="record linkage",
+    question="How many people does an adversary find who looks up in the release what is known of them?",
+    how="The adversary looks every person up: the released rows that cover what is known are the candidates, or the nearest row is where "
+    "values were perturbed. The attack works where a guess among the candidates is the person's own row.",
+    knows="all quasi-identifiers of everybody in the release",
+    effort="a table with these columns and one look-up a person",
+    source="Sweeney 2002; Manta 2013, sec. 3.1; by distance Domingo-Ferrer and Torra 2001",
+    sentence=_sentence,
+    misleads="It is an average: one person may be found for certain while it is small. The adversary is taken to know that the person "
+    "is in the release, and the values as the original has them; with an external table, as that has them.",
+    needs=frozenset({"original"}),
+    parameters={
+        "external": "The adversary's table; the original itself, row by row, unless given.",
+        "how": "cover: released values that cover what is known; exact: that are spelled alike; distance: the nearest row; auto chooses.",
+        "sample": "How many people are looked up by distance, at most.",
+    },
+)
 def linkage(
     release: Release,
     roles: Roles,
     *,
     external: Table | None = None,
     identity: str | None = None,
-    known: Sequence[str] | None = None,
+    knows: Sequence[str] | None = None,
     how: How = "auto",
     control: Table | None = None,
     sample: int = 5000,
     seed: int = 0,
     reveal: bool = False,
-) -> Attack:
+) -> Outcome:
     """Look every external person up in the release, and count how often the right row is found.
 
     A person's candidates are the m released rows that cover what is known of them: an interval, taxonomy node, set, mask or `*` covers
@@ -47,7 +78,7 @@ def linkage(
 
     `external`  the adversary's table; by default the original itself, row by row
     `identity`  the column that names people in `external` and in the original (or in the release, if it carries people)
-    `known`     the columns that the adversary knows; by default all quasi-identifiers
+    `knows`     the columns that the adversary knows; by default all quasi-identifiers
     `how`       cover: as above. exact: values must be spelled alike. distance: the nearest row is taken, numbers by standardized
                 Euclidean distance, perturbed categories by agreement, others must be covered; of more than `sample` people so many are
                 drawn, and the result is an estimate. Where people have several rows by `identity` or the person column of the roles, the
@@ -65,7 +96,7 @@ def linkage(
     """
     _check(release, how, sample)
     tables = (release.table, *release.related)
-    known = tuple(roles.quasi if known is None else known)
+    known = tuple(roles.quasi if knows is None else knows)
     check_columns(tables, known, roles, external)
     evidence = release.evidence(roles)
     facts = _facts(evidence, external, _identity(release, roles, external, identity, reveal), known)
@@ -75,11 +106,11 @@ def linkage(
     literal = how == "exact" or facts.known is facts.released
     near = how == "distance" or (how == "auto" and any(name in release.perturbed for name in known))
 
-    def by_nearness() -> Attack:
+    def by_nearness() -> Outcome:
         person = identity or roles.person
         found = _by_person(evidence, facts, known)
         linked = by_distance(evidence, found, control, person, sample, seed, reveal)
-        return _attack(found, release, linked, "distance")
+        return _outcome(found, release, linked, "distance")
 
     if near:
         return by_nearness()
@@ -88,7 +119,7 @@ def linkage(
         with contextlib.suppress(Unavailable):
             return by_nearness()
     linked = by_cover(evidence, facts, match, control, reveal, literal=literal)
-    return _attack(facts, release, linked, "exact" if how == "exact" else "cover")
+    return _outcome(facts, release, linked, "exact" if how == "exact" else "cover")
 
 
 def _by_person(evidence: Evidence, facts: Facts, known: tuple[str, ...]) -> Facts:
@@ -182,7 +213,7 @@ def _facts(evidence: Evidence, external: Table | None, identity: str | None, kno
     return facts
 
 
-def _attack(facts: Facts, release: Release, linked: Linked, how: str) -> Attack:
+def _outcome(facts: Facts, release: Release, linked: Linked, how: str) -> Outcome:
     near, attacked, fell = how == "distance", linked.attacked, linked.fell
     base = facts.blind(people=near)
     known = list(dict.fromkeys(facts.names))
@@ -207,15 +238,9 @@ def _attack(facts: Facts, release: Release, linked: Linked, how: str) -> Attack:
         f"in {1 / base:,.0f} is."
     )
     joined = "" if tables == 1 else f", and the person column that joins {tables} tables"
-    return Attack(
-        name="linkage",
-        title="record linkage",
+    return Outcome(
         knew=f"{columns} of {attacked:,} {what}{joined}",
-        effort=(
-            "a table with these columns, and for each person the distance to released rows"
-            if near
-            else "a table with these columns and one look-up a person"
-        ),
+        effort="a table with these columns, and for each person the distance to released rows" if near else "",
         attacked=attacked,
         fell=fell,
         success=Rate.of(fell, attacked),
@@ -223,8 +248,25 @@ def _attack(facts: Facts, release: Release, linked: Linked, how: str) -> Attack:
         control=linked.control,
         exactness=linked.exactness,
         sentence=sentence,
-        source="Sweeney 2002; Manta 2013, sec. 3.1"
-        + ("; Domingo-Ferrer and Torra 2001" if near else "")
-        + ("; Nergiz, Clifton, Nergiz 2007" if release.related else ""),
+        source=f"{linkage.card.source}; Nergiz, Clifton, Nergiz 2007" if release.related else "",
         details=details,
     )
+
+
+@linkage.metric(
+    title="linkage re-identification",
+    family="Who can be found with other tables",
+    needs=frozenset({"original", "pairs"}),
+    parameters={"known": Words()},
+)
+def linkage_reidentification(evidence: Evidence, column: None, known: frozenset[str]) -> Outcome:
+    """`(1/N) sum_i r_i/m_i`, m_i the released rows that cover what is known of person i, r_i of them their own.
+
+    The adversary knows the columns `known` of the original, all quasi-identifiers unless they are named. Where a column was perturbed
+    the nearest row is taken, on a sample, and the value is an estimate. Unlike marketer_risk it counts all rows that fit, those of
+    overlapping classes, too. Extremes: 1 if everybody is alone and nothing was changed; 1/N if nothing that is known was released.
+    """
+    names = tuple(name for name in evidence.roles.quasi if name in known) + tuple(
+        sorted(known - set(evidence.roles.quasi))
+    )
+    return linkage(evidence.release, evidence.roles, knows=names or None)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..core.attack import attack
 from ..core.errors import InputError, Unavailable
-from ..core.release import Release
+from ..core.metric import Score
+from ..core.outcome import Outcome, Rate
+from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ..core.words import down, percent
+from ..core.words import down, percent, up
 from ._both import repeated
 from ._known import grouped
 from ._presence import Presence, by_person, by_tuple
-from .attack import Attack, Rate
 
 STEPS = (0.5, 0.75, 0.9, 0.95, 1.0)
 
@@ -50,6 +52,31 @@ def presence(release: Release, roles: Roles, *, population: Table | None = None)
     return by_person(evidence, table, roles.person, named=named, carried=carried)
 
 
+def _sentence(value: float) -> str:
+    return (
+        f"An adversary who has the public table guesses right for {percent(value)} of its people whether they are in the release; without "
+        "the release many of these guesses are right as well."
+    )
+
+
+@attack(
+    title="table linkage",
+    question="How surely does the release tell of the people in it that they are in it?",
+    how="The adversary looks everybody of a public table up in the release and guesses whether they are in it. The attack works where "
+    "the guess is right.",
+    knows="a public table with the quasi-identifiers of everybody, and how many of them were released",
+    effort="the population's table with the quasi-identifiers, and one look-up a person",
+    source="Nergiz, Atzori, Clifton 2007; Manta 2013, sec. 3.3",
+    sentence=_sentence,
+    misleads="It is an average, and one person may be certain while it is small: delta_presence is the largest. It is never below the "
+    "share of the public table that was released, which is known without the release (the baseline in the details).",
+    needs=frozenset({"population"}),
+    parameters={
+        "population": "A table of everybody; the release's population unless given.",
+        "surely": "The probability from which people are counted as surely in, or not in, the release.",
+        "identity": "The column of the population that names people, for reveal.",
+    },
+)
 def membership(
     release: Release,
     roles: Roles,
@@ -58,7 +85,7 @@ def membership(
     surely: float = 0.9,
     identity: str | None = None,
     reveal: bool = False,
-) -> Attack:
+) -> Outcome:
     """Guess of everybody in the population whether they are in the release: the likelier of the two (`presence`).
 
     Who falls is guessed right: `max(p, 1 - p)` of each person is expected. The baseline knows how many rows were released, N of P people,
@@ -104,11 +131,8 @@ def membership(
         assert identity is not None
         details["found"] = _named(table, identity, found, surely)
     told = percent(fell / total) if found.exact else f"at least {down(100 * fell / total)}%"
-    return Attack(
-        name="membership",
-        title="table linkage",
+    return Outcome(
         knew=f"{', '.join(quasi)} of {total:,} people, {found.rows:,} of whom were released",
-        effort="the population's table with the quasi-identifiers, and one look-up a person",
         attacked=total,
         fell=fell,
         success=right if found.exact else Rate(right.value, right.low, upper.high, total),
@@ -117,7 +141,6 @@ def membership(
         sentence=f"Whether a person is in the release can be told for {told} of {total:,} people, and without it for "
         f"{percent(base)}; {details['surely_in']:,} are in it with a probability of at least {surely:g}, and {details['surely_out']:,} "
         "are not.",
-        source="Nergiz, Atzori, Clifton 2007; Manta 2013, sec. 3.3",
         details=details,
     )
 
@@ -148,3 +171,67 @@ def _named(table: Table, identity: str, found: Presence, surely: float) -> list[
     _, member = grouped(counts.columns[: len(names)], counts.codes[: len(names)], counts.n)
     hit, at = found.low[member] >= surely - 1e-12, counts.names.index(identity)
     return [counts.columns[at].texts[c] for c in np.unique(counts.codes[at][hit])]
+
+
+def _belief(value: float) -> str:
+    if value >= 1:
+        return "It is not ruled out that an adversary who has the public table is certain of everybody in the release that they are in it."
+    return (
+        f"Of a person in the release, an adversary who has the public table believes with a probability of at most "
+        f"{up(value, short_of=1)} that they are in it, on average over these people."
+    )
+
+
+@membership.metric(
+    title="membership",
+    sentence=_belief,
+    unit="probability",
+    source="Nergiz, Atzori, Clifton 2007; Manta 2013, sec. 3.3; their probabilities averaged over people",
+)
+def membership_risk(evidence: Evidence, column: None) -> Score:
+    """`sum_t p_t^2 / sum_t p_t` over the people t of the public table, `p_t = P(t in T | T')`.
+
+    p is what is believed of a person and, in sum, how many people are in. Without overlap it is `(1/N) sum_c N_c^2 / F_c`, N_c people of
+    class c and F_c people of the public table whom it covers. Where classes overlap, p has two ends (`presence`); where
+    the public table lacks people of the release, they count as certain. The value is then a bound that the truth does not exceed, and
+    the interval begins at what it does not fall below. Extremes: 1 if everybody whom a class covers is in it; N/P if all P people
+    look alike to the release, and never less.
+    """
+    release, person = evidence.release, evidence.roles.person
+    found = presence(release, evidence.roles)
+    n, low, high = found.n, found.low, found.high
+    if not high.any():
+        raise Unavailable(
+            "membership_risk looks people of the public table up, and no class covers any of them; is it spelled as the original was?"
+        )
+    assert release.population is not None
+    people = int(n.sum())
+    # as many people are in as were released, unless somebody may have several rows of it, or the public table lacks some of them
+    told = person is None or person in release.table.columns or person not in release.population.columns
+    inside = (float(n @ low), min(float(n @ high), float(found.rows)))
+    if told and not found.short and not found.exact:
+        inside = (float(found.rows), float(found.rows))
+    lacking = max(found.rows - float(n @ low), 0.0) if found.short else 0.0
+    at_least = float(n @ low**2) / (inside[1] + lacking)
+    if told and not found.short:
+        at_least = max(at_least, found.rows / people)
+    at_most = (float(n @ high**2) + lacking) / (inside[0] + lacking)
+    at_most = min(at_most, 1.0 if found.short else float(high.max()))
+    exact = found.exact and not found.short
+    baseline = float(n @ found.blind**2) / float(n @ found.blind)
+    details = {
+        "population": people,
+        "released": found.rows,
+        "baseline": baseline,
+        "above_baseline": at_most - baseline,
+        "smallest": float(low.min()),
+        "largest": float(high.max()),
+        "certain": int(n[low >= 1 - 1e-12].sum()),
+        "guessed_right_at_least": float(n @ np.where((low < 0.5) & (high > 0.5), 0.5, np.maximum(low, 1 - high)))
+        / people,
+        "in_no_class": int(n[high == 0].sum()),
+        "in_several_classes": found.several,
+        "classes_larger_than_population": found.short,
+    }
+    ends = None if exact else (at_least, at_most)
+    return Score(at_most, "probability", "exact" if exact else "bound", ci=ends, details=details)

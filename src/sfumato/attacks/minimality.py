@@ -18,24 +18,26 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from ..core.attack import attack
 from ..core.classes import Classes
 from ..core.column import Column, FloatArray, IntArray, text_of
 from ..core.counted_table import CountedTable
 from ..core.counts import Counts
 from ..core.errors import Infeasible, InputError, Unavailable
 from ..core.mechanism import Mechanism
-from ..core.metric import TOLERANCE
+from ..core.metric import TOLERANCE, Score
 from ..core.noun import dataclass
+from ..core.outcome import Outcome, Rate
+from ..core.parameter import Number
 from ..core.release import Evidence, Release
 from ..core.required_columns import sensitive_columns
 from ..core.roles import Roles
 from ..core.table import Recoding, Table
-from ..core.words import about, down, up
+from ..core.words import about, down, percent_up, up
 from ..mechanisms.generalize_full_domain import GeneralizeFullDomain
 from ..mechanisms.mondrian import Mondrian
 from ..metrics import require as requirement
 from ._classed import SHOWN, asked, others
-from .attack import Attack, Rate
 
 RUNS = 1000
 """Assignments that are tried unless the owner says otherwise: each is a run of the algorithm."""
@@ -44,6 +46,32 @@ _GROUPS = 300
 Way = tuple[tuple[int, ...], ...]
 
 
+def _sentence(value: float) -> str:
+    return (
+        "An adversary who knows everybody's quasi-identifiers, the algorithm and its goal is expected to name the right sensitive value "
+        f"for at most {percent_up(value)} of the people."
+    )
+
+
+@attack(
+    title="minimality",
+    question="For how many people does an adversary who knows the algorithm and its goal name the right sensitive value?",
+    how="A sanitizer that loses no more than it must tells, by what it generalized, that less would not have done. The adversary tries "
+    "every assignment of values to the people of a class and keeps those for which the algorithm would have published this release. The "
+    "attack works where the likeliest value is the person's own.",
+    knows="everybody's quasi-identifiers and class, the algorithm and its goal",
+    effort="running the algorithm on possible tables",
+    source="Wong, Fu, Wang, Pei 2007",
+    sentence=_sentence,
+    misleads="Much of it may be told by the classes alone, or by the most frequent value: both are in the details. People in classes with "
+    "more assignments than runs count as if they all fell, and the value is then a bound: more runs make it smaller. The metric takes the "
+    "algorithm that the release says made it; sfumato attack takes one that is named.",
+    needs=frozenset({"sensitive", "original", "mechanism"}),
+    parameters={
+        "mechanism": "The algorithm with its goal, generalize_full_domain or strict mondrian; what made the release unless given.",
+        "runs": "How many assignments are tried; each is a run of the algorithm.",
+    },
+)
 def minimality(
     release: Release,
     roles: Roles,
@@ -53,7 +81,7 @@ def minimality(
     runs: int = RUNS,
     control: Table | None = None,
     reveal: bool = False,
-) -> Attack:
+) -> Outcome:
     """Who falls to an adversary who knows the algorithm and its goal, besides everybody's quasi-identifiers and classes.
 
     `mechanism` is the algorithm with its goal, full-domain generalization or strict Mondrian; without it, what the release says it
@@ -387,7 +415,7 @@ def _attack(
     tried: int,
     held: Rate | None,
     reveal: bool,
-) -> Attack:
+) -> Outcome:
     sizes = puzzle.truth.sum(axis=1)
     people, lost = int(sizes.sum()), int(sizes[~reached].sum())
     # those who are not reached fall as to the classes alone at least, at most all of them
@@ -436,11 +464,9 @@ def _attack(
     if lost:
         sentence += f" {lost:,} people were not reached: their classes have more assignments than were tried."
     least, upper = Rate.of(fell, people), Rate.of(at_most, people)
-    return Attack(
-        name="minimality",
-        title="Minimality",
-        knew=f"Everybody's quasi-identifiers and class, the algorithm and its goal{besides}.",
-        effort=f"Running the algorithm on {tried:,} possible tables.",
+    return Outcome(
+        knew=f"everybody's quasi-identifiers and class, the algorithm and its goal{besides}",
+        effort=f"running the algorithm on {tried:,} possible tables",
         attacked=people,
         fell=fell,
         success=Rate(least.value, least.low, upper.high, people) if lost else least,
@@ -448,6 +474,28 @@ def _attack(
         control=held,
         exactness="bound" if lost else "exact",
         sentence=sentence,
-        source="Wong, Fu, Wang, Pei 2007",
         details=details,
     )
+
+
+@minimality.metric(title="minimality", parameters={"runs": Number(None, low=1, high=10_000_000, whole=True)})
+def minimality_risk(evidence: Evidence, column: str, *, runs: int) -> Score:
+    """`sum over people of the largest P(value | release, algorithm) / people`, over at most `runs` assignments of values to people.
+
+    Where some people cannot be reached in so many runs, they count as fallen, and the value is a bound; the interval begins where they
+    fall as to the classes alone, below which it is never. Extremes: 1 where a single assignment explains the release; the share that
+    the classes alone tell where the algorithm does not look at the sensitive column.
+    """
+    found = minimality(evidence.release, evidence.roles, sensitive=column, runs=runs)
+    people = found.attacked
+    at_most = min(float(found.details["success_at_most"]), 1.0)
+    assert found.baseline is not None
+    details = {
+        **found.details,
+        "baseline": found.baseline.value,
+        "without_algorithm": found.details["without_algorithm"] / people,
+        "believed_more": found.details["believed_more"] / people,
+        "believed_more_at_most": found.details["believed_more_at_most"] / people,
+    }
+    ends = None if found.exactness == "exact" else (found.fell / people, at_most)
+    return Score(at_most, "share of people", found.exactness, ci=ends, details=details)

@@ -7,19 +7,21 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ..core.attack import attack
 from ..core.classes import Classes, Sensitive
 from ..core.column import FloatArray
 from ..core.errors import InputError, Unavailable
 from ..core.hierarchy import TOP
-from ..core.metric import TOLERANCE
+from ..core.metric import QUASI_KNOWN, TOLERANCE
 from ..core.noun import dataclass
-from ..core.release import Release
+from ..core.outcome import Outcome, Rate
+from ..core.parameter import Choice, Number
+from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.sizes import in_proportion
 from ..core.table import Table
-from ..core.words import about, counted
+from ..core.words import about, counted, percent
 from ._classed import asked, others, rows_of, shown, whole
-from .attack import Attack, Rate
 
 By = Literal["taxonomy", "order"]
 
@@ -112,6 +114,33 @@ def closeness(sensitive: Sensitive, by: By | None, *, level: int | None, width: 
     return by, Closeness.by_order(sensitive, width)
 
 
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return "Nobody is in a class whose sensitive values are all nearly the same, as asked."
+    return (
+        f"{percent(value).capitalize()} of the rows are in a class whose sensitive values are all nearly the same (one branch of the "
+        "taxonomy below its top, or one narrow range, as asked), so whoever finds the class knows about what it is."
+    )
+
+
+@attack(
+    title="similarity",
+    question="How many people are in a class whose sensitive values all mean nearly the same?",
+    how="The adversary looks a person's class up. The attack works where all its values lie under one node of the taxonomy, or within a "
+    "narrow range, even if no two are the same.",
+    knows=f"{QUASI_KNOWN}; and what the values mean",
+    effort="looking one class up",
+    source="Li, Li, Venkatasubramanian 2007, similarity attack; Manta 2013, sec. 3.2.3",
+    sentence=_sentence,
+    misleads="What is nearly the same is the taxonomy's word, or the width's: a taxonomy with one large branch below its top exposes "
+    "everybody, and one row from elsewhere in a class hides all others in it.",
+    needs=frozenset({"sensitive"}),
+    parameters={
+        "by": "taxonomy: values under one node are close; order: values within a narrow range are. By the taxonomy if there is one.",
+        "level": "The level of the taxonomy whose nodes count; the one just below the top unless given.",
+        "width": "The share of the whole range within which values are close.",
+    },
+)
 def similarity(
     release: Release,
     roles: Roles,
@@ -122,7 +151,7 @@ def similarity(
     width: float = 0.1,
     control: Table | None = None,
     reveal: bool = False,
-) -> Attack:
+) -> Outcome:
     """Look a person's class up, and say what its values have in common: a node of the taxonomy, or a narrow range.
 
     By `taxonomy`, all values of the class lie under one node at `level`, the one just below the top unless given; by `order`, within
@@ -174,17 +203,36 @@ def similarity(
         f"{counted(int(hit.sum()), 'class', 'classes')} whose values all lie {common}; "
         f"{details['of_several_close_values']:,} of them in classes of different values."
     )
-    return Attack(
-        name="similarity",
-        title="Similarity",
-        knew="The quasi-identifiers of a person, that the person is in the release, and what the values mean.",
-        effort="Looking one class up.",
+    return Outcome(
         attacked=people,
         fell=fell,
         success=Rate.of(fell, people),
         baseline=Rate.of(baseline, people),
         control=held,
         sentence=sentence,
-        source="Li, Li, Venkatasubramanian 2007; Manta 2013, sec. 3.2.3",
         details=details,
     )
+
+
+def _costs(classes: Classes, by: By, width: float) -> FloatArray:
+    """The rows of each class whose values are close; any part of such a class is another."""
+    assert classes.sensitive is not None
+    _, near = closeness(classes.sensitive, by, level=None, width=width)
+    return (classes.size * near.close(classes)).astype(float)
+
+
+@similarity.metric(
+    title="exposed to similarity",
+    monotone=True,
+    costs=_costs,
+    alone=lambda by, width: by == "taxonomy",
+    parameters={"by": Choice(("taxonomy", "order")), "width": Number(0.1, 0, 0.999)},
+)
+def similarity_exposed(evidence: Evidence, column: str, by: By, width: float) -> Outcome:
+    """`sum of |c| over classes c whose values are close, by all rows`; a class of one value is one of them.
+
+    `taxonomy`: under one node just below the top. `order`: within `width` of the whole range, of numbers or else of places in the
+    order. The missing value is close to nothing else. Extremes: 0 if every class has values from two branches (from afar); 1 if
+    every class holds one value.
+    """
+    return similarity(evidence.release, evidence.roles, sensitive=column, by=by, width=width)

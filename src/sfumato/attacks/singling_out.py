@@ -14,20 +14,22 @@ from typing import Literal
 
 import numpy as np
 
+from ..core.attack import attack
 from ..core.column import IntArray
 from ..core.counts import pack
 from ..core.cover import BoolArray, Domain
 from ..core.errors import InputError, Unavailable
 from ..core.noun import dataclass
-from ..core.release import Release
+from ..core.outcome import Outcome, Rate
+from ..core.parameter import ATTEMPTS, Choice, Number
+from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ..core.words import counted
+from ..core.words import counted, percent
 from ..mining.rows import Frame
 from ._runs import spread
 from ._space import Space, draw
 from ._targets import BLOCK
-from .attack import Attack, Rate
 
 Numbers = Literal["beyond", "equal"]
 SETS = 200
@@ -38,17 +40,48 @@ ROUNDS = 500
 """Rows that are looked for in a group, the most extreme first."""
 
 
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return (
+            "No description that was tried, by a few columns of a released row that is alone, fits exactly one person."
+        )
+    return (
+        f"Whoever describes released rows that are alone on a few columns describes exactly one person in {percent(value)} of the "
+        "attempts that were made."
+    )
+
+
+@attack(
+    title="singling out",
+    question="How often does a description of a released row that is alone on a few columns fit exactly one person?",
+    how="A released row that is alone on a few columns is described by them. The test works where the description fits exactly one "
+    "person of the original.",
+    knows="the release, and nothing of any person",
+    effort="reading the release: rows that are alone on a few columns are described by them",
+    source="Article 29 Working Party 2014, Opinion 05/2014; Giomi, Boenisch, Wehmeyer, Tasnadi 2023",
+    sentence=_sentence,
+    misleads="It says how often a description works, not how many people can be described: that few released rows are alone is not in it. "
+    "Rare combinations can be guessed from the frequencies of each column: look at the baseline in the details.",
+    needs=frozenset({"original"}),
+    unit="share of descriptions",
+    parameters={
+        "knows": "The columns that descriptions may use; all unless named.",
+        "size": "How many columns a description uses.",
+        "numbers": "beyond: a number is described by at least or at most; equal: by the number itself.",
+    },
+    wp29=(1, "Is it still possible to single out an individual?"),
+)
 def singling_out(
     release: Release,
     roles: Roles,
     *,
-    columns: Sequence[str] | None = None,
+    knows: Sequence[str] | None = None,
     size: int = 3,
     numbers: Numbers = "beyond",
     attacks: int = 2000,
     control: Table | None = None,
     seed: int = 0,
-) -> Attack:
+) -> Outcome:
     """Descriptions of `size` columns of released rows that are alone in the release; the share that fits one person.
 
     `numbers`: in a column released as numbers, `beyond` describes by "at least" above the median and "at most" below, as in the paper;
@@ -67,7 +100,7 @@ def singling_out(
             f"{release.table.name} or its original has more rows than are held in memory, and who is alone cannot be told from some "
             "of them; attack a part of the people."
         )
-    named = space.columns(columns, "singling out")
+    named = space.columns(knows, "singling out")
     size = min(size, len(named))
     rng = np.random.default_rng([seed, 3])
     sets = _sets(named, size, len(space.released), rng)
@@ -85,11 +118,7 @@ def singling_out(
         if len(made)
         else f"No released row is alone on {counted(size, 'column')}, so there is nobody to describe."
     )
-    return Attack(
-        name="singling_out",
-        title="singling out",
-        knew="the release, and nothing of any person",
-        effort="reading the release: rows that are alone on a few columns are described by them",
+    return Outcome(
         attacked=len(made),
         fell=fell,
         success=success,
@@ -97,7 +126,6 @@ def singling_out(
         control=outside,
         exactness="estimate",
         sentence=told,
-        source="Article 29 Working Party 2014; Giomi, Boenisch, Wehmeyer, Tasnadi 2023",
         details={
             "columns": list(named),
             "size": size,
@@ -108,6 +136,25 @@ def singling_out(
             "seed": seed,
         },
     )
+
+
+@singling_out.metric(
+    title="singling out",
+    family="Who can be found with other tables",
+    noise=True,
+    parameters={
+        "size": Number(None, low=1, high=50, whole=True),
+        "numbers": Choice(("beyond", "equal"), "beyond"),
+        "attacks": ATTEMPTS,
+    },
+)
+def singling_out_risk(evidence: Evidence, column: str | None, *, size: int, numbers: Numbers, attacks: int) -> Outcome:
+    """`descriptions by size columns that fit exactly one person / descriptions`, of released rows that are alone on these columns.
+
+    `beyond`: numbers are described by "at least" above the median and "at most" below; `equal`: by the number itself.
+    Extremes: 1 if the rows are released as they are; 0 if no released row is alone on so many columns.
+    """
+    return singling_out(evidence.release, evidence.roles, size=size, numbers=numbers, attacks=attacks)
 
 
 def _sets(names: Sequence[str], size: int, rows: int, rng: np.random.Generator) -> list[tuple[str, ...]]:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Set
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..core.attack import attack
 from ..core.classes import Classes
 from ..core.errors import InputError
-from ..core.metric import TOLERANCE
-from ..core.release import Release
+from ..core.metric import QUASI_KNOWN, TOLERANCE
+from ..core.outcome import Outcome, Rate
+from ..core.parameter import Number, Words
+from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ..core.words import about, up
+from ..core.words import about, percent, up
 from ..metrics.privacy.distinct_l_diversity import cared_for
 from ._classed import SHOWN, asked, others, rows_of, shown
-from .attack import Attack, Rate
 
 
 def likelier(classes: Classes, factor: float, dont_care: Set[str] = frozenset()) -> npt.NDArray[np.bool_]:
@@ -28,6 +31,35 @@ def likelier(classes: Classes, factor: float, dont_care: Set[str] = frozenset())
     return found
 
 
+def _sentence(value: float) -> str:
+    if value <= 0:
+        return (
+            "For nobody does the class make their own sensitive value, if it must not be learned, as many times likelier as asked for, "
+            "twice unless said."
+        )
+    return (
+        f"For {percent(value)} of the rows the class makes their own sensitive value, one that must not be learned, at least as many "
+        "times likelier as asked for (twice unless said) than it is in the whole table."
+    )
+
+
+@attack(
+    title="skewness",
+    question="For how many people does the class make their own sensitive value far likelier than it is overall?",
+    how="The adversary looks a person's class up and compares the share of each value there with its share in the whole table. The "
+    "attack works where the person's own value has become far likelier.",
+    knows=f"{QUASI_KNOWN}; and how frequent each value is overall",
+    effort="looking one class up and comparing shares",
+    source="Li, Li, Venkatasubramanian 2007, skewness attack; Manta 2013, sec. 3.2.3",
+    sentence=_sentence,
+    misleads="A value that half of the people have can never become more than twice as likely, so frequent values do not count however "
+    "certain they become: homogeneity_exposed and alpha_anonymity see that. A single row of a rare value counts in any small class.",
+    needs=frozenset({"sensitive"}),
+    parameters={
+        "factor": "How many times likelier a value must become; a number above 1.",
+        "dont_care": "Values that may be disclosed.",
+    },
+)
 def skewness(
     release: Release,
     roles: Roles,
@@ -37,7 +69,7 @@ def skewness(
     dont_care: Set[str] = frozenset(),
     control: Table | None = None,
     reveal: bool = False,
-) -> Attack:
+) -> Outcome:
     """Compare what a class says of a value with its overall share; those fall whose own value became `factor` times likelier.
 
     Belief gained is `p(w|c) - p(w)` of a person's own value w, the mean over everybody in the details. The overall shares are what
@@ -99,17 +131,25 @@ def skewness(
         else f"For {fell:,} of {people:,} people the class makes their own value at least {about(factor, 12)} times likelier "
         f"than it is overall, and at most {up(details['largest_ratio'])} times."
     )
-    return Attack(
-        name="skewness",
-        title="Skewness",
-        knew="The quasi-identifiers of a person, that the person is in the release, and how frequent each value is overall.",
-        effort="Looking one class up and comparing shares.",
+    return Outcome(
         attacked=people,
         fell=fell,
         success=Rate.of(fell, people),
         baseline=Rate.of(0, people),
         control=held,
         sentence=sentence,
-        source="Li, Li, Venkatasubramanian 2007; Manta 2013, sec. 3.2.3",
         details=details,
     )
+
+
+@skewness.metric(
+    title="exposed to skewness", parameters={"factor": Number(2, low=1.000001, high=1e9), "dont_care": Words()}
+)
+def skewness_exposed(evidence: Evidence, column: str, factor: float, dont_care: frozenset[str]) -> Outcome:
+    """`sum of n(c, w) over classes c and values w with p(w|c) >= factor p(w), by all rows`; `dont_care` may be disclosed.
+
+    Merging two classes can expose more people: one that just misses the factor is lifted over it. Extremes: 0 if every class is
+    like the table; 1 at a factor of m if each class holds one of m equally frequent values.
+    """
+    outcome = skewness(evidence.release, evidence.roles, sensitive=column, factor=factor, dont_care=dont_care)
+    return replace(outcome, details={**outcome.details, "in_exposed_classes": outcome.details["exposed_people"]})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import types
 import typing
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +14,7 @@ import numpy as np
 from .errors import InputError
 from .metric import Requirement
 from .noun import dataclass
+from .parameter import from_text, types_of
 from .people import one_row_each
 from .randomness import SEEDED
 from .release import Release
@@ -90,7 +90,7 @@ class Mechanism(ABC):
     def _about(self) -> list[str]:
         """The parameters that are numbers, switches or choices; a text may hold values of the data."""
         hints = typing.get_type_hints(type(self))
-        settings = {key: value for key, value in self.settings().items() if str not in _options(hints[key])}
+        settings = {key: value for key, value in self.settings().items() if str not in types_of(hints[key])}
         count = len(settings.pop("require", ()))
         return [*(f"{key}={value}" for key, value in settings.items() if isinstance(value, int | float | str))] + (
             [f"{count} more requirements"] if count else []
@@ -115,7 +115,7 @@ class Mechanism(ABC):
             if key not in fields:
                 known = ", ".join(fields) or "none"
                 raise InputError(f"{cls.card.name} has no parameter {key!r}; it takes {known}.")
-            values[key] = _read(text, hints[key], f"{cls.card.name}: {key}")
+            values[key] = from_text(text, hints[key], f"{cls.card.name}: {key}")
         made = cls(**values)
         if "require" not in {f.name for f in dataclasses.fields(cls)}:  # type: ignore[arg-type]
             return made
@@ -140,28 +140,3 @@ def check_choices(mechanism: Mechanism) -> None:
         choices = typing.get_args(hint)
         if typing.get_origin(hint) is typing.Literal and getattr(mechanism, name) not in choices:
             raise InputError(f"{mechanism.card.name}: {name} must be one of {', '.join(map(str, choices))}.")
-
-
-def _options(hint: Any) -> tuple[Any, ...]:
-    """The types that a parameter may have."""
-    union = isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union
-    return typing.get_args(hint) if union else (hint,)
-
-
-def _read(text: str, hint: Any, where: str) -> Any:
-    """A parameter's value from its text, by its type."""
-    for option in _options(hint):
-        if typing.get_origin(option) is typing.Literal:
-            if text in typing.get_args(option):
-                return text
-            raise InputError(f"{where} must be one of {', '.join(map(str, typing.get_args(option)))}.")
-        if option is bool and text.lower() in ("true", "false"):
-            return text.lower() == "true"
-        if option in (int, float):
-            try:
-                return option(text)
-            except ValueError:
-                raise InputError(f"{where} must be a {'whole ' if option is int else ''}number.") from None
-        if option is str:
-            return text
-    raise InputError(f"{where} cannot be set from a text.")

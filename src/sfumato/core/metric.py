@@ -505,18 +505,19 @@ def _spell(column: str) -> str:
     )
 
 
-_TEXT = re.compile(
+NOTATION = re.compile(
     r"""^\s*(?P<name>[A-Za-z_]\w*)\s*
         (?:\[(?P<parameters>[^\]]*)\])?\s*
         (?:\(\s*(?P<column>"(?:[^"]|"")*"|[^()"]*?)\s*\))?\s*
         (?:(?P<sign>>=|<=|≥|≤|==?|<|>)\s*(?P<bound>\S.*?))?\s*$""",
     re.VERBOSE,
 )
+"""`name[parameters](column) >= bound`: how metrics, requirements and attacks are written."""
 
 
 def parse(text: str, registry: Mapping[str, Metric]) -> tuple[Metric, str | None, str | None]:
     """Read `name[parameters](column) >= bound`; the sign and the bound may be absent."""
-    match = _TEXT.match(text)
+    match = NOTATION.match(text)
     if not match:
         raise RequirementError(
             f"Cannot read {text!r}; write it like k_anonymity >= 5 or t_closeness[ordered](salary) <= 0.2."

@@ -1,11 +1,14 @@
-"""A metric's parameters: what may stand in the brackets of `t_closeness[ordered]` or `recursive_diversity[l=3]`."""
+"""Parameters: what may stand in the brackets of a metric such as `t_closeness[ordered]`; and any value read from a text, by its type."""
 
 from __future__ import annotations
 
 import math
+import types
+import typing
+from collections.abc import Set
 from typing import Any
 
-from .errors import RequirementError
+from .errors import InputError, RequirementError
 from .noun import dataclass
 
 
@@ -109,3 +112,33 @@ class Name:
 
 
 Parameter = Choice | Number | Words | Name
+ATTEMPTS = Number(2000, low=1, high=1_000_000, whole=True)
+"""How often an attack that draws is tried."""
+
+
+def types_of(hint: Any) -> tuple[Any, ...]:
+    """The types that a parameter may have."""
+    union = isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union
+    return typing.get_args(hint) if union else (hint,)
+
+
+def from_text(text: str, hint: Any, where: str) -> Any:
+    """A parameter's value from its text, by its type."""
+    for option in types_of(hint):
+        if typing.get_origin(option) is typing.Literal:
+            if text in typing.get_args(option):
+                return text
+            raise InputError(f"{where} must be one of {', '.join(map(str, typing.get_args(option)))}.")
+        if option is bool and text.lower() in ("true", "false"):
+            return text.lower() == "true"
+        if option in (int, float):
+            try:
+                return option(text)
+            except ValueError:
+                raise InputError(f"{where} must be a {'whole ' if option is int else ''}number.") from None
+        if option is str:
+            return text
+        if typing.get_args(option) == (str,):  # several, in any order or in this one
+            texts = [part.strip() for part in text.split("|")]
+            return frozenset(texts) if issubclass(typing.get_origin(option), Set) else tuple(texts)
+    raise InputError(f"{where} cannot be set from a text.")

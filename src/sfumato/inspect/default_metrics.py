@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from .. import metrics
+from ..attacks.linkability import halves
 from ..core.errors import Unavailable
 from ..core.metric import Metric
 from ..core.roles import Roles
@@ -33,16 +32,3 @@ def wp29(roles: Roles, table: Table) -> tuple[Metric, ...]:
     else:
         found.append(metrics.metric("linkability_risk").set(first=first, second=second))
     return (*found, *(metrics.metric("inference_risk").set(secret=column) for column in roles.sensitive))
-
-
-def halves(roles: Roles, original: Table, released: Collection[str]) -> tuple[list[str], list[str]]:
-    """Two sources that know about as much: the quasi-identifiers by number of values, dealt out in turns."""
-    names = [name for name in roles.quasi if name in released]
-    if len(names) < 2:
-        names += [name for name in (*roles.sensitive, *roles.insensitive) if name in released]
-    if len(names) < 2:
-        raise Unavailable("Linkability asks of two sources with different columns, and the release has one column.")
-    many = {name: len(original.count((name,))) for name in names}
-    order = sorted(names, key=lambda name: (-many[name], names.index(name)))
-    one = {name for i, name in enumerate(order) if i % 4 in (0, 3)}
-    return [name for name in names if name in one], [name for name in names if name not in one]

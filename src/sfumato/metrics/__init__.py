@@ -1,7 +1,7 @@
 """Every published measure, one small file each in privacy/ and utility/, and the registry of their cards.
 
 A file that defines a Metric under its own name is registered, and so is what other packages name in the entry point group
-`sfumato.metrics`: nothing else needs to be told about it.
+`sfumato.metrics`, and the metrics of attacks: nothing else needs to be told about it.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, get_args
 
+from ..core.attack import Attack
 from ..core.errors import Unavailable
 from ..core.metric import Family, Metric, Requirement, Score, parse, parse_requirement, written
 from ..core.plugins import plugins, room_modules
 from ..core.release import Release
 from ..core.roles import Roles
 
-ROOMS = (".privacy", ".utility", "..mining.measures", "..attacks.measures")
+ROOMS = (".privacy", ".utility", "..mining.measures", "..attacks")
 """Where metrics are found. Rooms below hang theirs here by name, so that this room imports none of them."""
 
 
@@ -26,9 +27,18 @@ ROOMS = (".privacy", ".utility", "..mining.measures", "..attacks.measures")
 def registry() -> Mapping[str, Metric]:
     """Every metric by name, privacy first, in alphabetical order."""
     rooms = (importlib.import_module(room, __name__) for room in ROOMS)
-    items: dict[str, Metric] = {name: getattr(module, name) for name, module in room_modules(*rooms)}
+    items: dict[str, Metric] = {}
+    for name, module in room_modules(*rooms):
+        items |= _metrics_of(getattr(module, name))
     items |= plugins("sfumato.metrics", Metric, items)
+    for attack in plugins("sfumato.attacks", Attack, ()).values():
+        items = _metrics_of(attack) | items
     return dict(sorted(items.items(), key=lambda item: (item[1].card.about, item[0])))
+
+
+def _metrics_of(item: Metric | Attack[Any]) -> dict[str, Metric]:
+    """A metric by its name, or the numbers of an attack that are metrics."""
+    return {metric.card.name: metric for metric in (item.metrics if isinstance(item, Attack) else [item])}
 
 
 def metric(text: str) -> Metric:

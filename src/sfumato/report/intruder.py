@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .. import __version__
+from ..attacks.homogeneity import homogeneity
 from ..core.errors import Unavailable
 from ..study.findings import findings
 from ..study.study import Result
@@ -138,7 +139,7 @@ def _linked(release: Mapping[str, Any]) -> Iterator[Block]:
     if played:
         yield Terms(
             [
-                ("how hard", f"It takes {played[-1]['effort']}; a spreadsheet or a short program does it."),
+                ("how hard", _hard(played[-1])),
                 ("how sure", shared_sections.sure_of(played[-1])),
                 ("source", played[-1]["source"]),
             ]
@@ -149,7 +150,7 @@ def _learned(release: Mapping[str, Any]) -> Iterator[Block]:
     if not release["homogeneity"]:
         return
     yield Heading("Learning without finding", 3)
-    yield Paragraph("Where all rows of a class share one sensitive value, nobody's row need be found to learn it.")
+    yield Paragraph(homogeneity.card.how)
     for name, attack in release["homogeneity"].items():
         if "unavailable" in attack:
             yield Paragraph([code(name), f": could not be played. {attack['unavailable']}"])
@@ -157,10 +158,14 @@ def _learned(release: Mapping[str, Any]) -> Iterator[Block]:
         yield Terms(
             [
                 ([code(name)], attack["sentence"]),
-                ("how hard", attack["effort"]),
+                ("how hard", _hard(attack)),
                 ("how sure", shared_sections.sure_of(attack)),
             ]
         )
+
+
+def _hard(attack: Mapping[str, Any]) -> str:
+    return f"It takes {attack['effort']}; a spreadsheet or a short program does it."
 
 
 def _limits(result: Result) -> Iterator[Block]:

@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
-from ..attacks.standing import MARKS, Standing, standing
+from ..attacks import registry
 from ..core.metric import Metric, Score
+from ..core.outcome import MARKS, Standing, standing
 from ..core.people import OWNERS_WORD
 from ..profile.free_columns import waived_sentences
 from ..study import inference
@@ -264,11 +265,16 @@ def rate(found: Mapping[str, Any] | None, *, interval: bool = True) -> str:
     return f"{percent(found['value'])} [{percent(found['low'])}, {percent(found['high'])}]"
 
 
-def attack_title(name: str) -> Text:
-    """A test of WP29 by its key."""
-    if name.startswith("inference("):
-        return ["inference of ", code(name[len("inference(") : -1])]
-    return name.replace("_", " ")
+def attack_name(key: str) -> tuple[str, str]:
+    """The title of a test and the column that it is on, if any, by its key such as `inference(salary)`."""
+    name, _, column = key.partition("(")
+    return registry()[name].card.title, column.removesuffix(")")
+
+
+def attack_title(key: str) -> Text:
+    """The same as a title."""
+    title, column = attack_name(key)
+    return [f"{title} of ", code(column)] if column else title
 
 
 def held_against(attack: Mapping[str, Any], again: Mapping[str, Any] | None) -> Standing:

@@ -6,32 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .. import __version__
+from ..attacks import wp29_tests
 from ..core.errors import Unavailable
 from ..study.findings import findings
 from ..study.study import Result
 from . import shared_sections
 from .document import Block, Callout, Document, Heading, Mark, Paragraph, Terms, code, joined
-
-QUESTIONS = {
-    "singling_out": (
-        "Singling out",
-        "Is it still possible to single out an individual?",
-        "A released row that is alone on a few columns is described by them. The test works where the description fits exactly one "
-        "person of the original.",
-    ),
-    "linkability": (
-        "Linkability",
-        "Is it still possible to link records relating to an individual?",
-        "One source knows some columns of people, another source others. The test works where the two halves of a person meet in "
-        "one released row.",
-    ),
-    "inference": (
-        "Inference",
-        "Can information be inferred concerning an individual?",
-        "The adversary knows the quasi-identifiers of a person and guesses a sensitive column from the nearest released rows. The "
-        "test works where the guess is right.",
-    ),
-}
 
 
 def wp29(result: Result) -> Document:
@@ -83,11 +63,8 @@ def short(release: Mapping[str, Any], *, worked: bool = False) -> Iterator[str]:
     """A sentence for each test, or only for those that work better than without the release."""
     again: Mapping[str, Any] = release["held_out"].get("each", {})
     for name, attack in release["wp29"].items():
-        title = (
-            "Inference of " + name[len("inference(") : -1]
-            if name.startswith("inference(")
-            else name.replace("_", " ").capitalize()
-        )
+        test, column = shared_sections.attack_name(name)
+        title = test.capitalize() + (f" of {column}" if column else "")
         if "unavailable" in attack:
             if worked:
                 continue
@@ -104,14 +81,16 @@ def short(release: Mapping[str, Any], *, worked: bool = False) -> Iterator[str]:
 
 
 def _each(release: Mapping[str, Any]) -> Iterator[Block]:
-    for kind, (title, question, how) in QUESTIONS.items():
-        yield Heading(title)
-        yield Paragraph(f"The Opinion asks: “{question}” {how}")
-        attacks = {name: attack for name, attack in release["wp29"].items() if name.split("(")[0] == kind}
+    for test in wp29_tests():
+        card = test.card
+        assert card.wp29 is not None
+        yield Heading(card.title.capitalize())
+        yield Paragraph(f"The Opinion asks: “{card.wp29[1]}” {card.how}")
+        attacks = {name: attack for name, attack in release["wp29"].items() if name.split("(")[0] == card.name}
         if not attacks:
             yield Paragraph("No sensitive column is named, so there is nothing to infer.")
         for name, attack in attacks.items():
-            if len(attacks) > 1 or kind == "inference":
+            if any("(" in name for name in attacks):
                 yield Heading(shared_sections.attack_title(name), 3)
             if "unavailable" in attack:
                 yield Paragraph(f"Not measured: {attack['unavailable']}")

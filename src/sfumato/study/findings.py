@@ -16,7 +16,7 @@ from ..inspect.changes import columns, suppressed
 from ..inspect.exposure import exposure
 from ..inspect.riskiest_combinations import MASK, after, risk, riskiest, sizes, worst_sets
 from ..inspect.subgroups import Subgroups, subgroups
-from ._played import homogeneities, linkages, tried, wp29
+from .attack_findings import homogeneities, linkages, tried, wp29
 from .point import _plain
 from .result import Result
 from .score_store import Kept, name_of, of_release, of_roles, program

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, replace
-from functools import partial
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from ..attacks.attack import Attack, Rate
+from ..attacks import wp29_tests
+from ..attacks.homogeneity import homogeneity
+from ..attacks.linkage import linkage
 from ..core.arrow import integers, take
+from ..core.attack import Attack
 from ..core.errors import SfumatoError, Unavailable
+from ..core.outcome import Outcome
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ..inspect.default_metrics import halves
 from ..inspect.raw_risk import RawRisk
 from .result import Result
 
@@ -41,73 +43,49 @@ def tried(find: Callable[..., dict[str, Any]], *given: Any, **how: Any) -> dict[
         return {"unavailable": str(reason)}
 
 
-def told(attack: Attack) -> dict[str, Any]:
-    """An attack as plain data, without anything that could be a value."""
+def without_values(outcome: Outcome) -> dict[str, Any]:
+    """An outcome as plain data, without anything that could be a value."""
     return {
-        "name": attack.name,
-        "title": attack.title,
-        "knew": attack.knew,
-        "effort": attack.effort,
-        "attacked": attack.attacked,
-        "fell": attack.fell,
-        "success": _rate(attack.success),
-        "baseline": _rate(attack.baseline),
-        "control": _rate(attack.control),
-        "over_baseline": attack.over_baseline,
-        "over_control": attack.over_control,
-        "weaker": attack.weaker,
-        "worked": attack.worked,
-        "verdict": attack.standing.verdict,
-        "exactness": attack.exactness,
-        "sentence": attack.sentence,
-        "source": attack.source,
-        "details": {name: attack.details[name] for name in _DETAILS if name in attack.details},
+        **outcome.as_dict(),
+        "over_baseline": outcome.over_baseline,
+        "over_control": outcome.over_control,
+        "weaker": outcome.weaker,
+        "details": {name: outcome.details[name] for name in _DETAILS if name in outcome.details},
     }
 
 
-def _rate(rate: Rate | None) -> dict[str, Any] | None:
-    return None if rate is None else asdict(rate)
+def _outcome(attack: Attack[Any], release: Release, roles: Roles, **given: Any) -> dict[str, Any]:
+    """How an attack went, or why it could not be played."""
+    return tried(lambda: without_values(attack(release, roles, **given)))
 
 
-def _tests(release: Release, roles: Roles, seed: int, control: Table | None = None) -> dict[str, Callable[[], Attack]]:
-    """WP29's three tests: who can be described, who can be joined, what can be learned of whom."""
-    from ..attacks.inference import inference
-    from ..attacks.linkability import linkability
-    from ..attacks.singling_out import singling_out
-
-    how: dict[str, Any] = {"attacks": ATTACKS, "control": control, "seed": seed}
-
-    def join() -> Attack:
-        first, second = halves(roles, release.evidence(roles).original("linkability"), release.table.columns)
-        return linkability(release, roles, first=first, second=second, **how)
-
-    tests: dict[str, Callable[[], Attack]] = {
-        "singling_out": partial(singling_out, release, roles, **how),
-        "linkability": join,
-    }
-    for secret in roles.sensitive:
-        tests[f"inference({secret})"] = partial(inference, release, roles, secret=secret, known=roles.quasi, **how)
-    return tests
-
-
-def _all(tests: dict[str, Callable[[], Attack]]) -> dict[str, Any]:
-    return {name: tried(lambda test: told(test()), test) for name, test in tests.items()}
+def _wp29(release: Release, roles: Roles, seed: int, control: Table | None = None) -> dict[str, Any]:
+    """WP29's tests in the Opinion's order: who can be described, who can be joined, what can be learned of whom."""
+    inputs: dict[str, Any] = {"attacks": ATTACKS, "control": control, "seed": seed}
+    outcomes: dict[str, Any] = {}
+    for attack in wp29_tests():
+        for column in roles.sensitive if "sensitive" in attack.takes else (None,):
+            name = attack.card.name if column is None else f"{attack.card.name}({column})"
+            given = inputs if column is None else {**inputs, "sensitive": column, "knows": roles.quasi}
+            taken = {name: value for name, value in given.items() if name in attack.takes}
+            outcomes[name] = _outcome(attack, release, roles, **taken)
+    return outcomes
 
 
 def wp29(result: Result, chosen: int, release: Release, seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """The three tests on the release; and again on one made without some people, which are the control."""
     roles = result.study.roles
-    found = _all(_tests(release, roles, seed))
+    tests = _wp29(release, roles, seed)
     try:
         less, outside = _held_out(result, chosen, seed)
     except SfumatoError as reason:
-        return found, {"unavailable": str(reason)}
+        return tests, {"unavailable": str(reason)}
     inside = less.original
     assert inside is not None
-    return found, {
+    return tests, {
         "inside": inside.rows,
         "outside": outside.rows,
-        "each": _all(_tests(less, roles, seed, outside)),
+        "each": _wp29(less, roles, seed, outside),
     }
 
 
@@ -144,20 +122,14 @@ def _mask(kept: Any) -> pa.Array:
 
 def linkages(release: Release, roles: Roles, raw: RawRisk | None, seed: int) -> list[dict[str, Any]]:
     """Everybody looked up by one who knows the worst two columns of the raw table, the worst three, and all of them."""
-    from ..attacks.linkage import linkage
-
     sets: list[tuple[str, ...]] = []
     for size in (2, 3):
         worst = next((risk.columns for risk in (() if raw is None else raw.sets) if len(risk.columns) == size), None)
         if worst is not None and size < len(roles.quasi):
             sets.append(worst)
-    return [tried(lambda known: told(linkage(release, roles, known=known, seed=seed)), s) for s in (*sets, roles.quasi)]
+    return [_outcome(linkage, release, roles, knows=columns, seed=seed) for columns in (*sets, roles.quasi)]
 
 
 def homogeneities(release: Release, roles: Roles) -> dict[str, Any]:
     """For each sensitive column, who is in a class that tells it."""
-    from ..attacks.homogeneity import homogeneity
-
-    return {
-        name: tried(lambda name: told(homogeneity(release, roles, sensitive=name)), name) for name in roles.sensitive
-    }
+    return {name: _outcome(homogeneity, release, roles, sensitive=name) for name in roles.sensitive}

@@ -1,1 +1,0 @@
-"""Attacks as metrics: a file each, registered beside those of the room `metrics`."""

@@ -1,0 +1,192 @@
+"""An attack: `(release, roles, knows=...) -> Outcome`, and a card that says what the adversary knows and what a success means."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import inspect
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import field, replace
+from typing import Any, Generic, Literal, ParamSpec
+
+from .errors import InputError
+from .metric import NOTATION, Metric, Score, measure
+from .noun import dataclass
+from .outcome import Outcome, worst
+from .parameter import from_text
+from .release import Evidence
+from .roles import Roles
+
+P = ParamSpec("P")
+Needs = Literal["sensitive", "original", "population", "previous", "mechanism"]
+
+SHARED: Mapping[str, str] = {
+    "sensitive": "The column whose values are to be learned; each sensitive column in turn unless named, and the worst counts.",
+    "knows": "The columns that the adversary knows of people.",
+    "identity": "The column that names people in the original and in other tables.",
+    "control": "A table of people who are not in the release, with the columns of the original.",
+    "attacks": "How many people are attacked, or how many descriptions are tried.",
+    "seed": "Seed for random draws.",
+    "reveal": "Whether names, classes and values stand in the details: for the owner's eyes only.",
+}
+"""What the arguments mean that several attacks take."""
+
+
+@dataclass(frozen=True, eq=False)
+class AttackCard:
+    """Everything that command line, documents, docs and the conformance tests need to know of an attack."""
+
+    name: str
+    title: str
+    question: str
+    """What it asks, in the owner's words."""
+    how: str
+    """How it is played, and when it works."""
+    knows: str
+    """What the adversary must know."""
+    effort: str
+    """What the adversary must have and do."""
+    source: str
+    sentence: Callable[[float], str]
+    """What a success means, true for every share from 0 to 1."""
+    misleads: str
+    needs: frozenset[Needs] = frozenset()
+    """What must be given besides release and roles."""
+    unit: str = "share of people"
+    """What the success is a share of."""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    """What its own arguments mean; `SHARED` has the others."""
+    wp29: tuple[int, str] | None = None
+    """Which test of the Article 29 Working Party's Opinion 05/2014 it is, and the question as the Opinion puts it."""
+    definition: str = ""
+    """The docstring: who falls, the baseline, the control, the extremes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Attack(Generic[P]):
+    """`attack(release, roles)` is an Outcome; `attack.set(share="0.9")` sets a parameter from its text, `attack.on("salary")` the column."""
+
+    card: AttackCard
+    play: Callable[P, Outcome]
+    """On one sensitive column, if it is on one."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    metrics: list[Metric] = field(default_factory=list)
+    """The numbers of it that are metrics."""
+
+    def _about(self) -> list[str]:
+        return [self.card.name]
+
+    @functools.cached_property
+    def takes(self) -> Mapping[str, str]:
+        """What may be given besides release and roles, and what it means."""
+        names = list(inspect.signature(self.play).parameters)[2:]
+        return {name: self.card.parameters.get(name) or SHARED.get(name, "") for name in names}
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Outcome:
+        """Play it; on several sensitive columns each in turn, and the worst counts."""
+        given: dict[str, Any] = {**dict(zip(("release", "roles"), args, strict=False)), **self.settings, **kwargs}
+        column = given.pop("sensitive", None)
+        turns = self.columns(given["roles"]) if column is None else (column,)
+        return worst([self._outcome(**given, **({} if turn is None else {"sensitive": turn})) for turn in turns])
+
+    def _outcome(self, **given: Any) -> Outcome:
+        """How it went on one column, with the card's words where it says nothing else."""
+        play: Callable[..., Outcome] = self.play
+        outcome, card = play(**given), self.card
+        return replace(
+            outcome,
+            name=outcome.name or card.name,
+            title=outcome.title or card.title,
+            knew=outcome.knew or card.knows,
+            effort=outcome.effort or card.effort,
+            source=outcome.source or card.source,
+        )
+
+    def columns(self, roles: Roles) -> tuple[str | None, ...]:
+        """The sensitive columns that are attacked in turn; None stands for an attack on no column, or on one that is set."""
+        on_column = "sensitive" in self.takes and "sensitive" not in self.settings
+        return (roles.sensitive if on_column else ()) or (None,)
+
+    def set(self, **texts: str) -> Attack[P]:
+        """The same attack with these parameters, read from texts as the command line gives them."""
+        hints = typing.get_type_hints(self.play)
+        values: dict[str, Any] = {}
+        for name, text in texts.items():
+            if name not in self.takes:
+                known = ", ".join(self.takes) or "none"
+                raise InputError(f"{self.card.name} has no parameter {name!r}; it takes {known}.")
+            values[name] = from_text(text, hints[name], f"{self.card.name}: {name}")
+        return replace(self, settings={**self.settings, **values})
+
+    def on(self, column: str) -> Attack[P]:
+        """The same attack on one column."""
+        if "sensitive" not in self.takes:
+            raise InputError(f"{self.card.name} is on no single column; write it without ({column}).")
+        return replace(self, settings={**self.settings, "sensitive": column})
+
+    def metric(self, *, title: str, **card: Any) -> Callable[[Callable[..., Outcome | Score]], Metric]:
+        """Make a number of the attack a metric, from an outcome or a score; what is not given of its card is the attack's."""
+        own = self.card
+        needs = frozenset(need for need in own.needs if need in ("sensitive", "original", "population"))
+        both = {"question": own.question, "source": own.source, "misleads": own.misleads, "sentence": own.sentence}
+        rest = {"about": "privacy", "better": "lower", "bounds": (0, 1), "monotone": False, "scope": "table"}
+        full = {**both, **rest, "knows": own.knows, "unit": own.unit, "needs": needs, **card}
+
+        def make(kernel: Callable[..., Outcome | Score]) -> Metric:
+            @functools.wraps(kernel)
+            def score(evidence: Evidence, column: str | None, **parameters: Any) -> Score:
+                result = kernel(evidence, column, **parameters)
+                return result if isinstance(result, Score) else success(result, full["unit"])
+
+            metric = measure(title=title, **full)(score)
+            self.metrics.append(metric)
+            return metric
+
+        return make
+
+
+def attack(**card: Any) -> Callable[[Callable[P, Outcome]], Attack[P]]:
+    """Make a function an Attack: its name is the function's, its definition the docstring's, the rest of the card is given."""
+
+    def make(play: Callable[P, Outcome]) -> Attack[P]:
+        return Attack(AttackCard(name=play.__name__, definition=inspect.getdoc(play) or "", **card), play)
+
+    return make
+
+
+def success(outcome: Outcome, unit: str) -> Score:
+    """The success of an attack with its interval, and what an adversary without the release does."""
+    assert outcome.baseline is not None
+    numbers = {
+        "attacked": outcome.attacked,
+        "fell": outcome.fell,
+        "baseline": outcome.baseline.value,
+        "above_baseline": outcome.above,
+    }
+    rate = outcome.success
+    ends = (rate.low, rate.high) if outcome.exactness == "estimate" else None
+    return Score(rate.value, unit, outcome.exactness, ci=ends, details={**numbers, **outcome.details})
+
+
+def parse(text: str, registry: Mapping[str, Attack[Any]]) -> Attack[Any]:
+    """Read `name[key=value,...](column)`, as a metric is written; several words are separated by |."""
+    match = NOTATION.match(text)
+    if match is None or match["sign"]:
+        raise InputError(f"Cannot read {text!r}; write an attack like homogeneity[share=0.9](salary).")
+    if match["name"] not in registry:
+        near = difflib.get_close_matches(match["name"], registry, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(registry)}."
+        raise InputError(f"No attack {match['name']!r}; {hint}")
+    attack = registry[match["name"]]
+    settings: dict[str, str] = {}
+    for part in (match["parameters"] or "").split(",") if match["parameters"] else ():
+        key, sign, value = part.partition("=")
+        if not sign:
+            raise InputError(f"{text!r}: {part.strip()!r} is not key=value.")
+        settings[key.strip()] = value.strip()
+    attack = attack.set(**settings)
+    column = match["column"]
+    if not column:
+        return attack
+    return attack.on(column[1:-1].replace('""', '"') if column.startswith('"') else column)
