@@ -101,13 +101,16 @@ def test_what_advice_and_documents_say(tmp_path: Path, name: str) -> None:
     assert chosen is not None
     result.release(chosen).table.write(tmp_path / "release.csv")
     told.released = read(tmp_path / "release.csv")
-    found = findings(result)["release"]
+    found = findings(result).release
+    assert found is not None
+    assert not isinstance(found.audit, str)
+    assert not isinstance(found.subgroups, str)
     told.extra |= {
         "result": result,
         "taken": result.points[chosen].candidate.name,
-        "attacks": found["wp29"],
-        "audit": found["audit"],
-        "groups": found["subgroups"],
+        "attacks": found.wp29,
+        "audit": found.audit.to_dict(),
+        "groups": found.subgroups.groups.to_dict(),
         "tiled": "mondrian" in result.points[chosen].candidate.name,
         "spelled": {m.sentence(s.value) for p in result.points for m, s in p.scores.values()}
         | {point.candidate.name for point in result.points},

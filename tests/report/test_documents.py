@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from sfumato.inspect.changes import ColumnChange
 from sfumato.metrics import metric, registry, require
 from sfumato.report import figures, glossary, html, markdown, pdf
 from sfumato.report.document import (
@@ -470,13 +471,12 @@ def test_a_study_draws_further_maps() -> None:
 
 
 def test_what_is_suppressed_throughout_is_said_plainly() -> None:
-    def column(name: str, share: float | None, role: str = "quasi") -> dict[str, Any]:
-        return {"name": name, "role": role, "share": None if share is None else {"suppressed": share}}
+    def column(name: str, share: float | None, role: str = "quasi") -> ColumnChange:
+        shares = {} if share is None else {"suppressed": share}
+        return ColumnChange(name=name, role=role, loss=None, how="generalized", share=shares)
 
-    assert blanked({"unavailable": "no original"}) == ""
-    assert blanked({"each": [column("age", 0.5), column("sex", None), column("job", 1.0, "sensitive")]}) == ""
-    assert blanked({"each": [column("age", 1.0), column("sex", 1.0)]}).startswith(
-        "Every quasi-identifier is * in every row"
-    )
-    said = blanked({"each": [column("age", 1.0), column("sex", 0.0), column("town", 0.731)]})
+    assert blanked("no original") == ""
+    assert blanked([column("age", 0.5), column("sex", None), column("job", 1.0, "sensitive")]) == ""
+    assert blanked([column("age", 1.0), column("sex", 1.0)]).startswith("Every quasi-identifier is * in every row")
+    said = blanked([column("age", 1.0), column("sex", 0.0), column("town", 0.731)])
     assert said == "Suppressed, so that only * is left: 'age' in every row; 'town' in 73.1% of the rows."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -67,58 +68,58 @@ def test_the_riskiest_are_those_of_a_count_by_hand() -> None:
     rows = list(zip(table["age"], table["town"], table["job"], strict=True))
     expected = sorted((pair for pair in brute(rows, 3) if pair[0] > 0), reverse=True)[:10]
     found = riskiest(sf.read(pa.table(table)), ROLES, reveal=True)
-    assert found["by"] == "score"
-    assert [each["score"] for each in found["each"]] == [score for score, _ in expected]
-    assert Counter(each["ways"] for each in found["each"]) <= Counter(ways for _, ways in brute(rows, 3))
-    for each in found["each"]:
-        at = [ROLES.quasi.index(name) for name in each["columns"]]
-        assert sum(tuple(row[i] for i in at) == tuple(each["values"]) for row in rows) == 1
+    assert found.by == "score"
+    assert [each.score for each in found.each] == [score for score, _ in expected]
+    assert Counter(each.ways for each in found.each) <= Counter(ways for _, ways in brute(rows, 3))
+    for each in found.each:
+        at = [ROLES.quasi.index(name) for name in each.columns]
+        assert sum(tuple(row[i] for i in at) == tuple(each.values) for row in rows) == 1
 
 
 def test_where_nobody_is_alone_the_rarest_come_first() -> None:
     table = pa.table({"age": ["1"] * 5 + ["2"] * 2, "town": ["a"] * 7, "job": ["b"] * 7, "ill": ["x"] * 7})
     found = riskiest(sf.read(table), ROLES)
-    assert found["by"] == "frequency"
-    assert [each["rows"] for each in found["each"]] == [2, 5]
-    assert found["each"][0]["values"] == [MASK] * 3
+    assert found.by == "frequency"
+    assert [each.rows for each in found.each] == [2, 5]
+    assert found.each[0].values == (MASK,) * 3
 
 
 def test_of_a_person_with_several_rows_one_stands_out_once() -> None:
     table = pa.table({"age": ["1", "1", "2", "2"], "town": ["a"] * 4, "job": ["b"] * 4, "id": ["p", "q", "r", "r"]})
     roles = sf.Roles(quasi=("age", "town", "job"), person="id")
     found = riskiest(sf.read(table), roles)
-    assert [(each["columns"], each["ways"]) for each in found["each"]] == [(["age"], 1)]  # r, by two rows
+    assert [(each.columns, each.ways) for each in found.each] == [(("age",), 1)]  # r, by two rows
 
 
 def test_sizes_before_and_after() -> None:
     found = findings(study().run(refine=0))
     rows = list(zip(*(columns()[name] for name in ROLES.quasi), strict=True))
     classes = Counter(rows)
-    assert found["before"]["classes"] == len(classes)
-    assert found["before"]["alone"] == sum(n == 1 for n in classes.values())
-    assert found["before"]["below"]["3"] == sum(n for n in classes.values() if n < 3)
-    assert found["before"]["marketer"] == pytest.approx(len(classes) / len(rows))
-    after = found["release"]["after"]
-    assert after["smallest"] >= 4
-    assert after["alone"] == 0
-    assert after["prosecutor"] <= 0.25
+    assert found.before.classes == len(classes)
+    assert found.before.alone == sum(n == 1 for n in classes.values())
+    assert found.before.below["3"] == sum(n for n in classes.values() if n < 3)
+    assert found.before.marketer == pytest.approx(len(classes) / len(rows))
+    after = found.release.after
+    assert after.smallest >= 4
+    assert after.alone == 0
+    assert after.prosecutor <= 0.25
 
 
 def test_one_class_has_the_least_risk() -> None:
     table = sf.read(pa.table({"age": ["*"] * 8, "town": ["*"] * 8, "job": ["*"] * 8, "ill": ["x"] * 8}))
     found = sizes(Release(table=table).evidence(ROLES))
-    assert (found["classes"], found["prosecutor"], found["marketer"]) == (1, 1 / 8, 1 / 8)
+    assert (found.classes, found.prosecutor, found.marketer) == (1, 1 / 8, 1 / 8)
 
 
 def test_what_became_of_each_column() -> None:
-    found = findings(study().run(refine=0))["release"]["columns"]["each"]
-    how = {each["name"]: each["how"] for each in found}
+    found = findings(study().run(refine=0)).release.columns
+    how = {each.name: each.how for each in found}
     assert how["name"] == "removed"
     assert how["ill"] == "unchanged"
     assert how["age"] == "generalized"
     for each in found:
-        if "share" in each:
-            assert sum(each["share"].values()) == pytest.approx(1)
+        if each.share:
+            assert sum(each.share.values()) == pytest.approx(1)
 
 
 def test_suppressed_rows_are_counted() -> None:
@@ -127,19 +128,19 @@ def test_suppressed_rows_are_counted() -> None:
     )
     result = held.run(refine=0)
     release = result.release(0)
-    found = findings(result)["release"]["suppressed"]
-    assert found["left_out"] == 200 - release.table.rows
-    assert 0 <= found["share"] <= 1
+    found = findings(result).release.suppressed
+    assert found.left_out == 200 - release.table.rows
+    assert 0 <= found.share <= 1
 
 
 def test_three_tests_with_baseline_and_control() -> None:
-    found = findings(study().run(seed=2, refine=0))["release"]
-    assert set(found["wp29"]) == {"singling_out", "linkability", "inference(ill)"}
-    for attack in found["wp29"].values():
+    found = findings(study().run(seed=2, refine=0)).release
+    assert set(found.wp29) == {"singling_out", "linkability", "inference(ill)"}
+    for attack in found.wp29.values():
         assert attack["success"]["low"] <= attack["success"]["value"] <= attack["success"]["high"]
         assert attack["baseline"] is not None
-    assert (found["held_out"]["inside"], found["held_out"]["outside"]) == (100, 100)
-    assert all(attack["control"] is not None for attack in found["held_out"]["each"].values())
+    assert (found.held_out["inside"], found.held_out["outside"]) == (100, 100)
+    assert all(attack["control"] is not None for attack in found.held_out["each"].values())
 
 
 def test_two_sources_share_the_columns() -> None:
@@ -152,17 +153,17 @@ def test_two_sources_share_the_columns() -> None:
 
 def test_nothing_kept_holds_a_value(tmp_path: Path) -> None:
     result = study().run(cache=tmp_path, refine=0)
-    shown = str(findings(result, reveal=True)["riskiest"])
+    shown = str(asdict(findings(result, reveal=True).riskiest))
     assert any(secret in shown for secret in SECRETS)
     for file in tmp_path.iterdir():
         text = file.read_text(encoding="utf-8")
         assert not any(secret in text for secret in SECRETS), file.name
-    assert not any(secret in str(findings(result)) for secret in SECRETS)
+    assert not any(secret in str(asdict(findings(result))) for secret in SECRETS)
 
 
 def test_it_is_found_once_and_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = findings(study().run(cache=tmp_path, refine=0))
-    monkeypatch.setattr(module, "_found", lambda result: pytest.fail("it was made again"))
+    monkeypatch.setattr(module, "_measured", lambda result: pytest.fail("it was made again"))
     again = findings(study().run(cache=tmp_path, refine=0))
     assert again == first
 
@@ -176,8 +177,8 @@ def test_another_seed_is_another_name(tmp_path: Path) -> None:
 
 def test_without_a_recommendation_only_the_table_is_told() -> None:
     found = findings(study(require=(require("k_anonymity >= 190"),)).run(refine=0))
-    assert found["release"] is None
-    assert found["before"]["rows"] == 200
+    assert found.release is None
+    assert found.before.rows == 200
 
 
 def test_a_release_from_elsewhere_has_no_control() -> None:
@@ -190,11 +191,11 @@ def test_a_release_from_elsewhere_has_no_control() -> None:
             Candidate("theirs", release=Release(table=sf.read(theirs), original=original, pairing="position")),
         ),
     )
-    found = findings(held.run(refine=0))["release"]
-    assert "made elsewhere" in found["held_out"]["unavailable"]
-    assert {each["how"] for each in found["columns"]["each"] if each["role"] == "quasi"} == {"suppressed"}
-    assert found["suppressed"]["blank"] == 200
-    assert found["linkage"][-1]["success"]["value"] == pytest.approx(1 / 200)
+    found = findings(held.run(refine=0)).release
+    assert "made elsewhere" in found.held_out["unavailable"]
+    assert {each.how for each in found.columns if each.role == "quasi"} == {"suppressed"}
+    assert found.suppressed.blank == 200
+    assert found.linkage[-1]["success"]["value"] == pytest.approx(1 / 200)
 
 
 def test_perturbed_columns_have_no_classes() -> None:
@@ -204,9 +205,9 @@ def test_perturbed_columns_have_no_classes() -> None:
         utility=metric("column_distance"),
         measures=(),
     )
-    found = findings(held.run(seed=1, refine=0))["release"]
-    assert "perturbed" in found["after"]["unavailable"]
-    assert {each["name"]: each["how"] for each in found["columns"]["each"]}["age"] == "perturbed"
+    found = findings(held.run(seed=1, refine=0)).release
+    assert "perturbed" in found.after
+    assert {each.name: each.how for each in found.columns}["age"] == "perturbed"
 
 
 def test_small_groups_are_mined_where_there_is_a_field() -> None:
@@ -215,13 +216,13 @@ def test_small_groups_are_mined_where_there_is_a_field() -> None:
     from sfumato.report.markdown import written
 
     result = study().run(refine=0)
-    groups = findings(result)["release"]["subgroups"]
-    assert groups["field"] == result.study.roles.sensitive[0]
-    mined = [group["mined"] for group in groups["groups"] if group["mined"] is not None]
+    groups = findings(result).release.subgroups
+    assert groups.field == result.study.roles.sensitive[0]
+    mined = [group.mined for group in groups.groups.groups if group.mined is not None]
     assert mined
     for each in mined:
-        low, high = each["interval"]
-        assert low is None or low <= each["decline"] <= high
+        low, high = each.interval
+        assert low is None or low <= each.decline <= high
     assert "mined worse by" in written(internal(result))
 
 
@@ -231,6 +232,6 @@ def test_a_mask_that_one_value_fits_is_not_that_value() -> None:
     released = sf.read({"zip": ["021**", "100**", "*", "60614"], "age": [30.0, 40.0, 50.0, 60.5]})
     roles = sf.Roles(quasi=("zip", "age"), hierarchies={"zip": {"prefix": [2, 3]}})
     zips, ages = _changed.columns(Release(table=released, original=original), roles)
-    assert zips["share"] == {"same": 0.25, "suppressed": 0.25, "replaced": 0.0, "generalized": 0.5}
-    assert zips["how"] == "generalized"
-    assert ages["share"]["same"] == 0.75
+    assert zips.share == {"same": 0.25, "suppressed": 0.25, "replaced": 0.0, "generalized": 0.5}
+    assert zips.how == "generalized"
+    assert ages.share["same"] == 0.75

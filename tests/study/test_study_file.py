@@ -441,8 +441,8 @@ def test_an_owners_checks_stand_in_the_findings(tmp_path: Path) -> None:
         'require = ["k_anonymity >= 3"]\n[[candidate]]\nmechanism = "mondrian"\nk = 3\n'
     )
     asked = read(tmp_path / "study.toml")
-    found = findings(asked.study.run(refine=0))["release"]["audit"]
-    assert found["met"] is False
-    plain = findings(replace(asked.study, checks={}).run(refine=0))["release"]["audit"]
-    assert plain["met"] is True
-    assert len(plain["checks"]) == len(found["checks"]) - 1
+    found = findings(asked.study.run(refine=0)).release.audit
+    assert found.met is False
+    plain = findings(replace(asked.study, checks={}).run(refine=0)).release.audit
+    assert plain.met is True
+    assert len(plain.checks) == len(found.checks) - 1

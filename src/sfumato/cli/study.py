@@ -151,24 +151,25 @@ def warnings(result: Result) -> list[str]:
     from ..report.wp29 import short
     from ..study.findings import findings
 
-    found = findings(result)["release"]
-    if found is None:
+    release = findings(result).release
+    if release is None:
         return []
-    said = [text] if (text := blanked(found["columns"])) else []
-    said += [f"{text} See wp29.html." for text in short(found, worked=True)]
-    audit = found["audit"]
-    failed = [check for check in audit.get("checks", ()) if check["status"] == "fails"]
-    if failed:
-        said.append(f"Audit: {len(failed)} of {len(audit['checks'])} checks fail; see the report.")
-    return said
+    texts = [text] if (text := blanked(release.columns)) else []
+    texts += [f"{text} See wp29.html." for text in short(release, worked=True)]
+    checks = () if isinstance(release.audit, str) else release.audit.checks
+    if failed := sum(check.status == "fails" for check in checks):
+        texts.append(f"Audit: {failed} of {len(checks)} checks fail; see the report.")
+    return texts
 
 
 def fit(result: Result) -> bool:
     """Whether there is a release to recommend, and it keeps what the owner listed that it must."""
     from ..study.findings import findings
 
-    found = findings(result)["release"]
-    return found is not None and (not result.study.checks or found["audit"].get("met") is True)
+    release = findings(result).release
+    return release is not None and (
+        not result.study.checks or (not isinstance(release.audit, str) and release.audit.met)
+    )
 
 
 def told(result: Result, out: Path, package: Path | None, *, json: bool) -> None:

@@ -43,7 +43,7 @@ class Rename:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class JournalState:
     """What became of a journal: which names were finished, and which hidden names are still needed for another attempt."""
 
     finished: tuple[str, ...] = ()
@@ -95,20 +95,20 @@ def discard(*paths: Path) -> None:
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
 
-def finish_renames(journal: Path) -> Outcome:
+def finish_renames(journal: Path) -> JournalState:
     """Go on where a process that is no more was killed; only names of its own are moved, and nothing that it did not know is replaced."""
     folder = journal.parent
     try:
         steps = list(_read(journal))
     except (OSError, ValueError, TypeError, KeyError):
-        return Outcome()
+        return JournalState()
     if any(_identity(folder / step.target) not in (None, step.old, step.new) for step in steps):
-        return Outcome()  # somebody has written there since: theirs stands, and what is hidden goes
+        return JournalState()  # somebody has written there since: theirs stands, and what is hidden goes
     try:
         _forward(folder, steps)
     except OSError:
-        return Outcome(needed=frozenset([journal.name, *_hidden_names(steps)]))
-    return Outcome(finished=tuple(step.target for step in steps if step.new is not None))
+        return JournalState(needed=frozenset([journal.name, *_hidden_names(steps)]))
+    return JournalState(finished=tuple(step.target for step in steps if step.new is not None))
 
 
 def settle(folder: Path) -> None:

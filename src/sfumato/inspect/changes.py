@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from ..core.column import Column
 from ..core.cover import Domain
 from ..core.errors import SfumatoError, Unavailable
 from ..core.hierarchy import TOP
+from ..core.noun import dataclass
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
@@ -18,7 +20,42 @@ from ..metrics.utility.iloss import iloss
 from .release_checks import number_of
 
 
-def suppressed(evidence: Evidence) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class Suppression:
+    """Rows that are not in the release (`left_out`) or are `*` in every quasi-identifier (`blank`), and all cells that are `*`."""
+
+    rows_before: int
+    rows_after: int
+    left_out: int
+    blank: int
+    share: float
+    """Of the rows before, those left out or blank."""
+    cells: int
+
+    @property
+    def gone(self) -> int:
+        """Rows of which nothing is told."""
+        return self.left_out + self.blank
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnChange:
+    """What became of a column of the original."""
+
+    name: str
+    role: str
+    loss: float | None
+    """ILoss; None where it has none."""
+    how: str
+    share: dict[str, float] = field(default_factory=dict)
+    """Of a released quasi-identifier: the shares of rows whose value is the same, suppressed, replaced or generalized."""
+    values: int | None = None
+    values_before: int | None = None
+    everywhere: bool | None = None
+    """Whether every value became one and the same thing in all rows; None where that is not known."""
+
+
+def suppressed(evidence: Evidence) -> Suppression:
     """Rows that are not in the release, or are `*` in every quasi-identifier."""
     release = evidence.release
     original = evidence.original("counting suppressed rows")
@@ -35,21 +72,21 @@ def suppressed(evidence: Evidence) -> dict[str, Any]:
     cells = sum(
         int(tuples.n[_stars(column)[codes]].sum()) for column, codes in zip(tuples.columns, tuples.codes, strict=True)
     )
-    return {
-        "rows_before": original.rows,
-        "rows_after": release.table.rows,
-        "left_out": left_out,
-        "blank": blank,
-        "share": (left_out + blank) / max(original.rows, 1),
-        "cells": cells,
-    }
+    return Suppression(
+        rows_before=original.rows,
+        rows_after=release.table.rows,
+        left_out=left_out,
+        blank=blank,
+        share=(left_out + blank) / max(original.rows, 1),
+        cells=cells,
+    )
 
 
 def _stars(column: Column) -> Any:
     return np.array([text is not None and set(text) == {TOP} for text in column.texts], dtype=bool)
 
 
-def columns(release: Release, roles: Roles) -> list[dict[str, Any]]:
+def columns(release: Release, roles: Roles) -> tuple[ColumnChange, ...]:
     """For each column of the original: its role, what became of it, in how many rows, and what that lost."""
     original = release.original
     if original is None:
@@ -61,21 +98,21 @@ def columns(release: Release, roles: Roles) -> list[dict[str, Any]]:
     }
     role |= {name: kind for kind in ("person", "guarding") if (name := getattr(roles, kind)) is not None}
     companions = {name for table in release.companions.values() for name in table.columns}
-    found = []
+    changes = []
     for name in original.columns:
-        entry: dict[str, Any] = {"name": name, "role": role.get(name, "none"), "loss": lost.get(name)}
+        more: dict[str, Any] = {}
         if release.statistics:
-            entry["how"] = "statistics"
+            how = "statistics"
         elif name not in release.table.columns:
-            entry["how"] = "apart" if name in companions else "removed"
+            how = "apart" if name in companions else "removed"
         elif name in release.perturbed:
-            entry["how"] = "permuted" if release.joined_by is not None else "perturbed"
+            how = "permuted" if release.joined_by is not None else "perturbed"
         elif name in roles.quasi:
-            entry |= _generalized(evidence, name)
+            how, more = _generalized(evidence, name)
         else:
-            entry["how"] = _kept_or_not(release, original, name)
-        found.append(entry)
-    return found
+            how = _kept_or_not(release, original, name)
+        changes.append(ColumnChange(name=name, role=role.get(name, "none"), loss=lost.get(name), how=how, **more))
+    return tuple(changes)
 
 
 def _losses(evidence: Evidence) -> Mapping[str, float]:
@@ -86,7 +123,7 @@ def _losses(evidence: Evidence) -> Mapping[str, float]:
     return found
 
 
-def _generalized(evidence: Evidence, name: str) -> dict[str, Any]:
+def _generalized(evidence: Evidence, name: str) -> tuple[str, dict[str, Any]]:
     """The shares of released rows whose value is as it was, covers several, is `*`, or is none of the original's."""
     tuples = evidence.tuples
     column, codes = tuples.column(name), tuples.codes[tuples.names.index(name)]
@@ -107,7 +144,7 @@ def _generalized(evidence: Evidence, name: str) -> dict[str, Any]:
     changed = {kind: value for kind, value in share.items() if kind != "same" and value > 0}
     how = max(changed, key=lambda kind: changed[kind]) if changed else "unchanged"
     everywhere = _everywhere(evidence, name) if changed else None
-    return {"how": how, "share": share, "values": len(column), "values_before": domain.size, "everywhere": everywhere}
+    return how, {"share": share, "values": len(column), "values_before": domain.size, "everywhere": everywhere}
 
 
 def _values(original: Column, released: Column) -> Any:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..core.noun import dataclass
@@ -17,38 +15,61 @@ MEASURES = (distribution_leakage, entropy_leakage)
 
 
 @dataclass(frozen=True)
+class ExposureBin:
+    """Rows and classes whose leakage by a measure lies between two numbers."""
+
+    measure: str
+    low: float
+    high: float
+    rows: int
+    classes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExposedClass:
+    """A class by its number in the order of the released values."""
+
+    number: int
+    rows: int
+    values: int
+    """Different sensitive values."""
+    distribution_leakage: float
+    entropy_leakage: float
+
+
+@dataclass(frozen=True)
 class Exposure:
     """For one sensitive column: rows by leakage, and the most exposed classes (by number, never by value)."""
 
     column: str
-    bins: list[dict[str, Any]]
-    worst: list[dict[str, Any]]
+    bins: tuple[ExposureBin, ...]
+    worst: tuple[ExposedClass, ...]
 
 
-def exposure(release: Release, roles: Roles, *, most: int = 10) -> list[Exposure]:
+def exposure(release: Release, roles: Roles, *, most: int = 10) -> tuple[Exposure, ...]:
     """The exposure of each sensitive column."""
-    found = []
+    exposures = []
     for column in roles.sensitive:
         classes = release.evidence(roles).classes(column)
         leakage = {str(measure): measure.per_class(classes) for measure in MEASURES}
-        bins = []
+        bins: list[ExposureBin] = []
         for name, values in leakage.items():
             edges = np.linspace(0.0, max(float(values.max()), 1e-9), BINS + 1)
             rows, _ = np.histogram(values, edges, weights=classes.size)
             count, _ = np.histogram(values, edges)
             bins += [
-                {"measure": name, "from": float(a), "to": float(b), "rows": int(r), "classes": int(c)}
+                ExposureBin(name, float(a), float(b), int(r), int(c))
                 for a, b, r, c in zip(edges, edges[1:], rows, count, strict=False)
             ]
         order = np.lexsort([np.arange(len(classes)), -classes.size, -leakage[str(distribution_leakage)]])[:most]
         worst = [
-            {
-                "class": int(i) + 1,
-                "rows": int(classes.size[i]),
-                "values": int(classes.distinct[i]),
+            ExposedClass(
+                number=int(i) + 1,
+                rows=int(classes.size[i]),
+                values=int(classes.distinct[i]),
                 **{name: float(values[i]) for name, values in leakage.items()},
-            }
+            )
             for i in order
         ]
-        found.append(Exposure(column, bins, worst))
-    return found
+        exposures.append(Exposure(column, tuple(bins), tuple(worst)))
+    return tuple(exposures)

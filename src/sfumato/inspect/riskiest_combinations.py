@@ -5,16 +5,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from math import comb
-from typing import Any
 
 import numpy as np
 
 from ..core.column import IntArray
 from ..core.counts import Counts
 from ..core.errors import SfumatoError, Unavailable
+from ..core.noun import dataclass
 from ..core.release import Evidence
 from ..core.roles import Roles
 from ..core.table import Table
+from ..profile.combinations import SetRisk
 from .raw_risk import RawRisk, raw_risk
 
 MASK = "▒▒▒"
@@ -22,23 +23,62 @@ MASK = "▒▒▒"
 LEAST = (3, 5, 10)
 
 
-def sizes(evidence: Evidence) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class ClassSizes:
+    """Classes, who is alone, and the two risks that follow from the sizes of classes."""
+
+    rows: int
+    classes: int
+    smallest: int
+    alone: int
+    """Rows in a class of one."""
+    below: dict[str, int]
+    """Rows in classes smaller than each of `LEAST`."""
+    prosecutor: float
+    marketer: float
+
+
+@dataclass(frozen=True)
+class RiskyCombination:
+    """A record by the fewest columns on which it is alone; its values, masked unless they are asked for."""
+
+    columns: tuple[str, ...]
+    values: tuple[str, ...]
+    rows: int
+    ways: int
+    """Minimal sets of columns on which it is alone."""
+    score: float
+    """By SUDA."""
+
+
+@dataclass(frozen=True)
+class RiskiestCombinations:
+    """The records that stand out most."""
+
+    by: str
+    """`score`, or `frequency` where nobody is alone."""
+    largest: int
+    """Columns in the largest set that was looked at."""
+    each: tuple[RiskyCombination, ...]
+
+
+def sizes(evidence: Evidence) -> ClassSizes:
     """Classes, who is alone, and the two risks that follow from the sizes of classes."""
     rows, people = evidence.tuples, evidence.people
     if not len(people):
         raise Unavailable("There are no rows.")
-    return {
-        "rows": rows.rows,
-        "classes": len(people),
-        "smallest": int(people.min()),
-        "alone": int(rows.n[people == 1].sum()),
-        "below": {str(least): int(rows.n[people < least].sum()) for least in LEAST},
-        "prosecutor": 1 / float(people.min()),
-        "marketer": float((rows.n / people).sum()) / rows.rows,
-    }
+    return ClassSizes(
+        rows=rows.rows,
+        classes=len(people),
+        smallest=int(people.min()),
+        alone=int(rows.n[people == 1].sum()),
+        below={str(least): int(rows.n[people < least].sum()) for least in LEAST},
+        prosecutor=1 / float(people.min()),
+        marketer=float((rows.n / people).sum()) / rows.rows,
+    )
 
 
-def after(evidence: Evidence) -> dict[str, Any]:
+def after(evidence: Evidence) -> ClassSizes:
     """Who stands out in the release itself."""
     release = evidence.release
     if release.statistics:
@@ -61,16 +101,13 @@ def risk(table: Table, roles: Roles, population: Table | None) -> tuple[RawRisk 
         return None, str(reason)
 
 
-def worst_sets(raw: RawRisk) -> list[dict[str, Any]]:
+def worst_sets(raw: RawRisk) -> tuple[SetRisk, ...]:
     """For each number of columns the set on which most rows are alone, then by how many."""
-    found = []
-    for size in sorted({len(risk.columns) for risk in raw.sets}):
-        worst = next(risk for risk in raw.sets if len(risk.columns) == size)  # they come worst first
-        found.append(worst.to_dict(raw.thresholds))
-    return found
+    counts = sorted({len(risk.columns) for risk in raw.sets})
+    return tuple(next(risk for risk in raw.sets if len(risk.columns) == n) for n in counts)  # they come worst first
 
 
-def riskiest(table: Table, roles: Roles, *, most: int = 10, reveal: bool = False) -> dict[str, Any]:
+def riskiest(table: Table, roles: Roles, *, most: int = 10, reveal: bool = False) -> RiskiestCombinations:
     """The records that stand out most, each by the fewest columns on which it is alone; by SUDA score (Elliot et al. 2002).
 
     Where nobody is alone, the rarest combinations of all quasi-identifiers. Values are masked unless `reveal`.
@@ -89,7 +126,7 @@ def riskiest(table: Table, roles: Roles, *, most: int = 10, reveal: bool = False
     top = np.argsort(-scored.score, kind="stable")[:most]
     top = top[scored.score[top] > 0]
     if not len(top):
-        return {"by": "frequency", "largest": len(quasi), "each": _rarest(counts, quasi, person, most, reveal)}
+        return RiskiestCombinations("frequency", len(quasi), _rarest(counts, quasi, person, most, reveal))
     minimal: list[list[tuple[str, ...]]] = [[] for _ in top]
     for size in range(1, scored.most + 1):
         for names in itertools.combinations(quasi, size):
@@ -100,32 +137,23 @@ def riskiest(table: Table, roles: Roles, *, most: int = 10, reveal: bool = False
     each = []
     for i, at in enumerate(top.tolist()):
         fewest = minimal[i][0]
-        each.append(
-            {
-                "columns": list(fewest),
-                "values": [_value(counts, at, name, reveal) for name in fewest],
-                "rows": int(counts.n[at]),
-                "ways": len(minimal[i]),
-                "score": float(scored.score[at]),
-            }
-        )
-    return {"by": "score", "largest": scored.most, "each": each}
+        values = tuple(_value(counts, at, name, reveal) for name in fewest)
+        each.append(RiskyCombination(fewest, values, int(counts.n[at]), len(minimal[i]), float(scored.score[at])))
+    return RiskiestCombinations("score", scored.most, tuple(each))
 
 
-def _rarest(counts: Counts, quasi: Sequence[str], person: str | None, most: int, reveal: bool) -> list[dict[str, Any]]:
+def _rarest(
+    counts: Counts, quasi: Sequence[str], person: str | None, most: int, reveal: bool
+) -> tuple[RiskyCombination, ...]:
     held = _holders(counts, quasi, person)
     _, first = np.unique(counts.group(quasi)[1], return_index=True)  # of a person's rows one
     order = first[np.argsort(held[first], kind="stable")][:most]
-    return [
-        {
-            "columns": list(quasi),
-            "values": [_value(counts, at, name, reveal) for name in quasi],
-            "rows": int(held[at]),
-            "ways": 0,
-            "score": 0.0,
-        }
+    return tuple(
+        RiskyCombination(
+            tuple(quasi), tuple(_value(counts, at, name, reveal) for name in quasi), int(held[at]), ways=0, score=0.0
+        )
         for at in order
-    ]
+    )
 
 
 def _holders(counts: Counts, names: Sequence[str], person: str | None) -> IntArray:

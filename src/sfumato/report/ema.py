@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from .. import __version__
 from ..core.errors import Unavailable
 from ..core.metric import spell_bound
 from ..metrics import shown
-from ..study.findings import findings
+from ..study.findings import Findings, ReleaseFindings, findings
 from ..study.study import Result
 from . import shared_sections
 from .document import (
@@ -39,7 +38,8 @@ def ema(result: Result) -> Document:
     if chosen is None:
         raise Unavailable("No candidate can be recommended, so there is no release to report on.")
     found = findings(result)
-    release = found["release"]
+    release = found.release
+    assert release is not None  # there is one where a candidate is recommended
     name = shared_sections.table_name(result)
     blocks: list[Block] = [
         *shared_sections.unprotected(result),
@@ -56,8 +56,8 @@ def ema(result: Result) -> Document:
             ],
         ),
         *_method(result, chosen),
-        *_identifiers(found),
-        *_risk(result, chosen, found),
+        *_identifiers(found, release),
+        *_risk(result, chosen, found, release),
         *_utility(result, chosen, release),
         *_conclusion(),
     ]
@@ -96,14 +96,14 @@ def _method(result: Result, chosen: int) -> Iterator[Block]:
     yield Grid(["", ""], rows)
 
 
-def _identifiers(found: Mapping[str, Any]) -> Iterator[Block]:
-    columns = found["release"]["columns"]
+def _identifiers(found: Findings, release: ReleaseFindings) -> Iterator[Block]:
+    columns = release.columns
     yield Heading("2. Identifiers and the technique for each")
-    if "unavailable" in columns:
-        yield Paragraph(str(columns["unavailable"]))
+    if isinstance(columns, str):
+        yield Paragraph(columns)
         return
-    direct = [each for each in columns["each"] if each["role"] in ("identifiers", "person", "guarding")]
-    rows: list[list[Text]] = [[code(each["name"]), shared_sections.technique(each)] for each in direct]
+    direct = [each for each in columns if each.role in ("identifiers", "person", "guarding")]
+    rows: list[list[Text]] = [[code(each.name), shared_sections.technique(each)] for each in direct]
     yield Heading("Direct identifiers", 3)
     if rows:
         yield Grid(["column", "technique"], rows)
@@ -113,14 +113,12 @@ def _identifiers(found: Mapping[str, Any]) -> Iterator[Block]:
         )
     yield Heading("Quasi-identifiers", 3)
     lines: list[list[Text]] = [
-        [code(each["name"]), shared_sections.technique(each), spell(each["loss"])]
-        for each in columns["each"]
-        if each["role"] == "quasi"
+        [code(each.name), shared_sections.technique(each), spell(each.loss)] for each in columns if each.role == "quasi"
     ]
     yield Grid(["column", "technique", GridColumn("loss", "right", "ILoss, 0 to 1")], lines)
-    if found["questions"]:
+    if found.questions:
         asked: list[list[Text]] = [
-            [code(q["column"]), q["replicable"], q["distinguishable"], q["knowable"]] for q in found["questions"]
+            [code(q.column), q.replicable, q.distinguishable, q.knowable] for q in found.questions
         ]
         head: list[GridColumn | str] = ["column", "replicable?", "distinguishable?", "knowable?"]
         yield Grid(
@@ -129,12 +127,12 @@ def _identifiers(found: Mapping[str, Any]) -> Iterator[Block]:
             "EMA's three questions for each: does it stay the same over time, does it tell people apart, can others know it? What the "
             "counts of the raw table say; the owner answers.",
         )
-    others = [each for each in columns["each"] if each["role"] in ("sensitive", "insensitive", "none")]
+    others = [each for each in columns if each.role in ("sensitive", "insensitive", "none")]
     if others:
         yield Heading("Other columns", 3)
         yield Grid(
             ["column", "taken as", "technique"],
-            [[code(e["name"]), shared_sections.ROLES[e["role"]], shared_sections.technique(e)] for e in others],
+            [[code(each.name), shared_sections.ROLES[each.role], shared_sections.technique(each)] for each in others],
         )
     yield Paragraph(
         "Dates: where they are moved, each person needs an offset of their own; one offset for the whole file would be undone by one "
@@ -143,8 +141,8 @@ def _identifiers(found: Mapping[str, Any]) -> Iterator[Block]:
     )
 
 
-def _risk(result: Result, chosen: int, found: Mapping[str, Any]) -> Iterator[Block]:
-    study, release = result.study, found["release"]
+def _risk(result: Result, chosen: int, found: Findings, release: ReleaseFindings) -> Iterator[Block]:
+    study = result.study
     yield Heading("3. Risk")
     yield Heading("Adversaries and attacks considered", 3)
     scores = result.points[chosen].scores
@@ -174,36 +172,36 @@ def _risk(result: Result, chosen: int, found: Mapping[str, Any]) -> Iterator[Blo
     yield Paragraph(["The adversary is taken to know of a person: ", *known, "."])
     yield Heading("Initial risk, threshold, residual risk", 3)
     yield from shared_sections.limits(result)
-    before, after = found["before"], release["after"]
+    before, after = found.before, release.after
     bounds = [r.bound for r in study.require if r.metric.card.name == "prosecutor_risk"]
     bounds += [1 / r.bound for r in study.require if r.metric.card.name == "k_anonymity" and r.bound >= 1]
     threshold = min(bounds, default=None)
     means = [r.bound for r in study.require if r.metric.card.name == "marketer_risk"]
-    if "unavailable" not in before:
+    if not isinstance(before, str):
         lines: list[list[Text]] = [
-            ["initial risk (largest, all quasi-identifiers)", spell(before["prosecutor"])],
-            ["initial risk (mean)", spell(before["marketer"])],
+            ["initial risk (largest, all quasi-identifiers)", spell(before.prosecutor)],
+            ["initial risk (mean)", spell(before.marketer)],
             ["threshold (largest)", "none was set" if threshold is None else spell_bound(threshold)],
             ["threshold (mean)", spell_bound(min(means)) if means else "none was set"],
         ]
-        if "unavailable" in after:
-            lines.append(["residual risk", str(after["unavailable"])])
+        if isinstance(after, str):
+            lines.append(["residual risk", after])
         else:
-            lines.append([strong("residual risk (largest)"), strong(spell(after["prosecutor"]))])
-            lines.append(["residual risk (mean)", spell(after["marketer"])])
+            lines.append([strong("residual risk (largest)"), strong(spell(after.prosecutor))])
+            lines.append(["residual risk (mean)", spell(after.marketer)])
         yield Grid(["", ""], lines)
-        if "unavailable" not in after:
-            met = after["prosecutor"] <= THRESHOLD + 1e-12
+        if not isinstance(after, str):
+            met = after.prosecutor <= THRESHOLD + 1e-12
             yield Paragraph(
                 f"EMA and Health Canada take {THRESHOLD} for clinical data that are made public; the largest residual risk is "
-                f"{spell(after['prosecutor'])}, {'not above' if met else 'above'} it."
+                f"{spell(after.prosecutor)}, {'not above' if met else 'above'} it."
             )
     yield from shared_sections.verdicts(result)
     yield from shared_sections.compared(before, after)
-    yield Paragraph(shared_sections.suppressed(release["suppressed"]))
+    yield Paragraph(shared_sections.suppressed(release.suppressed))
 
 
-def _utility(result: Result, chosen: int, release: Mapping[str, Any]) -> Iterator[Block]:
+def _utility(result: Result, chosen: int, release: ReleaseFindings) -> Iterator[Block]:
     yield Heading("4. Utility")
     scores = {n: pair for n, pair in shown(result.points[chosen].scores).items() if pair[0].card.about == "utility"}
     rows: list[list[Text]] = [
@@ -212,13 +210,12 @@ def _utility(result: Result, chosen: int, release: Mapping[str, Any]) -> Iterato
     ]
     if rows:
         yield Grid(["measure", GridColumn("value", "right"), "in words", "how sure"], rows)
-    columns = release["columns"]
-    kept = [] if "unavailable" in columns else [e["name"] for e in columns["each"] if e["how"] == "unchanged"]
+    columns = () if isinstance(release.columns, str) else release.columns
+    kept = [each.name for each in columns if each.how == "unchanged"]
     if kept:
         yield Paragraph(["Released as they are: ", *joined([code(name) for name in kept]), "."])
-    groups = release["subgroups"]
-    if "unavailable" not in groups:
-        yield Bullets([str(text) for text in groups["sentences"]])
+    if not isinstance(release.subgroups, str):
+        yield Bullets(list(release.subgroups.groups.sentences))
 
 
 def _conclusion() -> Iterator[Block]:

@@ -9,15 +9,15 @@ the promise is of the release alone, and such a number would break it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from .. import __version__
 from ..core.errors import Unavailable
 from ..core.metric import Verdict, spell_bound
 from ..core.words import percent
+from ..inspect.changes import ColumnChange, Suppression
 from ..metrics import shown
-from ..study.findings import findings
+from ..study.findings import ReleaseFindings, findings
 from ..study.study import Result
 from . import glossary, shared_sections
 from .document import (
@@ -47,7 +47,8 @@ def external(result: Result) -> Document:
     chosen = result.recommended[0]
     if chosen is None:
         raise Unavailable("No candidate can be recommended, so there is no release to write a note on.")
-    release = findings(result)["release"]
+    release = findings(result).release
+    assert release is not None  # there is one where a candidate is recommended
     blocks = [
         *shared_sections.unprotected(result, counts=False),
         *_done(result, chosen, release),
@@ -79,7 +80,7 @@ def external(result: Result) -> Document:
     )
 
 
-def _done(result: Result, chosen: int, release: Mapping[str, Any]) -> Iterator[Block]:
+def _done(result: Result, chosen: int, release: ReleaseFindings) -> Iterator[Block]:
     candidate = result.points[chosen].candidate
     yield Heading("What was done")
     if candidate.mechanism is not None:
@@ -89,25 +90,25 @@ def _done(result: Result, chosen: int, release: Mapping[str, Any]) -> Iterator[B
         )
     else:
         yield Paragraph("The data were changed before they were published; the columns below say how.")
-    rows = release["rows"]
-    left_out = "" if _private(result, chosen) else _left_out(release["suppressed"])
+    rows = release.rows
+    left_out = "" if _private(result, chosen) else _left_out(release.suppressed)
     yield Paragraph(f"{_count(rows)} rows are published. {left_out}".strip())
-    columns = release["columns"]
-    if "unavailable" in columns:
+    columns = release.columns
+    if isinstance(columns, str):
         return
     lines: list[list[Text]] = [
-        [code(each["name"]), shared_sections.ROLES[each["role"]], shared_sections.technique(each, shares=False)]
-        for each in columns["each"]
+        [code(each.name), shared_sections.ROLES[each.role], shared_sections.technique(each, shares=False)]
+        for each in columns
         if _published(each)
     ]
     yield Grid(["column", "taken as", "what became of it"], lines, "The published columns.")
-    if not all(map(_published, columns["each"])):
+    if not all(map(_published, columns)):
         yield Paragraph("Columns that name people, and others that are not needed, were removed.")
 
 
-def _published(column: Mapping[str, Any]) -> bool:
+def _published(column: ColumnChange) -> bool:
     """Whether a column is in the release; of others the note does not say that the owner has them."""
-    return column["how"] != "removed" and column["role"] in ("quasi", "sensitive", "insensitive")
+    return column.how != "removed" and column.role in ("quasi", "sensitive", "insensitive")
 
 
 def _private(result: Result, chosen: int) -> bool:
@@ -115,17 +116,14 @@ def _private(result: Result, chosen: int) -> bool:
     return mechanism is not None and mechanism.card.private
 
 
-def _left_out(found: Mapping[str, Any]) -> str:
-    if "unavailable" in found:
+def _left_out(rows: Suppression | str) -> str:
+    if isinstance(rows, str):
         return ""
-    gone = found["left_out"] + found["blank"]
-    if not gone:
+    if not rows.gone:
         return "No row was left out."
-    if gone < SMALLEST:
+    if rows.gone < SMALLEST:
         return f"Fewer than {SMALLEST} rows were left out or say nothing but *."
-    return (
-        f"About {percent(found['share'], 2)} of the rows were left out or say nothing but * in the quasi-identifiers."
-    )
+    return f"About {percent(rows.share, 2)} of the rows were left out or say nothing but * in the quasi-identifiers."
 
 
 def _count(n: int) -> str:
@@ -165,7 +163,7 @@ def _limit(each: Verdict) -> Text:
     )
 
 
-def _utility(result: Result, chosen: int, release: Mapping[str, Any]) -> Iterator[Block]:
+def _utility(result: Result, chosen: int, release: ReleaseFindings) -> Iterator[Block]:
     point = result.points[chosen]
     yield Heading("What the data are still good for")
     if _private(result, chosen):
@@ -182,12 +180,10 @@ def _utility(result: Result, chosen: int, release: Mapping[str, Any]) -> Iterato
                 found.append(sentence)
     if found:
         yield Bullets(list(dict.fromkeys(found)))
-    columns = release["columns"]
-    if "unavailable" in columns:
+    columns = release.columns
+    if isinstance(columns, str):
         return
-    rows: list[list[Text]] = [
-        [code(each["name"]), _rounded(each["loss"])] for each in columns["each"] if each["loss"] is not None
-    ]
+    rows: list[list[Text]] = [[code(each.name), _rounded(each.loss)] for each in columns if each.loss is not None]
     if rows:
         head: list[GridColumn | str] = [
             "column",

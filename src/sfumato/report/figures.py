@@ -249,7 +249,11 @@ def exposure_figure(exposure: Exposure, measure: str) -> dict[str, Any]:
     """Rows by the leakage of their class, for one measure."""
     import altair as alt
 
-    bins = [row for row in exposure.bins if row["measure"] == measure]
+    bins = [
+        {"measure": each.measure, "from": each.low, "to": each.high, "rows": each.rows, "classes": each.classes}
+        for each in exposure.bins
+        if each.measure == measure
+    ]
     chart = (
         alt.Chart(alt.Data(values=bins))
         .mark_bar(color="#0072b2")

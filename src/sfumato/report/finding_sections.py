@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-from ..inspect.exposure import MEASURES, Exposure
-from ..study.findings import MASK
+from ..inspect.exposure import MEASURES
+from ..inspect.raw_risk import Threshold
+from ..inspect.subgroups import MiningWorth
+from ..study.findings import MASK, Findings, GroupFindings
 from . import figures, shared_sections
 from .document import (
     Block,
+    Bullets,
     Figure,
     Fold,
     Grid,
@@ -26,37 +28,30 @@ from .document import (
 )
 
 
-def before_and_after(found: Mapping[str, Any]) -> Iterator[Block]:
+def before_and_after(found: Findings) -> Iterator[Block]:
     """The raw table and the release side by side, and what became of each column."""
-    release = found["release"]
+    release = found.release
     yield Heading("Before and after")
-    yield from shared_sections.compared(found["before"], None if release is None else release["after"])
+    yield from shared_sections.compared(found.before, None if release is None else release.after)
     if release is not None:
-        yield Paragraph(shared_sections.suppressed(release["suppressed"]))
-        for note in release["notes"]:
+        yield Paragraph(shared_sections.suppressed(release.suppressed))
+        for note in release.notes:
             yield Paragraph(note, aside=True)
         yield Heading("Column by column", 3)
-        yield shared_sections.column_grid(release["columns"])
+        yield shared_sections.column_grid(release.columns)
 
 
-def riskiest(found: Mapping[str, Any], reveal: bool) -> Iterator[Block]:
+def riskiest(found: Findings, reveal: bool) -> Iterator[Block]:
     """Where the raw table is riskiest; values only if asked for."""
     yield Heading("Where the raw table is riskiest")
-    sets = found["sets"]
-    if "unavailable" in sets:
-        yield Paragraph(str(sets["unavailable"]))
+    if isinstance(found.sets, str):
+        yield Paragraph(found.sets)
     else:
         rows: list[list[Text]] = []
-        for each in sets["worst"]:
-            names = joined([code(name) for name in each["columns"]])
+        for each in found.sets:
+            names = joined([code(name) for name in each.columns])
             rows.append(
-                [
-                    str(len(each["columns"])),
-                    names,
-                    spell(each["alone"]),
-                    spell(each["smallest_class"]),
-                    spell(each["distinction"]),
-                ]
+                [str(len(each.columns)), names, spell(each.alone), spell(each.smallest), spell(each.distinction)]
             )
         head: list[GridColumn | str] = [
             GridColumn("columns known", "right"),
@@ -66,19 +61,17 @@ def riskiest(found: Mapping[str, Any], reveal: bool) -> Iterator[Block]:
             GridColumn("mean risk", "right"),
         ]
         yield Grid(head, rows, "Of every number of columns the set on which most rows are alone.")
-    if found["checks"]:
-        yield _checked(found["checks"])
-    most = found["riskiest"]
-    if "unavailable" in most:
-        yield Paragraph(str(most["unavailable"]))
+    if found.checks:
+        yield _checked(found.checks)
+    most = found.riskiest
+    if isinstance(most, str):
+        yield Paragraph(most)
         return
-    scored = most["by"] == "score"
+    scored = most.by == "score"
     lines: list[list[Text]] = []
-    for n, each in enumerate(most["each"]):
-        values = joined(
-            [f"{name} = {value}" for name, value in zip(each["columns"], each["values"], strict=True)], ", "
-        )
-        lines.append([str(n + 1), values, spell(each["rows"]), spell(each["ways"]), spell(each["score"])])
+    for n, record in enumerate(most.each):
+        values = joined([f"{name} = {value}" for name, value in zip(record.columns, record.values, strict=True)], ", ")
+        lines.append([str(n + 1), values, spell(record.rows), spell(record.ways), spell(record.score)])
     yield Heading("The ten riskiest combinations" if len(lines) == 10 else "The riskiest combinations", 3)
     head = [
         GridColumn("", "right"),
@@ -88,7 +81,7 @@ def riskiest(found: Mapping[str, Any], reveal: bool) -> Iterator[Block]:
         GridColumn("score", "right", "SUDA"),
     ]
     caption = (
-        f"Records by how few columns, up to {most['largest']}, and in how many ways they stand out (Elliot, Manning, Ford 2002)."
+        f"Records by how few columns, up to {most.largest}, and in how many ways they stand out (Elliot, Manning, Ford 2002)."
         if scored
         else "Nobody is alone; these are shared by fewest people."
     )
@@ -97,15 +90,15 @@ def riskiest(found: Mapping[str, Any], reveal: bool) -> Iterator[Block]:
         yield Paragraph(f"Values are masked ({MASK}); the owner can ask for them with --reveal.", aside=True)
 
 
-def _checked(checks: Sequence[Mapping[str, Any]]) -> Fold:
+def _checked(checks: Sequence[Threshold]) -> Fold:
     """Combinations against least frequencies, as statistics offices look at them."""
     rows: list[list[Text]] = [
         [
-            str(each["columns"]),
-            str(each["least"]),
-            f"{each['failing_sets']:,} of {each['sets']:,}",
-            spell(each["rows"]),
-            joined([code(name) for name in each["worst"]]) or "–",
+            str(each.columns),
+            str(each.least),
+            f"{each.failing_sets:,} of {each.sets:,}",
+            spell(each.rows),
+            joined([code(name) for name in each.worst]) or "–",
         ]
         for each in checks
     ]
@@ -119,18 +112,17 @@ def _checked(checks: Sequence[Mapping[str, Any]]) -> Fold:
     return Fold("Combinations against least frequencies, as statistics offices check them", [Grid(head, rows)])
 
 
-def exposed(found: Mapping[str, Any]) -> Iterator[Block]:
+def exposed(found: Findings) -> Iterator[Block]:
     """Class by class, for each sensitive column."""
-    release = found["release"]
+    release = found.release
     if release is None:
         return
-    if "unavailable" in release["exposure"]:
-        if release["exposure"]["unavailable"]:
+    if isinstance(release.exposure, str):
+        if release.exposure:
             yield Heading("Class by class")
-            yield Paragraph(str(release["exposure"]["unavailable"]))
+            yield Paragraph(release.exposure)
         return
-    for n, entry in enumerate(release["exposure"]["each"]):
-        each = Exposure(**entry)
+    for n, each in enumerate(release.exposure):
         yield Heading(f"Class by class: {each.column}")
         yield Paragraph(
             f"How many rows stand in classes that leak how much about {each.column}, compared with what its overall distribution "
@@ -139,10 +131,8 @@ def exposed(found: Mapping[str, Any]) -> Iterator[Block]:
         )
         drawn = []
         for measure in MEASURES:
-            bins = [b for b in each.bins if b["measure"] == str(measure) and b["classes"]]
-            numbers: list[list[Text]] = [
-                [spell(b["from"]), spell(b["to"]), spell(b["rows"]), spell(b["classes"])] for b in bins
-            ]
+            bins = [b for b in each.bins if b.measure == str(measure) and b.classes]
+            numbers: list[list[Text]] = [[spell(b.low), spell(b.high), spell(b.rows), spell(b.classes)] for b in bins]
             head: list[GridColumn | str] = [GridColumn(name, "right") for name in ("from", "to", "rows", "classes")]
             drawn.append(
                 Figure(
@@ -156,11 +146,11 @@ def exposed(found: Mapping[str, Any]) -> Iterator[Block]:
         yield Heading("The most exposed classes", 3)
         rows: list[list[Text]] = [
             [
-                f"class {row['class']}",
-                spell(row["rows"]),
-                spell(row["values"]),
-                spell(row["distribution_leakage"]),
-                spell(row["entropy_leakage"]),
+                f"class {row.number}",
+                spell(row.rows),
+                spell(row.values),
+                spell(row.distribution_leakage),
+                spell(row.entropy_leakage),
             ]
             for row in each.worst
         ]
@@ -178,16 +168,16 @@ def exposed(found: Mapping[str, Any]) -> Iterator[Block]:
         )
 
 
-def attacks(found: Mapping[str, Any]) -> Iterator[Block]:
+def attacks(found: Findings) -> Iterator[Block]:
     """The attacks that were played."""
-    release = found["release"]
+    release = found.release
     if release is None:
         return
     yield Heading("Attacked")
     yield Paragraph("Attacks were played on the release itself, with the original to tell who was right.", aside=True)
     yield from shared_sections.wp29_grid(release)
     rows: list[list[Text]] = []
-    for attack in release["linkage"]:
+    for attack in release.linkage:
         if "unavailable" in attack:
             rows.append(["–", f"Not played: {attack['unavailable']}"])
             continue
@@ -209,42 +199,62 @@ def attacks(found: Mapping[str, Any]) -> Iterator[Block]:
         "how sure",
     ]
     yield Grid(head, rows, "Record linkage: everybody in the original is looked up in the release.")
-    for name, attack in release["homogeneity"].items():
+    for name, attack in release.homogeneity.items():
         yield Paragraph(["Of ", code(name), ": ", attack.get("sentence") or attack.get("unavailable", "")])
 
 
-def _mined(mined: Mapping[str, Any] | None) -> str:
+def _mined(mined: MiningWorth | None) -> str:
     """The decline of a group with its interval; nothing where it was too small to be mined."""
     if mined is None:
         return "too few"
-    low, high = mined["interval"]
-    return f"{spell(mined['decline'])} ({spell(low)} to {spell(high)})"
+    low, high = mined.interval
+    return f"{spell(mined.decline)} ({spell(low)} to {spell(high)})"
 
 
-def groups(found: Mapping[str, Any]) -> Iterator[Block]:
+def groups(found: Findings) -> Iterator[Block]:
     """Small groups, and whether the release still makes sense."""
-    release = found["release"]
+    release = found.release
     if release is None:
         return
-    groups = release["subgroups"]
     yield Heading("Are small groups treated worse?")
-    yield from shared_sections.sentences(groups)
-    for note in groups.get("notes", ()):
-        yield Paragraph(str(note), aside=True)
-    if "unavailable" not in groups and groups["worst"]:
+    if isinstance(release.subgroups, str):
+        yield Paragraph(release.subgroups)
+    else:
+        yield from _small_groups(release.subgroups)
+    yield Heading("Does it still make sense?")
+    audit = release.audit
+    if isinstance(audit, str):
+        yield Paragraph(audit)
+        return
+    lines: list[list[Text]] = [
+        [
+            check.kind,
+            verdict(check.status != "fails", check.status) if check.status in ("holds", "fails") else check.status,
+            check.sentence,
+        ]
+        for check in audit.checks
+    ]
+    yield Grid(["check", "verdict", "found"], lines, audit.sentences[-1])
+
+
+def _small_groups(found: GroupFindings) -> Iterator[Block]:
+    groups = found.groups
+    yield Bullets(list(groups.sentences))
+    for note in groups.notes:
+        yield Paragraph(note, aside=True)
+    if groups.worst:
         rows: list[list[Text]] = []
-        for each in groups["worst"]:
-            beyond = each["difference"] > each["chance"][1] + 1e-12
+        for each in groups.worst:
             rows.append(
                 [
-                    [code(each["column"]), " = ", each["name"] or MASK],
-                    spell(each["people"]),
-                    spell(each["suppressed"]),
-                    spell(each["loss"]),
-                    spell(each["difference"]),
-                    verdict(not beyond, "beyond chance" if beyond else "within chance"),
-                    spell(each["risk"]),
-                    *([_mined(each["mined"])] if groups.get("field") else []),
+                    [code(each.column), " = ", each.name or MASK],
+                    spell(each.people),
+                    spell(each.suppressed),
+                    spell(each.loss),
+                    spell(each.difference),
+                    verdict(not each.worse, "beyond chance" if each.worse else "within chance"),
+                    spell(each.risk),
+                    *([_mined(each.mined)] if found.field else []),
                 ]
             )
         head: list[GridColumn | str] = [
@@ -256,33 +266,17 @@ def groups(found: Mapping[str, Any]) -> Iterator[Block]:
             "for so few",
             GridColumn("mean risk", "right"),
         ]
-        if groups.get("field"):
+        if found.field:
             head.append(GridColumn("mined worse by", "right"))
         yield Grid(head, rows, "The groups that lose most.")
-        if groups.get("field"):
+        if found.field:
             yield Paragraph(
                 [
                     "Mined: by how much less of the group the deciding miner predicts ",
-                    code(groups["field"]),
+                    code(found.field),
                     " right from the release than from the original, on a sample of rows, with a 95% interval.",
                 ],
                 aside=True,
             )
-    elif groups.get("not_mined"):
-        yield Paragraph(f"Not mined: {groups['not_mined']}", aside=True)
-    yield Heading("Does it still make sense?")
-    audit = release["audit"]
-    if "unavailable" in audit:
-        yield Paragraph(str(audit["unavailable"]))
-        return
-    lines: list[list[Text]] = [
-        [
-            check["kind"],
-            verdict(check["status"] != "fails", check["status"])
-            if check["status"] in ("holds", "fails")
-            else check["status"],
-            check["sentence"],
-        ]
-        for check in audit["checks"]
-    ]
-    yield Grid(["check", "verdict", "found"], lines, str(audit["sentences"][-1]))
+    elif found.not_mined:
+        yield Paragraph(f"Not mined: {found.not_mined}", aside=True)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as version_of
-from typing import Any
 
 from .. import __version__
 from ..core.mechanism import MechanismCard
 from ..core.metric import Metric
 from ..metrics import by_family
 from ..study.advice import advice
-from ..study.findings import findings
+from ..study.findings import Findings, findings
 from ..study.inference import leaves
 from ..study.study import Result
 from . import choice_sections, finding_sections, glossary, shared_sections
@@ -83,7 +82,7 @@ def internal(result: Result, *, reveal: bool = False) -> Document:
     )
 
 
-def _answer(result: Result, found: Mapping[str, Any]) -> Callout:
+def _answer(result: Result, found: Findings) -> Callout:
     said = advice(result)
     chosen, why = result.recommended
     if chosen is None:
@@ -91,7 +90,7 @@ def _answer(result: Result, found: Mapping[str, Any]) -> Callout:
         return Callout("No candidate can be recommended", [Paragraph(why), *map(Paragraph, rest)], "beware")
     first = [Paragraph(text) for text in said.of("why", "means")]
     more = said.of("cost", "up", "down", "looked", "robust", "unplaced")
-    blank = shared_sections.blanked(found["release"]["columns"])
+    blank = "" if found.release is None else shared_sections.blanked(found.release.columns)
     beware = [Paragraph([strong("Beware."), " ", text]) for text in [*([blank] if blank else []), *said.of("beware")]]
     title: list[str | Mark] = ["Take ", strong(result.points[chosen].candidate.name)]
     if free := leaves(result):
@@ -121,7 +120,7 @@ def _gives_away(result: Result) -> Iterator[Block]:
         yield Fold("Not measured", [Terms([(code(name), reason) for name, reason in point.skipped.items()])])
 
 
-def _again(result: Result, found: Mapping[str, Any]) -> Iterator[Block]:
+def _again(result: Result, found: Findings) -> Iterator[Block]:
     commands = result.commands()
     if commands:
         yield Heading("Make it, and prove it")
@@ -135,9 +134,9 @@ def _again(result: Result, found: Mapping[str, Any]) -> Iterator[Block]:
     seed = f"{result.seed}" if result.seed is not None else "0 (none was given)"
     rows: list[list[Text]] = [
         ["seed", seed],
-        ["table", [code(result.study.table.name), f", SHA-256 {found['digest']}"]],
+        ["table", [code(result.study.table.name), f", SHA-256 {found.digest}"]],
         ["roles", code(result.study.roles.source)],
-        ["program", f"Sfumato {__version__}, SHA-256 {found['program']}"],
+        ["program", f"Sfumato {__version__}, SHA-256 {found.program}"],
         ["libraries", f"Python {platform.python_version()}, {', '.join(_versions())}"],
         ["candidates tried around the best", str(result.looked)],
     ]

@@ -13,7 +13,7 @@ from typing import Any
 from .. import __version__
 from ..attacks.homogeneity import homogeneity
 from ..core.errors import Unavailable
-from ..study.findings import findings
+from ..study.findings import ReleaseFindings, findings
 from ..study.study import Result
 from . import shared_sections
 from .document import (
@@ -40,7 +40,8 @@ def intruder(result: Result) -> Document:
     chosen = result.recommended[0]
     if chosen is None:
         raise Unavailable("No candidate can be recommended, so there is no release to attack.")
-    release = findings(result)["release"]
+    release = findings(result).release
+    assert release is not None  # there is one where a candidate is recommended
     name = shared_sections.table_name(result)
     quasi = joined([code(column) for column in result.study.roles.quasi])
     blocks: list[Block] = [
@@ -91,22 +92,22 @@ def intruder(result: Result) -> Document:
     )
 
 
-def _short(release: Mapping[str, Any]) -> Iterator[str]:
-    best = [attack for attack in release["linkage"] if "unavailable" not in attack]
+def _short(release: ReleaseFindings) -> Iterator[str]:
+    best = [attack for attack in release.linkage if "unavailable" not in attack]
     if not best:
-        yield f"No one could be looked up: {release['linkage'][-1]['unavailable']}"
+        yield f"No one could be looked up: {release.linkage[-1]['unavailable']}"
     else:
         most = max(best, key=lambda attack: attack["success"]["value"])
         yield most["sentence"]
-    for name, attack in release["homogeneity"].items():
+    for name, attack in release.homogeneity.items():
         if "unavailable" not in attack:
             yield f"{name}, without finding the row: {attack['sentence']}"
 
 
-def _linked(release: Mapping[str, Any]) -> Iterator[Block]:
+def _linked(release: ReleaseFindings) -> Iterator[Block]:
     yield Heading("Looking people up", 3)
     rows: list[list[Text]] = []
-    for attack in release["linkage"]:
+    for attack in release.linkage:
         if "unavailable" in attack:
             rows.append(["–", f"Could not be played: {attack['unavailable']}"])
             continue
@@ -135,7 +136,7 @@ def _linked(release: Mapping[str, Any]) -> Iterator[Block]:
         GridColumn("baseline", "right", "without the release"),
     ]
     yield Grid(head, rows, "Everybody in the original was looked up in the release, by fewer and by more columns.")
-    played = [attack for attack in release["linkage"] if "unavailable" not in attack]
+    played = [attack for attack in release.linkage if "unavailable" not in attack]
     if played:
         yield Terms(
             [
@@ -146,12 +147,12 @@ def _linked(release: Mapping[str, Any]) -> Iterator[Block]:
         )
 
 
-def _learned(release: Mapping[str, Any]) -> Iterator[Block]:
-    if not release["homogeneity"]:
+def _learned(release: ReleaseFindings) -> Iterator[Block]:
+    if not release.homogeneity:
         return
     yield Heading("Learning without finding", 3)
     yield Paragraph(homogeneity.card.how)
-    for name, attack in release["homogeneity"].items():
+    for name, attack in release.homogeneity.items():
         if "unavailable" in attack:
             yield Paragraph([code(name), f": could not be played. {attack['unavailable']}"])
             continue

@@ -197,7 +197,7 @@ def treatments(release: Release, roles: Roles) -> dict[str, str]:
 
     added = {} if release.joined_by is None else {release.joined_by: "added: says which rows belong together"}
     try:
-        return added | {each["name"]: technique(each, shares=False) for each in columns(release, roles)}
+        return added | {each.name: technique(each, shares=False) for each in columns(release, roles)}
     except Unavailable:  # no original to hold it against
         return added
 

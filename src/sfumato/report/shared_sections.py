@@ -11,8 +11,11 @@ from ..attacks import registry
 from ..core.metric import Metric, Score
 from ..core.outcome import MARKS, Standing, standing
 from ..core.people import OWNERS_WORD
+from ..inspect.changes import ColumnChange, Suppression
+from ..inspect.riskiest_combinations import ClassSizes
 from ..profile.free_columns import waived_sentences
 from ..study import inference
+from ..study.findings import ReleaseFindings
 from ..study.study import Result
 from .document import (
     Block,
@@ -161,11 +164,11 @@ def verdicts(result: Result) -> list[Block]:
     return [Grid(columns, rows, f"What is required, and what {point.candidate.outward} reaches.")]
 
 
-def compared(before: Mapping[str, Any], after: Mapping[str, Any] | None, *, small: bool = True) -> list[Block]:
+def compared(before: ClassSizes | str, after: ClassSizes | str | None, *, small: bool = True) -> list[Block]:
     """The sizes of classes before and after; `small` if counts of small classes may be told."""
-    if "unavailable" in before:
-        return [Paragraph(str(before["unavailable"]))]
-    there = after if after is not None and "unavailable" not in after else None
+    if isinstance(before, str):
+        return [Paragraph(before)]
+    there = None if isinstance(after, str) else after
     lines: list[tuple[str, str, bool]] = [
         ("rows", "rows", True),
         ("classes", "classes", small),
@@ -175,14 +178,14 @@ def compared(before: Mapping[str, Any], after: Mapping[str, Any] | None, *, smal
         ("mean risk of a row (marketer)", "marketer", True),
     ]
     rows: list[list[Text]] = [
-        [title, spell(before[key]), "–" if there is None else spell(there[key])] for title, key, told in lines if told
+        [title, spell(getattr(before, key)), "–" if there is None else spell(getattr(there, key))]
+        for title, key, shown in lines
+        if shown
     ]
     if small:
-        for least in before["below"]:
+        for least, rarer in before.below.items():
             title = f"rows in classes of fewer than {least}"
-            rows.insert(
-                4, [title, spell(before["below"][least]), "–" if there is None else spell(there["below"][least])]
-            )
+            rows.insert(4, [title, spell(rarer), "–" if there is None else spell(there.below[least])])
     blocks: list[Block] = [
         Grid(
             ["", GridColumn("before", "right"), GridColumn("after", "right")],
@@ -190,53 +193,51 @@ def compared(before: Mapping[str, Any], after: Mapping[str, Any] | None, *, smal
             "All quasi-identifiers together, in the table as it is and in the recommended release.",
         )
     ]
-    if after is not None and "unavailable" in after:
-        blocks.append(Paragraph(str(after["unavailable"]), aside=True))
+    if isinstance(after, str):
+        blocks.append(Paragraph(after, aside=True))
     return blocks
 
 
-def suppressed(found: Mapping[str, Any]) -> str:
+def suppressed(rows: Suppression | str) -> str:
     """The suppressed rows in a sentence."""
-    if "unavailable" in found:
-        return str(found["unavailable"])
-    gone = found["left_out"] + found["blank"]
-    if not gone and not found["cells"]:
-        return f"No row and no value was suppressed; all {found['rows_before']:,} rows are released."
-    rows = (
-        f"{gone:,} of {found['rows_before']:,} rows ({percent(found['share'])}) are suppressed: {found['left_out']:,} left out, "
-        f"{found['blank']:,} released with * in every quasi-identifier."
+    if isinstance(rows, str):
+        return rows
+    if not rows.gone and not rows.cells:
+        return f"No row and no value was suppressed; all {rows.rows_before:,} rows are released."
+    return (
+        f"{rows.gone:,} of {rows.rows_before:,} rows ({percent(rows.share)}) are suppressed: {rows.left_out:,} left out, "
+        f"{rows.blank:,} released with * in every quasi-identifier. {rows.cells:,} values of quasi-identifiers are *."
     )
-    return f"{rows} {found['cells']:,} values of quasi-identifiers are *."
 
 
-def technique(entry: Mapping[str, Any], *, shares: bool = True) -> str:
+def technique(column: ColumnChange, *, shares: bool = True) -> str:
     """What became of a column, in words; in how many of the rows, if that may be told.
 
     Every document and the package's dictionary say it by this, from what `inspect.changes` counted in the release.
     """
-    share = entry.get("share") or {}
+    share = column.share
     kinds = [kind for kind in ("generalized", "suppressed", "replaced") if share.get(kind)]
     if not kinds:
-        return TECHNIQUES[entry["how"]]
+        return TECHNIQUES[column.how]
     kinds.sort(key=lambda kind: -share[kind])
     if share["suppressed"] == 1:
         return "suppressed: every value is *"
     text = "; ".join(TECHNIQUES[kind] for kind in kinds)
-    if entry.get("everywhere") is not None:
-        text += "; the same way everywhere" if entry["everywhere"] else "; differently from class to class"
+    if column.everywhere is not None:
+        text += "; the same way everywhere" if column.everywhere else "; differently from class to class"
     if not shares:
         return text
     parts = [f"{percent(share[kind])} {kind}" for kind in kinds]
     return f"{text} ({', '.join(parts)}; {percent(share['same'])} of the rows as they were)"
 
 
-def column_grid(found: Mapping[str, Any]) -> Block:
+def column_grid(columns: Sequence[ColumnChange] | str) -> Block:
     """Every column with its role, what became of it and what that lost."""
-    if "unavailable" in found:
-        return Paragraph(str(found["unavailable"]))
+    if isinstance(columns, str):
+        return Paragraph(columns)
     rows: list[list[Text]] = [
-        [code(each["name"]), ROLES[each["role"]], technique(each), "–" if each["loss"] is None else spell(each["loss"])]
-        for each in found["each"]
+        [code(each.name), ROLES[each.role], technique(each), "–" if each.loss is None else spell(each.loss)]
+        for each in columns
     ]
     head: list[GridColumn | str] = ["column", "role", "what became of it", GridColumn("loss", "right", "ILoss, 0 to 1")]
     return Grid(
@@ -244,10 +245,10 @@ def column_grid(found: Mapping[str, Any]) -> Block:
     )
 
 
-def blanked(found: Mapping[str, Any]) -> str:
+def blanked(columns: Sequence[ColumnChange] | str) -> str:
     """Quasi-identifiers of which the release says nothing, or nothing for most rows; an empty text if there are none."""
-    each = [] if "unavailable" in found else [e for e in found["each"] if e["role"] == "quasi"]
-    stars = {e["name"]: (e.get("share") or {}).get("suppressed", 0.0) for e in each}
+    known = () if isinstance(columns, str) else columns
+    stars = {each.name: each.share.get("suppressed", 0.0) for each in known if each.role == "quasi"}
     gone = [repr(name) for name, share in stars.items() if share == 1]
     most = [f"{name!r} in {percent(share)} of the rows" for name, share in stars.items() if 0.5 < share < 1]
     if gone and len(gone) == len(stars):
@@ -300,12 +301,12 @@ def above(attack: Mapping[str, Any], again: Mapping[str, Any] | None) -> Mark:
     return soft(f"{MARKS[stands.verdict]} {stands.words}")
 
 
-def wp29_grid(release: Mapping[str, Any]) -> list[Block]:
+def wp29_grid(release: ReleaseFindings) -> list[Block]:
     """The three tests with interval, baseline and control."""
-    held = release["held_out"]
+    held = release.held_out
     again: Mapping[str, Any] = held.get("each", {})
     rows: list[list[Text]] = []
-    for name, attack in release["wp29"].items():
+    for name, attack in release.wp29.items():
         if "unavailable" in attack:
             rows.append([attack_title(name), f"Not measured: {attack['unavailable']}"])
             continue
@@ -357,13 +358,6 @@ def sure_of(attack: Mapping[str, Any]) -> str:
             f"{percent(success['low'])} to {percent(success['high'])} (95%)."
         )
     return f"An estimate from {success['people']:,} attacks: {percent(success['low'])} to {percent(success['high'])} (95%)."
-
-
-def sentences(found: Mapping[str, Any]) -> list[Block]:
-    """What another part of the study says in sentences, or why it says nothing."""
-    if "unavailable" in found:
-        return [Paragraph(str(found["unavailable"]))]
-    return [Bullets([str(text) for text in found["sentences"]])]
 
 
 def signature(lines: Sequence[str]) -> list[Block]:

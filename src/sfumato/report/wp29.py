@@ -8,7 +8,7 @@ from typing import Any
 from .. import __version__
 from ..attacks import wp29_tests
 from ..core.errors import Unavailable
-from ..study.findings import findings
+from ..study.findings import ReleaseFindings, findings
 from ..study.study import Result
 from . import shared_sections
 from .document import Block, Callout, Document, Heading, Mark, Paragraph, Terms, code, joined
@@ -19,7 +19,8 @@ def wp29(result: Result) -> Document:
     chosen = result.recommended[0]
     if chosen is None:
         raise Unavailable("No candidate can be recommended, so there is no release to put to WP29's tests.")
-    release = findings(result)["release"]
+    release = findings(result).release
+    assert release is not None  # there is one where a candidate is recommended
     name = shared_sections.table_name(result)
     blocks: list[Block] = [
         *shared_sections.unprotected(result),
@@ -59,10 +60,10 @@ def wp29(result: Result) -> Document:
     )
 
 
-def short(release: Mapping[str, Any], *, worked: bool = False) -> Iterator[str]:
+def short(release: ReleaseFindings, *, worked: bool = False) -> Iterator[str]:
     """A sentence for each test, or only for those that work better than without the release."""
-    again: Mapping[str, Any] = release["held_out"].get("each", {})
-    for name, attack in release["wp29"].items():
+    again: Mapping[str, Any] = release.held_out.get("each", {})
+    for name, attack in release.wp29.items():
         test, column = shared_sections.attack_name(name)
         title = test.capitalize() + (f" of {column}" if column else "")
         if "unavailable" in attack:
@@ -80,13 +81,13 @@ def short(release: Mapping[str, Any], *, worked: bool = False) -> Iterator[str]:
         yield f"{title}: {rate}{stands.words}."
 
 
-def _each(release: Mapping[str, Any]) -> Iterator[Block]:
+def _each(release: ReleaseFindings) -> Iterator[Block]:
     for test in wp29_tests():
         card = test.card
         assert card.wp29 is not None
         yield Heading(card.title.capitalize())
         yield Paragraph(f"The Opinion asks: “{card.wp29[1]}” {card.how}")
-        attacks = {name: attack for name, attack in release["wp29"].items() if name.split("(")[0] == card.name}
+        attacks = {name: attack for name, attack in release.wp29.items() if name.split("(")[0] == card.name}
         if not attacks:
             yield Paragraph("No sensitive column is named, so there is nothing to infer.")
         for name, attack in attacks.items():

@@ -1,51 +1,110 @@
-"""What documents tell of the recommended release besides its scores: found once, kept by content, ready for JSON.
+"""What documents tell of the recommended release besides its scores: measured once, kept by content.
 
 Everything here is counted or attacked from the release itself and the original. Nothing holds a value of the table: combinations
-are told by their columns, classes by number, groups without name; only `reveal` adds values, and what it adds is never kept.
+are told by their columns, classes by number, groups without name; only `reveal` adds values, and what it adds is never kept. Where a
+part cannot be had, a sentence that says why stands in its place.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..core.errors import SfumatoError
+from ..core.noun import dataclass
 from ..core.release import Release
 from ..inspect.audit import Audit, audit
-from ..inspect.changes import columns, suppressed
-from ..inspect.exposure import exposure
-from ..inspect.riskiest_combinations import MASK, after, risk, riskiest, sizes, worst_sets
+from ..inspect.changes import ColumnChange, Suppression, columns, suppressed
+from ..inspect.ema_questions import Question
+from ..inspect.exposure import Exposure, exposure
+from ..inspect.raw_risk import RawRisk, Threshold
+from ..inspect.riskiest_combinations import (
+    MASK,
+    ClassSizes,
+    RiskiestCombinations,
+    after,
+    risk,
+    riskiest,
+    sizes,
+    worst_sets,
+)
 from ..inspect.subgroups import Subgroups, subgroups
-from .attack_findings import homogeneities, linkages, tried, wp29
+from ..profile.combinations import SetRisk
+from .attack_findings import homogeneities, linkages, wp29
 from .point import _plain
 from .result import Result
-from .score_store import Kept, name_of, of_release, of_roles, program
+from .score_store import Kept, decoded, name_of, of_release, of_roles, program
 
 if TYPE_CHECKING:
     from .study import Study
 
 __all__ = ["MASK", "findings", "riskiest", "sizes"]
 
-VERSION = 4
+VERSION = 5
 _NOBODY = 2**62
 """No group has so many people: none is named."""
 _SAMPLE = 3000
 """Rows that groups are mined on."""
+Part = TypeVar("Part")
 
 
-def findings(result: Result, *, reveal: bool = False) -> dict[str, Any]:
+@dataclass(frozen=True)
+class GroupFindings:
+    """Small groups against the rest; `field` was mined, or is None and `not_mined` says why, if something was to be mined."""
+
+    groups: Subgroups
+    field: str | None = None
+    not_mined: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseFindings:
+    """Of the recommended release; a text in the place of a part says why there is none."""
+
+    candidate: str
+    rows: int
+    notes: tuple[str, ...]
+    after: ClassSizes | str
+    suppressed: Suppression | str
+    columns: tuple[ColumnChange, ...] | str
+    exposure: tuple[Exposure, ...] | str
+    wp29: dict[str, Any]
+    held_out: dict[str, Any]
+    linkage: tuple[dict[str, Any], ...]
+    homogeneity: dict[str, Any]
+    subgroups: GroupFindings | str
+    audit: Audit | str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Findings:
+    """Of the raw table, and of the recommended release if there is one."""
+
+    digest: str
+    program: str
+    before: ClassSizes | str
+    sets: tuple[SetRisk, ...] | str
+    checks: tuple[Threshold, ...]
+    questions: tuple[Question, ...]
+    riskiest: RiskiestCombinations | str
+    release: ReleaseFindings | None = None
+
+
+def findings(result: Result, *, reveal: bool = False) -> Findings:
     """Everything beyond the points, of the recommended release; of the raw table alone where none is recommended.
 
-    A part that cannot be found is `{"unavailable": reason}`. With `reveal` the riskiest combinations show their values and groups
-    their names.
+    With `reveal` the riskiest combinations show their values and groups their names.
     """
-    known: dict[bool, dict[str, Any]] = result.__dict__.setdefault("_findings", {})
+    known: dict[bool, Findings] = result.__dict__.setdefault("_findings", {})
     if False not in known:
         kept = Kept(result.cache)
         key = "" if kept.folder is None else _key(result)
-        known[False] = kept.remember(key, lambda: json.loads(json.dumps(_plain(_found(result)))))
+        content = kept.remember(key, lambda: json.loads(json.dumps(_plain(asdict(_measured(result))))))
+        known[False] = decoded(Findings, content)
     if reveal and True not in known:
-        known[True] = {**known[False], **json.loads(json.dumps(_plain(_revealed(result))))}
+        known[True] = _revealed(result, known[False])
     return known[reveal]
 
 
@@ -69,53 +128,62 @@ def _key(result: Result) -> str:
     )
 
 
-def _found(result: Result) -> dict[str, Any]:
+def _measured(result: Result) -> Findings:
     study, chosen = result.study, result.recommended[0]
     roles, table = study.roles, study.table
     raw, reason = risk(table, roles, study.population)
-    found: dict[str, Any] = {
-        "digest": table.digest(),
-        "program": program(),
-        "before": tried(lambda: sizes(Release(table=table).evidence(roles))),
-        "sets": {"unavailable": reason} if raw is None else {"worst": worst_sets(raw)},
-        "checks": [] if raw is None else [vars(check) for check in raw.checks],
-        "questions": [] if raw is None else [vars(question) for question in raw.questions],
-        "riskiest": tried(riskiest, table, roles),
-        "release": None,
-    }
-    if chosen is None:
-        return found
-    release, seed = result.release(chosen), result.seed or 0
+    return Findings(
+        digest=table.digest(),
+        program=program(),
+        before=_or_reason(lambda: sizes(Release(table=table).evidence(roles))),
+        sets=reason if raw is None else worst_sets(raw),
+        checks=() if raw is None else tuple(raw.checks),
+        questions=() if raw is None else tuple(raw.questions),
+        riskiest=_or_reason(lambda: riskiest(table, roles)),
+        release=None if chosen is None else _of_release(result, chosen, raw),
+    )
+
+
+def _of_release(result: Result, chosen: int, raw: RawRisk | None) -> ReleaseFindings:
+    study = result.study
+    roles, release, seed = study.roles, result.release(chosen), result.seed or 0
     evidence = release.evidence(roles)
     tests, outside = wp29(result, chosen, release, seed)
-    found["release"] = {
-        "candidate": result.points[chosen].candidate.name,
-        "rows": release.table.rows,
-        "notes": list(release.notes),
-        "after": tried(after, evidence),
-        "suppressed": tried(suppressed, evidence),
-        "columns": tried(lambda: {"each": columns(release, roles)}),
-        "exposure": tried(lambda: {"each": [vars(each) for each in exposure(release, roles)]}),
-        "wp29": tests,
-        "held_out": outside,
-        "linkage": linkages(release, roles, raw, seed),
-        "homogeneity": homogeneities(release, roles),
-        "subgroups": tried(_groups, study, release, smallest=_NOBODY),
-        "audit": tried(lambda: _told(audit(release, roles, **study.checks))),
-    }
-    return found
+    return ReleaseFindings(
+        candidate=result.points[chosen].candidate.name,
+        rows=release.table.rows,
+        notes=tuple(release.notes),
+        after=_or_reason(lambda: after(evidence)),
+        suppressed=_or_reason(lambda: suppressed(evidence)),
+        columns=_or_reason(lambda: columns(release, roles)),
+        exposure=_or_reason(lambda: exposure(release, roles)),
+        wp29=tests,
+        held_out=outside,
+        linkage=tuple(linkages(release, roles, raw, seed)),
+        homogeneity=homogeneities(release, roles),
+        subgroups=_or_reason(lambda: _groups(study, release, smallest=_NOBODY)),
+        audit=_or_reason(lambda: audit(release, roles, **study.checks)),
+    )
 
 
-def _revealed(result: Result) -> dict[str, Any]:
+def _or_reason(find: Callable[[], Part]) -> Part | str:
+    """A part of the findings, or why it cannot be had."""
+    try:
+        return find()
+    except SfumatoError as reason:
+        return str(reason)
+
+
+def _revealed(result: Result, masked: Findings) -> Findings:
     study, chosen = result.study, result.recommended[0]
-    found: dict[str, Any] = {"riskiest": tried(riskiest, study.table, study.roles, reveal=True)}
-    if chosen is not None:
-        groups = tried(_groups, study, result.release(chosen), reveal=True)
-        found["release"] = {**findings(result)["release"], "subgroups": groups}
-    return found
+    named = _or_reason(lambda: riskiest(study.table, study.roles, reveal=True))
+    if chosen is None or masked.release is None:
+        return replace(masked, riskiest=named)
+    groups = _or_reason(lambda: _groups(study, result.release(chosen), reveal=True))
+    return replace(masked, riskiest=named, release=replace(masked.release, subgroups=groups))
 
 
-def _groups(study: Study, release: Release, **how: Any) -> dict[str, Any]:
+def _groups(study: Study, release: Release, **how: Any) -> GroupFindings:
     """Small groups against the rest; mined too, on a sample of rows, where there is a field to be mined and something to mine it."""
     field = target(study)
     reason = None
@@ -124,10 +192,10 @@ def _groups(study: Study, release: Release, **how: Any) -> dict[str, Any]:
 
         try:
             scenario = Scenario(good=Good(field=field, miners="quick", transfer=False), folds=3, rows=_SAMPLE)
-            return {**_told(subgroups(release, study.roles, scenario=scenario, workers=1, **how)), "field": field}
+            return GroupFindings(subgroups(release, study.roles, scenario=scenario, workers=1, **how), field)
         except SfumatoError as error:
             reason = str(error)
-    return {**_told(subgroups(release, study.roles, **how)), "field": None, "not_mined": reason}
+    return GroupFindings(subgroups(release, study.roles, **how), not_mined=reason)
 
 
 def target(study: Study) -> str | None:
@@ -136,9 +204,3 @@ def target(study: Study) -> str | None:
         if metric.card.name == "mining_utility_decline":
             return str(metric.arguments["field"])
     return study.roles.sensitive[0] if study.roles.sensitive else None
-
-
-def _told(said: Audit | Subgroups) -> dict[str, Any]:
-    content: dict[str, Any] = said.to_dict()
-    content["sentences"] = list(said.sentences)
-    return content

@@ -15,7 +15,8 @@ from collections.abc import Callable
 from dataclasses import asdict, is_dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from ..core.errors import InputError
 from ..core.hierarchy import Hierarchy
@@ -68,6 +69,23 @@ def name_of(*parts: Any) -> str:
 def _plain(part: Any) -> Any:
     """All that a noun holds: what it prints tells too little to tell two of them apart."""
     return [type(part).__name__, asdict(part)] if is_dataclass(part) and not isinstance(part, type) else str(part)
+
+
+def decoded(kind: Any, content: Any) -> Any:
+    """A value of this type from what JSON made of it: nouns, tuples, mappings, and a noun or a text."""
+    if isinstance(kind, type) and is_dataclass(kind):
+        hints = get_type_hints(kind)
+        return kind(**{name: decoded(hints[name], value) for name, value in content.items()})
+    arguments = get_args(kind)
+    if get_origin(kind) in (Union, UnionType):
+        if content is None or isinstance(content, str):
+            return content
+        return decoded(next(each for each in arguments if each not in (str, NoneType)), content)
+    if get_origin(kind) is tuple:
+        return tuple(decoded(arguments[0], each) for each in content)
+    if get_origin(kind) is dict:
+        return {name: decoded(arguments[1], each) for name, each in content.items()}
+    return content
 
 
 class Kept:
