@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 Style = Literal["open", "tight"]
 STYLES = (
-    "open: a range ends between two values of the column, and the outermost ones have no end (<20, >=54) or end at the bounds that the "
-    "roles file states; tight: from the least to the largest value of its people, as the papers print it, which gives away both"
+    "open: a range ends between two values of the column, and the outermost ones have no end (<20, >=54) or end at the bounds in the "
+    "roles file; tight: a range goes from the smallest to the largest value of its people, as the papers print it, which gives both away"
 )
 EVERY_NUMBER, EVERY_DAY = "(-Inf,Inf)", ">=0001-01-01"
 """All known values of a column in which some are missing, which * would cover too."""

@@ -52,26 +52,26 @@ class AdditiveNoise(Mechanism):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="additive_noise",
         title="Additive noise",
-        promise="in every quasi-identifier of numbers the noise has at least scale^2 times the variance of the numbers "
-        "(noise_variance), and every noise_variance and noise_interval that is required is met; where columns are named, or "
-        "the scale is absolute, only what is required is promised",
-        against="an adversary who knows a number exactly, or nearly, and looks for the row that has it; one who knows many "
-        "columns of a person can still find the nearest row (linkage_distance_risk)",
-        cost="every number is changed; independent noise adds to the variances and lowers the correlations, correlated noise "
-        "keeps these; columns that are not numbers, and missing values, stay as they are",
+        promise="in each quasi-identifier of numbers, the noise has at least scale^2 times the variance of the numbers "
+        "(noise_variance), and every required noise_variance and noise_interval is met; if you name columns or use an "
+        "absolute scale, only the requirements are promised",
+        against="an adversary who knows a number exactly, or nearly, and looks for its row; one who knows many columns of a "
+        "person can still find the nearest row (linkage_distance_risk)",
+        cost="every number changes; independent noise raises the variances and lowers the correlations, correlated noise keeps "
+        "the correlations; other columns and missing values stay as they are",
         source="Kim 1986; Tendick and Matloff 1994; Brand 2002; measured after Duncan and Mukherjee 2000 and Agrawal and "
         "Srikant 2000",
         chance="always",
         tunable=("scale", "shape", "correlated", "keep_variance"),
         parameters={
-            "columns": "the columns that get noise, as a list: age,salary; all quasi-identifiers of numbers unless said",
+            "columns": "the columns that get noise, as a list: age,salary; by default all quasi-identifiers that are numbers",
             "scale": "the standard deviation of the noise",
-            "unit": "deviation: the scale is a share of the column's standard deviation; absolute: it is in the column's unit",
-            "shape": "gaussian or uniform, of the same standard deviation",
-            "correlated": "draw the noise with the correlations of the columns, so that the release has them too",
-            "keep_variance": "pull the noisy numbers towards their mean until they have the variance of the original ones",
-            "whole": "round the released numbers of a column where all numbers are whole; otherwise they are rounded to the column's "
-            "precision or a tenth of the noise, whichever is finer, which the notes state",
+            "unit": "deviation: the scale is a share of the column's standard deviation; absolute: the scale is in the column's unit",
+            "shape": "gaussian or uniform, with the same standard deviation",
+            "correlated": "draw the noise with the columns' correlations, so that the release keeps them",
+            "keep_variance": "pull the noisy numbers towards their mean until they have the original variance",
+            "whole": "round the released numbers of a column where all numbers are whole; other columns are rounded to their own "
+            "precision or a tenth of the noise, whichever is finer, as the notes state",
         },
     )
 

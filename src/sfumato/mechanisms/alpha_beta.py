@@ -95,25 +95,26 @@ class AlphaBeta(Mechanism):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="alpha_beta",
         title="Alpha-beta algorithm, sampling with rows of the domain",
-        promise="(d,gamma)-privacy: who believed with at most d that a row is in the table believes it with at most gamma "
-        "afterwards, and with no less than d/gamma of the belief before: by construction, which no file can show",
-        against="a d-independent adversary: rows of the table are independent of one another to them, and of each row they are "
-        "either sure or believe in it with at most d = k n/m, for n rows of the table and m of the domain",
-        cost="most rows of the release are nobody's where the domain is large; counts must be corrected (answer) and err by about "
-        "the square root of the rows; rows that are alike count once; values must lie in stated domains",
+        promise="(d,gamma)-privacy: an adversary who believed with at most d that a row is in the table believes it afterwards "
+        "with at most gamma, and with no less than d/gamma of the earlier belief; this holds by construction, and no file "
+        "can show it",
+        against="a d-independent adversary, who takes the rows of the table as independent of one another, and who is either sure "
+        "of a row or believes in it with at most d = k n/m, for n rows in the table and m in the domain",
+        cost="with a large domain most released rows belong to nobody; counts must be corrected (answer) and are off by about "
+        "the square root of the number of rows; equal rows count once; values must lie in stated domains",
         source="Rastogi, Suciu, Hong 2007, alpha-beta algorithm; Manta 2013, 4.3, definitions 12 to 15",
         chance="always",
         files=("previous", "before"),
         parameters={
-            "gamma": "the belief in a row that the release may lead to at most",
-            "k": "the adversary's power: how much likelier than one of n in m they may hold a row to be; sets d = k n/m",
-            "d": "instead of k, the belief itself that they begin with at most",
-            "domains": "the values that each column may have, never taken from the data: sex=Female|Male, age=17:99; a column "
-            "with a hierarchy file or a stated order has its values from there",
-            "missing": "let every domain hold the missing value, too; what is outside of a domain then becomes missing",
-            "previous": "to publish anew after rows were added to the table: the file that was published last",
+            "gamma": "the largest belief in a row that the release may lead to",
+            "k": "the adversary's power: how many times more likely than n in m they may believe a row to be; sets d = k n/m",
+            "d": "instead of k: the largest belief that the adversary may start with",
+            "domains": "the values that each column may have, never taken from the data: sex=Female|Male, age=17:99; a column with a "
+            "hierarchy file or a stated order takes its values from there",
+            "missing": "add the missing value to every domain; values outside a domain then become missing",
+            "previous": "to publish again after rows were added to the table: the file that was published last",
             "before": "with previous: the table as it was then",
-            "version": "with previous: the number of this version, from 2 on; what counts are corrected with depends on it",
+            "version": "with previous: the number of this version, from 2 on; the correction of counts depends on it",
         },
     )
 

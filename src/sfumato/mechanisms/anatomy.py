@@ -35,18 +35,18 @@ class Anatomy(Mechanism):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="anatomy",
         title="Anatomy, two tables joined by group",
-        promise="every group holds at least l different sensitive values, the most frequent in at most one of l of its rows "
-        "(distinct_l_diversity >= l and alpha_anonymity <= 1/l, of groups)",
-        against="an adversary who knows all quasi-identifiers of a person and that the person is in the release: the person "
-        "is found, the sensitive value is believed with 1/l at most; one who can rule values out believes more",
-        cost="nothing is generalized, so people can be recognised in the first table, and that they are in it is no secret; "
-        "which of a group's values is whose is lost, and counts over both tables become estimates",
+        promise="each group contains at least l different sensitive values, and the most frequent one makes up at most 1/l of its "
+        "rows (distinct_l_diversity >= l and alpha_anonymity <= 1/l, for groups)",
+        against="an adversary who knows all quasi-identifiers of a person and that the person is in the release: they find the "
+        "person, but believe in a sensitive value with at most 1/l; one who can rule out values believes more",
+        cost="nothing is generalized, so people can be recognised in the first table, and their presence is no secret; the "
+        "release does not say which of a group's values belongs to whom, and counts over both tables become estimates",
         source="Xiao and Tao 2006, algorithm Anatomize",
         chance="always",
         tunable=("l",),
         parameters={
-            "l": "the different sensitive values that every group holds at least, from 2 on",
-            "group": "the column that joins both tables",
+            "l": "the smallest number of different sensitive values in a group, from 2 on",
+            "group": "the name of the column that joins the two tables",
         },
     )
 

@@ -43,20 +43,21 @@ class CutPoints(Steered):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="cut_points",
         title="Optimal cut points",
-        promise="every class meets every class requirement given (k_anonymity >= k, l-diversity, t-closeness, leakages, ...), "
-        "and no other division of the column into ranges has a better objective",
+        promise="each class meets all class requirements that you set (k_anonymity >= k, l-diversity, t-closeness, leakages, "
+        "...), and no other division of the column into ranges has a better objective",
         against="an adversary who knows all quasi-identifiers of a person and that the person is in the release",
-        cost="the column becomes ranges, the same everywhere (global recoding), which end between two of its values, the outermost open; the other quasi-identifiers become * or the labels "
-        "of the level at which they are held; nothing is suppressed, and no sensitive value is changed",
+        cost="the column becomes ranges that are the same in all rows (global recoding); they end between two of its values, "
+        "and the outermost are open; the other quasi-identifiers become * or the labels of the level you choose; nothing "
+        "is suppressed, and no sensitive value changes",
         source="Bezzi 2010, sec. 4 (age ranges of variable size); exact by dynamic programming",
         chance="none",
         tunable=("k",),
         parameters={
-            "column": "the quasi-identifier to be cut: numbers, dates, or values with a stated order",
-            "objective": "what the ranges are chosen for: mutual_information, loss, granularity, iloss or discernibility",
-            "max_ranges": "the most ranges there may be",
-            "levels": "the levels at which other quasi-identifiers are held, such as sex=0,education=2; those not named become *",
-            "sensitive": "the column that the mutual information is about, where the roles file names several",
+            "column": "the quasi-identifier to cut: numbers, dates, or values with a stated order",
+            "objective": "what the ranges optimize: mutual_information, loss, granularity, iloss or discernibility",
+            "max_ranges": "the largest number of ranges",
+            "levels": "the levels of other quasi-identifiers, such as sex=0,education=2; those not named become *",
+            "sensitive": "the column that the mutual information is about, if the roles file names several sensitive ones",
             "k": "short for the requirement k_anonymity >= k",
         },
     )

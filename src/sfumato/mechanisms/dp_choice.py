@@ -45,21 +45,21 @@ class DpChoice(Private):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="dp_choice",
         title="Differentially private choice (exponential mechanism)",
-        promise=f"epsilon-differential privacy of the choice, {PROMISED}; "
-        f"by construction, which no file can show. {AS_STATED}",
+        promise=f"epsilon-differential privacy of the choice, {PROMISED}; this holds by construction, and no file can show it. "
+        f"{AS_STATED}",
         against="an adversary who knows everything else, even all other rows, and wants to tell whether a person's row is in "
         "the table, or what it says",
-        cost="a single value is released, and it may be another candidate than the best one, the sooner the closer they are: "
-        "one that is ln(candidates)/epsilon rows worse is still likely",
+        cost="a single value is released, and it may not be the best candidate, especially if others are close: one that is "
+        "ln(candidates)/epsilon rows worse is still likely",
         source="McSherry, Talwar 2007; McKenna, Sheldon 2020 (permute-and-flip); Smith 2011 (quantiles); drawn by OpenDP",
         chance="always",
         private=True,
         parameters={
-            "column": "the column to choose a value of",
+            "column": "the column whose value is chosen",
             "choose": "most_frequent: the candidate that most rows have; quantile: the candidate that splits the rows",
-            "quantile": "the share of the rows below: 0.5 for the median",
-            "candidates": "what may be chosen, as a list such as flu|cold|asthma or, for numbers, low:high (whole numbers) or "
-            "low:high:step; else the values of the column's hierarchy file or of its order, never those of the data",
+            "quantile": "the share of the rows below the chosen value: 0.5 for the median",
+            "candidates": "the possible choices, as a list such as flu|cold|asthma or, for numbers, low:high (whole numbers) or "
+            "low:high:step; by default the values of the column's hierarchy file or of its order, never those of the data",
             "epsilon": EPSILON,
             "budget": BUDGET,
         },

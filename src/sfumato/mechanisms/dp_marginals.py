@@ -47,22 +47,22 @@ class DpMarginals(Private):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="dp_marginals",
         title="Differentially private contingency table or marginals",
-        promise=f"epsilon-differential privacy of all counts together, {PROMISED}; "
-        f"by construction, which no file can show. {AS_STATED}",
+        promise=f"epsilon-differential privacy of all counts together, {PROMISED}; this holds by construction, and no file can "
+        f"show it. {AS_STATED}",
         against="an adversary who knows everything else, even all other rows, and wants to tell whether a person's row is in "
         "the table, or what it says",
-        cost="no rows are released; every count is off by about the number of marginals divided by epsilon, so small counts "
+        cost="no rows are released; each count is off by about the number of marginals divided by epsilon, so small counts "
         "mean little; a sum over many cells adds up their noise",
         source="Dwork, McSherry, Nissim, Smith 2006; Barak, Chaudhuri, Dwork, Kale, McSherry, Talwar 2007; McSherry 2009 "
         "(parallel composition); Manta 2013, 4.2; sampled by OpenDP after Canonne, Kamath, Steinke 2020",
         chance="always",
         private=True,
         parameters={
-            "columns": "the columns to count, as a list: sex,age; all that may be released unless said",
-            "ways": "so many columns at a time, all combinations of them: 2 for all pairs; all columns together unless said",
+            "columns": "the columns to count, as a list: sex,age; by default all that may be released",
+            "ways": "count this many columns at a time, in all combinations: 2 for all pairs; by default all columns together",
             "domains": DOMAINS,
-            "epsilon": f"{EPSILON}; it is divided equally over the marginals",
-            "nonnegative": "make noisy counts below 0 to 0: costs no privacy, and makes sums of small counts too large",
+            "epsilon": f"{EPSILON}; it is divided equally among the marginals",
+            "nonnegative": "set noisy counts below 0 to 0; this costs no privacy, but makes sums of small counts too large",
             "outside": OUTSIDE,
             "budget": BUDGET,
         },

@@ -66,24 +66,24 @@ class DpRanges(Private):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="dp_ranges",
         title="Differentially private release for range queries",
-        promise=f"epsilon-differential privacy of the answers to all ranges together, {PROMISED}; "
-        f"by construction, which no file can show; how useful the answers are is measured, not promised. {AS_STATED}",
+        promise=f"epsilon-differential privacy of the answers to all ranges together, {PROMISED}; this holds by construction, and "
+        f"no file can show it; how useful the answers are is measured, not promised. {AS_STATED}",
         against="an adversary who knows everything else, even all other rows, and wants to tell whether a person's row is in "
         "the table, or what it says",
-        cost="one column alone is released; inside an interval rows are taken as spread evenly; search needs very many rows "
-        "for a small alpha, and tree is usually far closer for the same epsilon",
+        cost="only one column is released; rows inside an interval are taken as spread evenly; search needs very many rows for "
+        "a small alpha, and tree is usually far more accurate for the same epsilon",
         source="Blum, Ligett, Roth 2008 (interval queries), with the changes that the source file tells; Hay, Rastogi, Miklau, "
         "Suciu 2010 (tree); Manta 2013, 4.4, definition 16; sampled by OpenDP after Canonne, Kamath, Steinke 2020",
         chance="always",
         private=True,
         parameters={
-            "column": "the column that ranges are asked of",
-            "domain": "its values in order, as a list such as low|middle|high, or low:high (whole numbers) or low:high:width; "
-            "else those of its order in the roles file or its hierarchy file, never those of the data",
-            "method": "search: intervals of about equal counts, found by noisy binary search; tree: noisy counts of halves, "
-            "quarters and so on",
-            "alpha": "search: the error aimed at, as a share of the rows; an interval holds about a sixth of it",
-            "give": "ranges: intervals with their counts; rows: synthetic rows that have these counts",
+            "column": "the column whose ranges are counted",
+            "domain": "its values in order, as a list such as low|middle|high, or low:high (whole numbers) or low:high:width; by "
+            "default those of its order in the roles file or of its hierarchy file, never those of the data",
+            "method": "search: intervals with about equal counts, found by noisy binary search; tree: noisy counts of halves, quarters "
+            "and so on",
+            "alpha": "search: the target error, as a share of the rows; an interval holds about a sixth of it",
+            "give": "ranges: intervals with their counts; rows: synthetic rows with these counts",
             "epsilon": EPSILON,
             "budget": BUDGET,
         },

@@ -88,23 +88,24 @@ class DpStatistics(Private):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="dp_statistics",
         title="Differentially private counts, sums and means",
-        promise=f"epsilon-differential privacy of all statistics together, {PROMISED}; "
-        f"by construction, which no file can show. {AS_STATED}",
+        promise=f"epsilon-differential privacy of all statistics together, {PROMISED}; this holds by construction, and no file can "
+        f"show it. {AS_STATED}",
         against="an adversary who knows everything else, even all other rows, and wants to tell whether a person's row is in "
         "the table, or what it says",
         cost="no rows are released; a count is off by about the number of statistics divided by epsilon, a sum by that times "
-        "the larger bound, a mean by that times half the range over the rows; values outside the bounds are moved in",
+        "the larger bound, a mean by that times half the range divided by the number of rows; values outside the bounds "
+        "are moved to the nearest bound",
         source="Dwork, McSherry, Nissim, Smith 2006; Ghosh, Roughgarden, Sundararajan 2009 (geometric); Manta 2013, 4.2; "
         "sampled by OpenDP after Canonne, Kamath, Steinke 2020",
         chance="always",
         private=True,
         parameters={
-            "statistics": "what is asked: count, count(sex=Female), sum(income), mean(age), ..., with commas between; "
-            "count(sex=) counts the rows where it is missing",
+            "statistics": "the statistics to release: count, count(sex=Female), sum(income), mean(age), ..., separated by commas; "
+            "count(sex=) counts the rows where sex is missing",
             "bounds": "bounds for the columns of sums and means, stated by the owner and never taken from the data: age=17:99, "
             "rate=0.00:1.00 or income=0:200000:100 (low:high:step); a missing value adds nothing",
-            "epsilon": f"{EPSILON}; it is divided equally over the statistics",
-            "confidence": "of the intervals, which are about the noise alone: what clamping to the bounds moved is not in them",
+            "epsilon": f"{EPSILON}; it is divided equally among the statistics",
+            "confidence": "the confidence of the intervals; they cover the noise alone, not the effect of moving values to the bounds",
             "budget": BUDGET,
         },
     )

@@ -56,23 +56,24 @@ class DpSynthesis(Private):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="dp_synthesis",
         title="Differentially private synthetic rows from noisy marginals",
-        promise=f"epsilon-differential privacy of the whole table, {PROMISED}; "
-        f"by construction, which no file can show. {AS_STATED}",
+        promise=f"epsilon-differential privacy of the whole table, {PROMISED}; this holds by construction, and no file can show "
+        f"it. {AS_STATED}",
         against="an adversary who knows everything else, even all other rows, and wants to tell whether a person's row is in "
         "the table, or what it says",
-        cost="no row is anyone's; only the counts of single columns and of the pairs that the structure has are about right, "
-        "each off by about the number of marginals divided by epsilon; everything else follows from these and is not the data's",
+        cost="no row belongs to anyone; only the counts of single columns, and of the pairs in the structure, are about right, "
+        "each off by about the number of marginals divided by epsilon; everything else follows from these counts, not "
+        "from the data",
         source="the plain method of low-order marginals; tree after McKenna, Miklau, Sheldon 2021 (MST), without their "
         "graphical-model estimation, and Chow, Liu 1968; noise after Dwork, McSherry, Nissim, Smith 2006; sampled by OpenDP",
         chance="always",
         private=True,
         parameters={
-            "columns": "the columns to make, as a list, in the order of the chain; all that may be released unless said",
-            "structure": "tree: pairs chosen from the data, with a third of epsilon; chain: each column with the next one named, "
+            "columns": "the columns to make, as a list, in the order of the chain; by default all that may be released",
+            "structure": "tree: pairs chosen from the data, for a third of epsilon; chain: each column paired with the next one named, "
             "without looking at the data; independent: no pairs",
             "domains": DOMAINS,
             "epsilon": EPSILON,
-            "rows": "how many rows to make; a noisy count of the rows unless said",
+            "rows": "the number of rows to make; by default a noisy count of the rows",
             "outside": OUTSIDE,
             "budget": BUDGET,
         },

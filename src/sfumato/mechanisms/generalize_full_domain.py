@@ -34,24 +34,25 @@ class GeneralizeFullDomain(Steered):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="generalize_full_domain",
         title="Optimal full-domain generalization",
-        promise="every requirement given is met (k_anonymity >= k, l-diversity, t-closeness, leakages, ...), and no other "
-        "choice of levels costs less; where that is not proved, the note says so, with a bound on how much less one could cost",
+        promise="all requirements that you set are met (k_anonymity >= k, l-diversity, t-closeness, leakages, ...), and no other "
+        "choice of levels costs less; where this is not proved, a note says so and bounds how much less another choice "
+        "could cost",
         against="an adversary who knows all quasi-identifiers of a person and that the person is in the release",
-        cost="all values of a column are generalized to the same level of its hierarchy (global recoding), which loses more "
-        "than local recoding and is simpler to use; rows of classes that miss a requirement are left out, up to a limit, and no others; no "
-        "sensitive value is changed",
+        cost="all values of a column go to the same level of its hierarchy (global recoding), which loses more than local "
+        "recoding but is simpler to use; rows of classes that miss a requirement are left out, up to a limit, and no "
+        "others; no sensitive value changes",
         source="Samarati 2001; LeFevre, DeWitt, Ramakrishnan 2005 (Incognito); pruning also after El Emam et al. 2009 (OLA) "
         "and Kohlmayer et al. 2012 (Flash)",
         chance="none",
         tunable=("k", "minimise", "suppression"),
         parameters={
             "k": "short for the requirement k_anonymity >= k",
-            "minimise": "the loss, a metric or a sum of metrics with factors: loss (the mean of ARX's Loss), loss_geometric, "
-            "iloss, granularity, discernibility, average_class_size, height, non_uniform_entropy, -mutual_information, or "
-            "for example 0.5*loss + 0.1*height",
-            "suppression": "the largest share of the rows that may be left out",
-            "time_limit": "seconds after which the best found so far is taken; a lattice too large to prove then still "
-            "gives a bound, and another run may find another node",
+            "minimise": "the loss to minimise, a metric or a sum of metrics with factors: loss (the mean of ARX's Loss), loss_geometric, "
+            "iloss, granularity, discernibility, average_class_size, height, non_uniform_entropy, -mutual_information, or for "
+            "example 0.5*loss + 0.1*height",
+            "suppression": "the largest share of rows that may be left out",
+            "time_limit": "seconds after which the best solution so far is taken; a lattice too large for a proof then still gets a bound, "
+            "and another run may find another node",
         },
     )
 

@@ -38,17 +38,17 @@ class GeneralizeToLevels(Steered):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="generalize_to_levels",
         title="Generalization to given levels",
-        promise="every requirement given is met (k_anonymity >= k, l-diversity, t-closeness, leakages, ...); without any, nothing but "
-        "the levels",
+        promise="all requirements that you set are met (k_anonymity >= k, l-diversity, t-closeness, leakages, ...); without "
+        "requirements, only the levels are promised",
         against="an adversary who knows all quasi-identifiers of a person and that the person is in the release",
-        cost="every value of a column goes to the same level of its hierarchy; rows of classes that miss a requirement are suppressed, "
-        "at most the share given, and if that is not enough nothing is released",
+        cost="all values of a column go to the same level of its hierarchy; rows of classes that miss a requirement are "
+        "suppressed, up to the given share; if that is not enough, nothing is released",
         source="Samarati 2001; Xia, Heatherly, Ding, Li, Malin 2015",
         chance="none",
         tunable=("k", "suppression"),
         parameters={
-            "levels": "a level for every quasi-identifier, 0 for the values as they are: in the order of the roles, as in 2,0,1, or by "
-            "name, as in age=2,zip=1; columns that are not named stay as they are",
+            "levels": "a level for each quasi-identifier, 0 for the values as they are: in the order of the roles, as in 2,0,1, or by "
+            "name, as in age=2,zip=1; columns not named stay as they are",
             "k": "short for the requirement k_anonymity >= k",
             "suppression": "the largest share of rows that may be suppressed",
         },

@@ -51,23 +51,25 @@ class Hipaa(Mechanism):
     card: ClassVar[MechanismCard] = MechanismCard(
         name=_WHO,
         title="HIPAA rules on identifiers",
-        promise="hipaa_rules <= 0: no released column is seen to break a rule of 45 CFR 164.514(b)(2)(i); nothing is promised of how many "
-        "people share a combination, nor of what values do not show (names within texts, other codes of a person)",
+        promise="hipaa_rules <= 0: the check finds no released column that breaks a rule of 45 CFR 164.514(b)(2)(i); nothing is "
+        "promised about how many people share a combination, nor about what values do not show (names inside texts, other "
+        "codes of a person)",
         against="an adversary who has a register of names with birth dates, ZIP codes or dates of events; not one who knows a rare "
         "combination of years, sex and diagnosis",
-        cost="dates become years, ages of 90 and over become 90+, ZIP codes keep three digits and none in the 17 areas of 20,000 people or "
-        "fewer; everything else stays as it is; direct identifiers and units smaller than a state are refused until they have the "
-        "role identifiers",
+        cost="dates become years, ages of 90 and over become 90+, ZIP codes keep three digits, or none in the 17 areas with "
+        "20,000 people or fewer; everything else stays as it is; direct identifiers and units smaller than a state are "
+        "refused until they have the role identifiers",
         source="45 CFR 164.514(b)(2)(i); HHS 2012, Guidance Regarding Methods for De-identification of Protected Health Information",
         chance="none",
         parameters={
-            "age": "columns of ages that are not named so, as a list",
-            "zip": "columns of ZIP codes that are not named so, as a list",
-            "date": "columns of dates that are neither named so nor look so, as a list",
-            "ignore": "columns that are taken for something they are not, as a list: they are released as they are, and you answer for them",
-            "year": "the year that ages refer to: who was born 90 years before it, or earlier, gets one birth year with all others who were; "
-            "unless given, the latest year in the columns of dates",
-            "small": "what a ZIP code of a small area becomes: * or, as HHS writes it, 000, which no measure of ours can read back as codes",
+            "age": "columns of ages whose names do not show it, as a list",
+            "zip": "columns of ZIP codes whose names do not show it, as a list",
+            "date": "columns of dates whose names and values do not show it, as a list",
+            "ignore": "columns that are mistaken for something they are not, as a list: they are released as they are, and you answer "
+            "for them",
+            "year": "the year that ages refer to: everyone born 90 years before it, or earlier, gets one common birth year; by "
+            "default the latest year in the columns of dates",
+            "small": "what a ZIP code of a small area becomes: *, or 000 as HHS writes it, which our metrics cannot read back as codes",
         },
     )
 

@@ -52,20 +52,20 @@ class IsolationNoise(Mechanism):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="isolation_noise",
         title="Isolation noise (histogram on one half, noise on the other)",
-        promise="no released row (c,t)-isolates a real one: around it, out to c times its distance to the nearest real row, "
-        "there are at least t real rows (isolation >= t)",
-        against="an adversary without further knowledge of a person who takes released rows as guesses of real ones",
-        cost="half of the rows are not released; every quasi-identifier of numbers is changed, most where rows are sparse, and "
-        "the noise grows with the number of columns; other columns, and missing values, stay as they are",
+        promise="no released row (c,t)-isolates a real one: within c times its distance to the nearest real row there are at "
+        "least t real rows (isolation >= t)",
+        against="an adversary who knows nothing further about a person and takes released rows as guesses of real ones",
+        cost="half of the rows are not released; every quasi-identifier of numbers changes, most where rows are sparse, and "
+        "the noise grows with the number of columns; other columns and missing values stay as they are",
         source="Chawla, Dwork, McSherry, Smith, Wee 2005 (sanitization by cross-training); Manta 2013, sec. 4.1",
         chance="always",
         tunable=("c", "suppression"),
         parameters={
-            "t": "the least crowd; cells of the histogram hold at most 2t rows",
-            "c": "how far around a released row the crowd may stand, in its distance to the nearest real row",
-            "suppression": "the largest share of the half that may be left out where every draw isolates someone",
-            "whole": "round the released numbers of a column where all numbers are whole; otherwise they are rounded to the column's "
-            "precision or a tenth of the noise, whichever is finer, which the notes state",
+            "t": "the smallest crowd; a cell of the histogram holds at most 2t rows",
+            "c": "how far from a released row the crowd may stand, as a multiple of the row's distance to the nearest real row",
+            "suppression": "the largest share of the half that may be left out because every draw isolates someone",
+            "whole": "round the released numbers of a column where all numbers are whole; other columns are rounded to their own "
+            "precision or a tenth of the noise, whichever is finer, as the notes state",
         },
     )
 

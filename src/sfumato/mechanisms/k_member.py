@@ -49,22 +49,23 @@ class KMember(Steered):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="k_member",
         title="Greedy k-member clustering",
-        promise="every class meets every class requirement given (k_anonymity >= k, l-diversity, t-closeness, leakages, ...)",
+        promise="each class meets all class requirements that you set (k_anonymity >= k, l-diversity, t-closeness, leakages, ...)",
         against="an adversary who knows all quasi-identifiers of a person and that the person is in the release",
-        cost="numbers and dates become intervals that end at nobody's value, the outermost open, columns with a taxonomy, mask or calendar its labels, others sets, which differ "
-        "from class to class and may overlap (local recoding), mostly narrower than Mondrian's; rows with equal "
-        "quasi-identifiers may be divided; no row is left out, and no sensitive value is changed",
+        cost="numbers and dates become intervals that end at nobody's value (the outermost are open), columns with a taxonomy, "
+        "mask or calendar become its labels, other columns become sets; these differ from class to class and may overlap "
+        "(local recoding), and they are mostly narrower than Mondrian's; rows with equal quasi-identifiers may be "
+        "divided; no row is left out, and no sensitive value changes",
         source="Byun, Kamra, Bertino, Li 2007, greedy k-member clustering; the loss is ILoss (Xiao and Tao 2006) or their own",
         chance="none",
         tunable=("k", "loss"),
         parameters={
             "k": "short for the requirement k_anonymity >= k",
             "ends": STYLES,
-            "block": "an approximation for more rows: with at least twice so many distinct tuples the table is first cut by "
-            "Mondrian into blocks of at least so many, and each is clustered by itself; 0: never",
-            "loss": "what rows are near by. iloss: what the released label, interval or set leaves open, as ILoss counts it; byun: "
-            "the paper's, how far the cluster's numbers lie apart, and how high the common node of its categories is, so that "
-            "one step up a small taxonomy costs as much as a wide interval",
+            "block": "an approximation for large tables: if there are at least twice this many distinct tuples, Mondrian first cuts "
+            "the table into blocks of at least this many, and each block is clustered by itself; 0: never",
+            "loss": "how near two rows are. iloss: by the values that the released label, interval or set stands for, as ILoss counts "
+            "them; byun: as in the paper, by how far apart the cluster's numbers lie and how high the common node of its "
+            "categories is, so one step up a small taxonomy costs as much as a wide interval",
         },
     )
 

@@ -43,14 +43,15 @@ class LocalNoise(Private):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="local_noise",
         title="Local differential privacy by Laplace noise on each value",
-        promise="LOCAL epsilon-differential privacy of every value of the columns with bounds: by construction, which no file "
-        "can show; a row with several such columns has the sum of their epsilons; neighbouring tables differ by one value, changed: every "
-        "row of the table is a row of the release (one of each person where the roles name a person), so their number is public. "
-        f"{AS_STATED}, the bounds' middle standing for missing unless it is kept",
+        promise=f"LOCAL epsilon-differential privacy of every value in the columns with bounds; this holds by construction, and no "
+        f"file can show it; a row with several such columns has the sum of their epsilons; neighbouring tables differ by "
+        f"one value, changed: every row of the table is a row of the release (one for each person where the roles name a "
+        f"person), so the number of rows is public. {AS_STATED}, and the middle of the bounds stands for a missing value "
+        f"unless it is kept",
         against="an adversary who knows everything else, even all other rows, and wants to tell which of two values within the "
-        "bounds a person has; not against one who knows the columns without bounds, which are released as they are",
-        cost="noise as wide as the bounds divided by epsilon on every single value, so only averages over many rows keep "
-        "meaning; about 10 us a value",
+        "bounds a person has; not one who knows the columns without bounds, which are released as they are",
+        cost="every value gets noise as wide as the bounds divided by epsilon, so only averages over many rows keep their "
+        "meaning; it takes about 10 us a value",
         source="Sramka, Safavi-Naini, Denzinger, Askari 2010, section 4.2; Dwork, McSherry, Nissim, Smith 2006; Ghosh, "
         "Roughgarden, Sundararajan 2009 (geometric); sampled by OpenDP after Canonne, Kamath, Steinke 2020",
         chance="always",
@@ -58,10 +59,10 @@ class LocalNoise(Private):
         parameters={
             "bounds": "the columns that get noise and the bounds of each, stated by the owner and never taken from the data: "
             "age=17:99, rate=0.00:1.00 or income=0:200000:100 (low:high:step); values outside are moved to the nearest bound",
-            "epsilon": "of each value, not of a row; 1 means noise of about the whole range",
-            "clamp": "move noisy values outside the bounds to the nearest bound, too: costs no privacy, and biases averages",
-            "missing": "middle: a missing value is treated as the middle of the bounds; keep: it stays missing, and then "
-            "whether a value is missing is not protected",
+            "epsilon": "for each value, not for a row; 1 means noise of about the whole range",
+            "clamp": "also move noisy values outside the bounds to the nearest bound; this costs no privacy, but biases averages",
+            "missing": "middle: a missing value is treated as the middle of the bounds; keep: it stays missing, and the release does not "
+            "protect whether a value is missing",
             "budget": BUDGET,
         },
     )

@@ -57,21 +57,21 @@ class LocalSuppression(Steered):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="local_suppression",
         title="Local suppression",
-        promise="every class meets every class requirement given (k_anonymity >= k, l-diversity, t-closeness, leakages, ...), "
-        "where a suppressed cell counts as a value of its own",
+        promise="each class meets all class requirements that you set (k_anonymity >= k, l-diversity, t-closeness, leakages, "
+        "...), where a suppressed cell counts as a value of its own",
         against="an adversary who knows all quasi-identifiers of a person and that the person is in the release",
-        cost="some cells of the quasi-identifiers become *, all others stay as they are; rows that still miss something are left "
-        "out, up to a limit; no sensitive value is changed",
+        cost="some cells of the quasi-identifiers become *, and all others stay as they are; rows that still miss a "
+        "requirement are left out, up to a limit; no sensitive value changes",
         source="Hundepool et al. 2024, Handbook on Statistical Disclosure Control, ch. 3; importance after sdcMicro's "
         "localSuppression (Templ, Kowarik, Meindl 2015); the greedy order of column sets is our own",
         chance="none",
         tunable=("k", "most", "suppression"),
         parameters={
             "k": "short for the requirement k_anonymity >= k",
-            "importance": "what a suppressed cell of each column costs, such as age=3,sex=1 (inf: never suppressed); columns not "
-            "named have their weight in the roles file, else 1",
-            "most": "the most cells of a row that may be suppressed; rows that would need more are left out",
-            "suppression": "the largest share of the rows that may be left out",
+            "importance": "the cost of suppressing a cell of each column, such as age=3,sex=1 (inf: never suppressed); by default the "
+            "column's weight in the roles file, or 1",
+            "most": "the largest number of cells to suppress in a row; rows that would need more are left out",
+            "suppression": "the largest share of rows that may be left out",
         },
     )
 

@@ -59,26 +59,25 @@ class Microaggregation(Steered):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="microaggregation",
         title="Microaggregation (MDAV)",
-        promise="at least k rows share their released quasi-identifiers (k_anonymity >= k); where columns are named only what "
-        "is required of k_anonymity is promised, and with how=alone no more than that k rows share each column's number",
+        promise="at least k rows share their released quasi-identifiers (k_anonymity >= k); if you name columns, only a required "
+        "k_anonymity is promised; with how=alone, only that at least k rows share each column's number",
         against="an adversary who knows all quasi-identifiers of a person and that the person is in the release",
-        cost="every number becomes the mean or median of its group, every category the most frequent of its group: means stay, "
-        "variances shrink, and numbers are released that nobody had; no sensitive value is changed. Above `block` distinct "
-        "tuples groups do not reach across blocks, which loses a little more",
+        cost="every number becomes the mean or median of its group, every category the most frequent one of its group: means "
+        "stay, variances shrink, and the release contains numbers that nobody had; no sensitive value changes. With more "
+        "than `block` distinct tuples, groups do not reach across blocks, which loses a little more",
         source="Domingo-Ferrer and Torra 2005 (MDAV-generic); Domingo-Ferrer and Mateo-Sanz 2002; Hansen and Mukherjee 2003 "
         "(one column, optimal)",
         chance="some",
         tunable=("k", "how", "centre"),
         parameters={
-            "k": "the least size of a group; short for the requirement k_anonymity >= k",
-            "columns": "the columns to aggregate, as a list: age,salary; all quasi-identifiers unless said",
-            "how": "together: groups over all columns; alone: each column of numbers for itself, which loses little and hides "
-            "less",
-            "centre": "what a group releases of numbers: mean, which keeps the column's mean, or median; values with an order "
-            "that are not numbers always become their median, others the most frequent",
-            "whole": "round the released numbers of a column where all numbers are whole; otherwise they are rounded to the column's "
-            "precision or a tenth of its deviation, whichever is finer, which the notes state",
-            "block": "MDAV is exact up to so many distinct tuples; larger tables are cut into blocks of at most so many",
+            "k": "the smallest size of a group; short for the requirement k_anonymity >= k",
+            "columns": "the columns to aggregate, as a list: age,salary; by default all quasi-identifiers",
+            "how": "together: groups over all columns; alone: each column of numbers by itself, which loses little and hides less",
+            "centre": "what a group releases for numbers: mean, which keeps the column's mean, or median; other values with an order "
+            "always become their median, all others the most frequent value",
+            "whole": "round the released numbers of a column where all numbers are whole; other columns are rounded to their own "
+            "precision or a tenth of the column's deviation, whichever is finer, as the notes state",
+            "block": "MDAV is exact up to this many distinct tuples; larger tables are cut into blocks of at most this many",
         },
     )
 

@@ -48,11 +48,12 @@ class Mondrian(Steered):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="mondrian",
         title="Mondrian multidimensional partitioning",
-        promise="every class meets every class requirement given (k_anonymity >= k, l-diversity, t-closeness, leakages, ...) and "
-        "n_t_closeness, where that is required",
+        promise="each class meets all class requirements that you set (k_anonymity >= k, l-diversity, t-closeness, leakages, "
+        "...), and n_t_closeness if you require it",
         against="an adversary who knows all quasi-identifiers of a person and that the person is in the release",
-        cost="numbers and dates become intervals that end at nobody's value, the outermost open, columns with a taxonomy, mask or calendar its labels, others sets, and these "
-        "differ from class to class (local recoding); nothing is suppressed, and no sensitive value is changed",
+        cost="numbers and dates become intervals that end at nobody's value (the outermost are open), columns with a taxonomy, "
+        "mask or calendar become its labels, other columns become sets; these differ from class to class (local "
+        "recoding); nothing is suppressed, and no sensitive value changes",
         source="LeFevre, DeWitt, Ramakrishnan 2006; requirements beyond k after Li, Li, Venkatasubramanian 2007, "
         "(n,t)-closeness after their check of 2010",
         chance="some",
@@ -62,9 +63,9 @@ class Mondrian(Steered):
             "ends": STYLES,
             "mode": "strict: rows with equal quasi-identifiers stay together; relaxed: they may be divided, which makes "
             "classes smaller where one value is very frequent",
-            "choose": "loss: cut along the axis where that lowers ILoss most; width: along the widest, as the paper suggests",
-            "bounds": "data: an interval covers what its class has; cuts: it goes from cut to cut, which says less of the people at its "
-            "ends and loses more",
+            "choose": "loss: cut along the axis that lowers ILoss most; width: cut along the widest axis, as the paper suggests",
+            "bounds": "data: an interval covers the values of its class; cuts: it reaches from cut to cut, which says less about the "
+            "people at its ends but loses more",
         },
     )
 

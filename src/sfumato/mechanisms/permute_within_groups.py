@@ -41,24 +41,25 @@ class PermuteWithinGroups(Mechanism):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="permute_within_groups",
         title="Permutation within groups",
-        promise="every group holds at least l different values of each sensitive column, the most frequent in at most one of l "
-        "of its rows, and meets every requirement given; nothing is promised of a row or of a combination of "
-        "quasi-identifiers, whose values in the file are anyone's of the group",
-        against="an adversary who knows all quasi-identifiers of a person and that the person is in the release: the person "
-        "is found with a group, and a sensitive value is believed with 1/l at most; one who can rule values out believes more",
-        cost="nothing is generalized, so people can be recognised in the table, and that they are in it is no secret; what a "
-        "sensitive column says about the others is kept between groups and lost inside them",
+        promise="each group contains at least l different values of each sensitive column, the most frequent one makes up at most "
+        "1/l of its rows, and each group meets all requirements that you set; nothing is promised about a row or a "
+        "combination of quasi-identifiers, whose values in the file may be anyone's in the group",
+        against="an adversary who knows all quasi-identifiers of a person and that the person is in the release: they find the "
+        "person and the group, but believe in a sensitive value with at most 1/l; one who can rule out values believes "
+        "more",
+        cost="nothing is generalized, so people can be recognised in the table, and their presence is no secret; relations "
+        "between a sensitive column and the others are kept between groups and lost inside them",
         source="Zhang, Koudas, Srivastava, Yu 2007 (permutation; their (k,e) asks for k different values and a range of e, here "
         "l different values and no range); groups after LeFevre et al. 2006 or Xiao and Tao 2006",
         chance="always",
         tunable=("l", "groups", "together"),
         parameters={
-            "l": "the different sensitive values that every group holds at least, from 2 on",
-            "groups": "mondrian: people with similar quasi-identifiers, who keep most of what is known of such people; "
-            "anatomy: the smallest groups, of any people, for one sensitive column",
-            "together": "true: the sensitive values of a person stay together when they are permuted, so one that is known "
-            "tells the others; false: each column is permuted by itself",
-            "group": "the column that says which rows were permuted among each other",
+            "l": "the smallest number of different sensitive values in a group, from 2 on",
+            "groups": "mondrian: groups of people with similar quasi-identifiers, which keep most relations; anatomy: the smallest "
+            "groups, of any people, for one sensitive column",
+            "together": "true: a person's sensitive values stay together when they are permuted, so knowing one tells the others; false: "
+            "each column is permuted by itself",
+            "group": "the name of the column that says which rows were permuted with one another",
         },
     )
 

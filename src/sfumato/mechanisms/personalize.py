@@ -48,23 +48,24 @@ class Personalize(Steered):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="personalize",
         title="Personalized generalization with guarding nodes",
-        promise="no one can be linked to anything under their guarding node with a probability above the limit "
-        "(personalized_breach <= limit), and every class meets what else is required of class sizes",
-        against="an adversary who knows all quasi-identifiers of a person and that the person is in the release, and takes all "
-        "leaves under a released value and all ways to give rows their owners for equally likely; one who guesses what people "
-        "guard, and so why a value was generalized, may believe more",
-        cost="a quasi-identifier is generalized alike in all rows (ranges end at nobody's value, the outermost open); the sensitive value of some rows is generalized, most often of "
-        "those who guard something, and values of several levels stand in one column; nothing is suppressed; who guards nothing "
-        "is not kept from anything",
+        promise="no adversary can link a person to a value under the person's guarding node with a probability above the limit "
+        "(personalized_breach <= limit), and each class meets all other requirements on class sizes",
+        against="an adversary who knows all quasi-identifiers of a person and that the person is in the release, and who takes "
+        "all leaves under a released value, and all ways to give rows their owners, as equally likely; one who guesses "
+        "what people guard, and so why a value was generalized, may believe more",
+        cost="a quasi-identifier is generalized alike in all rows (ranges end at nobody's value, and the outermost are open); "
+        "the sensitive value of some rows is generalized, mostly of people who guard something, so one column holds "
+        "values of several levels; nothing is suppressed; people who guard nothing get no protection for their sensitive "
+        "value",
         source="Xiao and Tao 2006, greedy algorithm with sensitive values generalized per group; Manta 2013, 3.2.5",
         chance="none",
         tunable=("k", "quasi"),
         parameters={
             "limit": "short for the requirement personalized_breach <= limit, a probability",
-            "column": "the sensitive column whose taxonomy the guarding nodes stand in: the only one, unless said",
+            "column": "the sensitive column whose taxonomy holds the guarding nodes; by default the only one",
             "k": "short for the requirement k_anonymity >= k",
-            "quasi": "greedy: divide top-down by the loss of quasi-identifiers and sensitive values together; full_domain: the "
-            "levels of least loss that meet what is required of class sizes, before sensitive values are looked at",
+            "quasi": "greedy: divide top-down by the loss of quasi-identifiers and sensitive values together; full_domain: take the "
+            "levels of least loss that meet the requirements on class sizes, before looking at sensitive values",
         },
     )
 

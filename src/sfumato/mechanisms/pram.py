@@ -166,24 +166,25 @@ class Pram(Mechanism):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="pram",
         title="Post-randomisation (PRAM)",
-        promise="each value is released as the matrix says, independently of all others: a released value is the true one with a "
-        "known probability only; no limit on what can be learned of a person follows from the file, the matrix is the limit",
-        against="an adversary who finds a person's row: the value in it may be another; one who knows how frequent the values "
-        "are reckons back, and a value that is frequent is still likely",
-        cost="a share of the values is wrong, and what the column says about others fades; counts are corrected with "
-        "corrected_counts, which makes them unbiased and less sure; with invariant=true they are right on average as they are",
+        promise="each value is released as the matrix says, independently of all others, so a released value is the true one only "
+        "with a known probability; the file itself limits nothing that can be learned about a person: the matrix is the "
+        "limit",
+        against="an adversary who finds a person's row, where the value may be another one; an adversary who knows how frequent "
+        "the values are can work backwards, and a frequent value is still likely",
+        cost="a share of the values is wrong, and relations with other columns fade; corrected_counts corrects counts, which "
+        "makes them unbiased but less certain; with invariant=true they are right on average as they are",
         source="Kooiman, Willenborg, Gouweleeuw 1997; Gouweleeuw, Kooiman, Willenborg, de Wolf 1998; invariant: de Wolf, "
         "Gouweleeuw, Kooiman, Willenborg 1998",
         chance="always",
         files=("matrix",),
         tunable=("keep", "invariant"),
         parameters={
-            "columns": "which columns of categories, such as job,town, each by itself",
-            "keep": "the probability that a value stays; all others of the column share the rest equally",
-            "matrix": "instead of keep, for one column: a CSV file, the values in the first line and in the first column, and "
-            "in each line the probabilities of what its value is released as",
-            "invariant": "true: a second stage brings the expected counts back to those of the original, so a value stays with "
-            "another probability than keep, and frequent values stay more often",
+            "columns": "the columns of categories, such as job,town; each is changed by itself",
+            "keep": "the probability that a value stays; the column's other values share the rest equally",
+            "matrix": "instead of keep, for one column: a CSV file with the values in the first line and in the first column, and in "
+            "each line the probabilities of what its value is released as",
+            "invariant": "true: a second stage restores the expected counts of the original, so the probability that a value stays differs "
+            "from keep, and frequent values stay more often",
         },
     )
 

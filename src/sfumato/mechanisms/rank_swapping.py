@@ -32,18 +32,18 @@ class RankSwapping(Mechanism):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="rank_swapping",
         title="Rank swapping",
-        promise="every column keeps exactly the values it had, and no value moves further than p percent of the column's ranks; "
-        "no limit on what can be learned follows from it, so measure linkage_distance_risk and noise_interval",
-        against="an adversary who links rows by values that are near to what is known of a person; one who knows p need only "
-        "look p percent of the ranks around",
-        cost="columns are swapped one by one, so what they say about one another fades as p grows; each column's own "
-        "distribution is untouched",
+        promise="each column keeps exactly the values it had, and no value moves further than p percent of the column's ranks; "
+        "this does not limit what can be learned, so measure linkage_distance_risk and noise_interval",
+        against="an adversary who links rows by values that are near to what they know about a person; one who knows p needs to "
+        "look only p percent of the ranks around",
+        cost="columns are swapped one by one, so relations between them fade as p grows; each column's own distribution stays "
+        "the same",
         source="Moore 1996, after Dalenius and Reiss 1982",
         chance="always",
         tunable=("p",),
         parameters={
-            "columns": "which columns, such as age,salary: numbers, dates, quantities or columns with a stated order",
-            "p": "how far a value may move, in percent of the ranks of its column; 5 is our default",
+            "columns": "the columns to swap, such as age,salary: numbers, dates, quantities or columns with a stated order",
+            "p": "how far a value may move, in percent of the column's ranks; 5 is our default",
         },
     )
 

@@ -42,19 +42,19 @@ class Rounding(Mechanism):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="rounding",
         title="Rounding to a base",
-        promise="every released number is a multiple of its base, at most half a base from the original (nearest) or less than "
-        "a base, and equal to it on average (random); nothing is promised of how many people share a number: require it, and "
-        "the file is measured",
+        promise="each released number is a multiple of its base; it is at most half a base from the original (nearest), or less "
+        "than a base and equal to it on average (random); nothing is promised about how many people share a number: "
+        "require it, and the file is measured",
         against="an adversary who knows a number exactly and looks for the row that has it",
-        cost="digits; rounding to the nearest moves all equal numbers alike, random rounding adds noise of at most a quarter "
-        "of the squared base to the variance; missing values, and multiples of the base, stay as they are",
+        cost="digits are lost; rounding to the nearest moves all equal numbers alike, random rounding adds noise of at most a "
+        "quarter of the squared base to the variance; missing values and multiples of the base stay as they are",
         source="Willenborg and de Waal 2001; Nargundkar and Saveland 1972 (random); Hundepool et al. 2012",
         chance="some",
         tunable=("how",),
         parameters={
-            "base": "one number for all columns, or one for each, which then also names the columns: age=5,salary=1000",
-            "columns": "the columns to round, as a list: age,salary; all quasi-identifiers of numbers unless said",
-            "how": "nearest: halves go up; random: up or down by chance, the nearer the likelier",
+            "base": "one number for all columns, or one for each column, which also names the columns: age=5,salary=1000",
+            "columns": "the columns to round, as a list: age,salary; by default all quasi-identifiers that are numbers",
+            "how": "nearest: halves go up; random: up or down at random, the nearer multiple being more likely",
         },
     )
 

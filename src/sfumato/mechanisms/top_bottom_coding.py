@@ -45,21 +45,23 @@ class TopBottomCoding(Mechanism):
     card: ClassVar[MechanismCard] = MechanismCard(
         name=_WHO,
         title="Top and bottom coding",
-        promise="behind every code there are at least `people` rows, and no number beyond it is released; of other values and "
-        "of combinations of columns it promises nothing",
+        promise="at least `people` rows stand behind every code, and no number beyond it is released; nothing is promised about "
+        "other values or about combinations of columns",
         against="an adversary who knows that someone has an extreme value, such as the highest income of a town",
-        cost="numbers at or beyond a bound become >=x or <=x; all others stay as they are; sums and means can no longer be exact",
+        cost="numbers at or beyond a bound become >=x or <=x, and all others stay as they are; sums and means can no longer be "
+        "exact",
         source="Hundepool et al. 2024, Handbook on Statistical Disclosure Control, ch. 3 (microdata)",
         chance="none",
         parameters={
-            "columns": "the columns of numbers, such as age,salary; unless given, those that a bound names, else the "
-            "quasi-identifiers that are numbers",
-            "top": "the bound from which on numbers become >=x: one number, or one for each column such as age=90,salary=150000",
-            "bottom": "the bound down from which numbers become <=x, written likewise",
-            "top_share": "instead of top: the bound is the highest value that at least this share of the people reach (0: as few "
-            "as `people` allows), and the code ends between it and the next value, so that it is nobody's own",
-            "bottom_share": "instead of bottom, likewise from below",
-            "people": "the fewest people behind a code: a bound of the owner that fewer reach is refused, a share is widened",
+            "columns": "the columns of numbers, such as age,salary; by default those that a bound names, else the quasi-identifiers that "
+            "are numbers",
+            "top": "numbers from this bound on become >=x: one number, or one for each column such as age=90,salary=150000",
+            "bottom": "numbers up to this bound become <=x, written the same way",
+            "top_share": "instead of top: the bound is the highest value that at least this share of the people reach (0: as few as "
+            "`people` allows), and the code ends between it and the next value, so that it is nobody's own",
+            "bottom_share": "instead of bottom: the same from below",
+            "people": "the smallest number of people behind a code: a stated bound that fewer people reach is refused, a share is "
+            "widened",
         },
     )
 

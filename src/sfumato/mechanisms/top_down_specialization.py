@@ -39,17 +39,17 @@ class TopDownSpecialization(Steered):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="top_down_specialization",
         title="Top-down specialization by information gain per privacy loss",
-        promise="every class meets every class requirement given (k_anonymity >= k, l-diversity, t-closeness, leakages, ...)",
+        promise="each class meets all class requirements that you set (k_anonymity >= k, l-diversity, t-closeness, leakages, ...)",
         against="an adversary who knows all quasi-identifiers of a person and that the person is in the release",
-        cost="a value is generalized alike in all rows (global recoding; ranges end at nobody's value, the outermost open), as far as that keeps what tells the values of one "
-        "column apart; what does not help to tell them stays generalized, so the release suits a classifier of that column "
-        "and little else; nothing is suppressed, and no other column is changed",
+        cost="a value is generalized alike in all rows (global recoding; ranges end at nobody's value, and the outermost are "
+        "open); what helps to predict one column is kept and the rest stays generalized, so the release suits a "
+        "classifier of that column and little else; nothing is suppressed, and no other column changes",
         source="Fung, Wang, Yu 2005, algorithm TDS; IGPL as in Manta 2013, 5.2.3, with PL + 1 as Fung et al. have it",
         chance="none",
         tunable=("k",),
         parameters={
             "k": "short for the requirement k_anonymity >= k",
-            "target": "the column that the release should tell: the only sensitive column, unless said",
+            "target": "the column that the release should predict; by default the only sensitive column",
         },
     )
 

@@ -28,22 +28,20 @@ NEIGHBOURS = "neighbouring tables differ by one row, added or removed"
 PEOPLE = "neighbouring tables differ by one person, added or removed with all their rows, of which one is counted"
 VALUES = "neighbouring tables differ by one value, changed; the number of rows is public"
 PROMISED = (
-    "where neighbouring tables differ by one row, added or removed (a row that is changed is one of each: twice epsilon), or by one "
-    "person with all their rows where the roles name a person: then one row of each counts"
+    "where neighbouring tables differ by one row, added or removed (changing a row is both: twice epsilon), or, where the roles name "
+    "a person, by one person with all their rows, of which one counts"
 )
 AS_STATED = (
-    "The file is read as the owner states it, never as its rows suggest: a value that does not fit counts as missing, a number beyond "
-    "its bounds as the nearest bound"
+    "The file is read as the owner states it, never as its rows suggest: a value that does not fit counts as missing, and a number "
+    "beyond its bounds counts as the nearest bound"
 )
-EPSILON = (
-    "how much a row may change the probability of any result, as the exponent of a factor: smaller is more private"
-)
-BUDGET = "from Python: a Budget that several releases about the same rows share; a budget of its own unless given"
+EPSILON = "one row changes the probability of any result by a factor of at most e^epsilon: smaller is more private"
+BUDGET = "in Python: a Budget that several releases of the same rows share; by default a release has its own"
 DOMAINS = (
-    "the values that columns may have: sex=Female|Male, age=17:99:10 (bins of ten); a column that is not named takes those of "
-    "its hierarchy file or its order in the roles file, never those of the data"
+    "the values that columns may have: sex=Female|Male, age=17:99:10 (bins of ten); a column that is not named takes the values of "
+    "its hierarchy file or of its order in the roles file, never those of the data"
 )
-OUTSIDE = "missing: a missing value, and one outside the domain, is counted as missing; drop: its row is not counted"
+OUTSIDE = "missing: a missing value, or one outside the domain, counts as missing; drop: its row does not count"
 MOST_CELLS = 5_000_000
 
 

@@ -34,8 +34,8 @@ def _sentence(value: float) -> str:
     source="Cao and Karras 2012, basic and enhanced beta-likeness",
     sentence=_sentence,
     keeps="certainty",
-    misleads="It counts gains only: a class that lacks a value can score low (see delta_disclosure). One row with a rare value"
-    " in a small class is a large gain.",
+    misleads="It counts gains only: a class that lacks a value can score low (see delta_disclosure). One row with a rare value "
+    "in a small class is a large gain.",
     needs=frozenset({"sensitive"}),
     parameters={"kind": Choice(("basic", "enhanced"))},
 )

@@ -42,8 +42,8 @@ def _sentence(value: float) -> str:
     source="Brickell and Shmatikov 2008",
     sentence=_sentence,
     keeps="certainty",
-    misleads="It is infinite as soon as one class lacks one value, so classes must be large. The definition is strict: a class"
-    " at exactly delta meets <= delta but just fails the definition.",
+    misleads="It is infinite as soon as one class lacks one value, so classes must be large. The definition is strict: a class "
+    "at exactly delta meets <= delta but just fails the definition.",
     needs=frozenset({"sensitive"}),
 )
 def delta_disclosure(classes: Classes) -> FloatArray:

@@ -72,8 +72,8 @@ def trimmed(classes: Classes, dont_care: frozenset[str]) -> FloatArray:
     sentence=_sentence,
     usual=Usual(50, compared=True),
     keeps="certainty",
-    misleads="It can never exceed 2^H(W), unless common values are don't-care: if one sensitive value dominates, even a single"
-    " class of the whole table scores low. Rows of don't-care values are left out where that raises it.",
+    misleads="It can never exceed 2^H(W), unless common values are don't-care: if one sensitive value dominates, even a single "
+    "class of the whole table scores low. Rows of don't-care values are left out where that raises it.",
     needs=frozenset({"sensitive"}),
     parameters={"dont_care": Words()},
 )

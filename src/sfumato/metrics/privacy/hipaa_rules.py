@@ -47,8 +47,8 @@ def _limit(bound: float) -> str:
     "of a person, nor what you know yourself, which 164.514(b)(2)(ii) also asks about. It judges birth years by the "
     "latest year in the dates, unless `year` is given. It recognizes ages, postal codes and dates by their names and "
     "values: name further columns with age, zip and date, and columns that are something else with ignore. It does "
-    "not check ignored columns. It counts columns, not people: k_anonymity says whether someone stands alone although"
-    " all rules are kept.",
+    "not check ignored columns. It counts columns, not people: k_anonymity says whether someone stands alone although "
+    "all rules are kept.",
     scope="table",
     parameters={
         "age": Words(),

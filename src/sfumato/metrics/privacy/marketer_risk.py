@@ -38,8 +38,8 @@ def _limit(bound: float) -> str:
     limit=_limit,
     knows="all quasi-identifiers of everyone in the release",
     usual=Usual(30),
-    misleads="It is an average over rows: a few people can be fully exposed while it is low. See prosecutor_risk for the worst"
-    " case.",
+    misleads="It is an average over rows: a few people can be fully exposed while it is low. See prosecutor_risk for the worst "
+    "case.",
     scope="table",
     costs=_costs,
     alone=True,

@@ -36,8 +36,8 @@ def _limit(bound: float) -> str:
     sentence=_sentence,
     limit=_limit,
     usual=Usual(20),
-    misleads="It is the worst row only: one small class sets it, however well all others are hidden. See marketer_risk for the"
-    " average.",
+    misleads="It is the worst row only: one small class sets it, however well all others are hidden. See marketer_risk for the "
+    "average.",
 )
 def prosecutor_risk(classes: Classes) -> FloatArray:
     """`1/N_c`; the smallest class counts, so the value is 1/k.

@@ -39,8 +39,8 @@ def _sentence(value: float) -> str:
     sentence=_sentence,
     knows=f"{QUASI_KNOWN}; and l - 2 sensitive values that the person does not have",
     keeps="certainty",
-    misleads="The definition is strict: a class whose ratio is exactly c is not (c,l)-diverse, although it meets <= c. Require"
-    " a smaller c to exclude it. With c below 1 few tables pass; with c far above 1 the condition demands hardly "
+    misleads="The definition is strict: a class whose ratio is exactly c is not (c,l)-diverse, although it meets <= c. Require "
+    "a smaller c to exclude it. With c below 1 few tables pass; with c far above 1 the condition demands hardly "
     "anything.",
     needs=frozenset({"sensitive"}),
     parameters={"l": Number(2, 2, whole=True), "dont_care": Words()},

@@ -24,8 +24,8 @@ def _sentence(value: float) -> str:
     source="Bezzi 2010, eq. 4 and sec. 4",
     sentence=_sentence,
     audience="recipient",
-    misleads="Unique rows make the original look very informative, so part of what is lost may be noise. It is below 0 only if"
-    " the release relates the columns more closely than the original did, which generalization never does.",
+    misleads="Unique rows make the original look very informative, so part of what is lost may be noise. It is below 0 only if "
+    "the release relates the columns more closely than the original did, which generalization never does.",
     needs=frozenset({"sensitive", "original"}),
     scope="table",
     apart=False,

@@ -116,8 +116,8 @@ def _sentence(value: float) -> str:
     source="LeFevre, DeWitt, Ramakrishnan 2006 for the even spread; total variation as in Xiao and Tao 2006",
     sentence=_sentence,
     audience="recipient",
-    misleads=f"Two columns with many values have few rows per combination. Much of the distance is then due to the even spread,"
-    f" not to a lost relation. A column of more than {GROUPS} values is compared in {GROUPS} groups of neighbouring "
+    misleads=f"Two columns with many values have few rows per combination. Much of the distance is then due to the even spread, "
+    f"not to a lost relation. A column of more than {GROUPS} values is compared in {GROUPS} groups of neighbouring "
     f"values.",
     needs=frozenset({"original"}),
     scope="table",
