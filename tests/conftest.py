@@ -18,6 +18,7 @@ import pytest
 from hypothesis import settings
 
 import sfumato as sf
+from selection import quick
 from sfumato.core.arrow import strings
 from sfumato.core.column import encode, text_of
 from sfumato.core.counts import Counts
@@ -37,12 +38,45 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 CANARY = "Quixotic7741"
 """A value that stands in tables which cannot be read; it must not stand in any message."""
 
+LONGEST = ("test_docs.py", "test_cli_faults.py")
+
 Rows = list[tuple[tuple[str | None, ...], int]]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest first, so that no core waits for them at the end."""
-    items.sort(key=lambda item: item.path.name != "test_docs.py")
+# --- the quick suite and the full one --------------------------------------------------------------------------------
+
+LEFT_OUT = pytest.StashKey[int]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--full", action="store_true", help="every seed and combination, and what is marked `full`")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The quick suite unless all is asked for, or tests by name; the longest first, so that no core waits for them at the end."""
+    if not config.option.full and not any("::" in name for name in config.args):
+        kept = quick(items)
+        config.stash[LEFT_OUT] = len(items) - len(kept)
+        items[:] = kept
+    items.sort(key=lambda item: item.path.name not in LONGEST)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if hasattr(session.config, "workeroutput"):  # on a core of its own: told to the process that prints
+        session.config.workeroutput["left out"] = session.config.stash.get(LEFT_OUT, 0)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left out", 0)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if left_out := config.stash.get(LEFT_OUT, 0):
+        terminalreporter.write_line(
+            f"The quick suite left out {left_out:,} cases (more seeds and combinations, processes, documents); "
+            "`./run test --full` runs them."
+        )
 
 
 # --- data beside the checkout ----------------------------------------------------------------------------------------

@@ -40,9 +40,10 @@ def _run(command: str, where: Path) -> subprocess.CompletedProcess[str]:
     words = shlex.split(command, comments=True)
     assert words[0] == "sfumato"
     script = str(Path(sys.executable).with_name("sfumato"))
-    return subprocess.run([script, *words[1:]], cwd=where, capture_output=True, text=True, timeout=300)
+    return subprocess.run([script, *words[1:]], cwd=where, capture_output=True, text=True, timeout=600)
 
 
+@pytest.mark.full
 def test_tutorial_runs_and_prints_what_it_quotes(tmp_path):
     printed, quoted = "", 0
     for language, block in _blocks(DOCS / "tutorial.md"):
@@ -70,6 +71,7 @@ def town(tmp_path_factory):
     return folder
 
 
+@pytest.mark.full
 def test_readme_commands_run(town):
     blocks = [block for language, block in _blocks(ROOT / "README.md") if language == "sh" and "sfumato " in block]
     lines = [line for block in blocks for line in block.splitlines() if line.startswith("sfumato ")]

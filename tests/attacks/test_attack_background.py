@@ -494,6 +494,7 @@ class TestControl:
         assert other.control is not None
         assert (other.control.value, other.worked) == (0, True)
 
+    @pytest.mark.full
     def test_the_interval_covers_the_rate_it_estimates(self, release: Any, table: Any) -> None:
         rng, hits = np.random.default_rng(8), 0
         published = release({"q": ["1"] * 2 + ["2"] * 2, "s": list("abcd")})

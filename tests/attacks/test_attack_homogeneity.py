@@ -171,6 +171,7 @@ class TestControl:
         assert found.control is not None
         assert found.control.value == 0.5
 
+    @pytest.mark.full
     def test_the_interval_covers_the_rate_it_estimates(self, release: Any, table: Any) -> None:
         """Of strangers 30% have what their class says: the interval must hold that in about 95 of 100 samples."""
         rng, hits = np.random.default_rng(8), 0

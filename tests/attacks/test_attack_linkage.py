@@ -479,6 +479,7 @@ def test_perturbed_categories_count_by_agreement(release: Make) -> None:
     assert outcomes(attack) == (2, 0, 1, 0)
 
 
+@pytest.mark.full
 def test_the_interval_of_a_sample_has_its_coverage(release: Make) -> None:
     rng = np.random.default_rng(0)
     people = {"x": rng.normal(size=2000), "y": rng.normal(size=2000)}

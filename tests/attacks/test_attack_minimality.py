@@ -256,6 +256,7 @@ def test_a_control_whom_no_class_covers_and_ties(table: Any) -> None:
     assert found.control.value == pytest.approx((1 / 2 + 1 / 2 + 1 + 0) / 4)
 
 
+@pytest.mark.full
 def test_the_control_s_interval_has_its_coverage(table: Any) -> None:
     """Of strangers 30% have what is said of them."""
     release = made(sf.GeneralizeFullDomain, AT_MOST_HALF, WONG, Q, table)

@@ -230,9 +230,9 @@ def test_the_design_dominates_pram_and_generalization_at_equal_degradation(seed:
 @pytest.mark.parametrize("privacy", [{}, {"eps": 2.0}, {"eps": 0.2, "neighbours": "next"}], ids=str)
 def test_sixty_values(privacy: Any) -> None:
     prior, cost = np.random.default_rng(0).dirichlet(np.full(60, 2.0)), distances(60)
-    start = time.perf_counter()
+    start = time.process_time()
     found = most_private(prior, cost, budget=0.25, **privacy)
-    assert time.perf_counter() - start < 30
+    assert time.process_time() - start < 30
     check(found, prior, cost)
     assert found.exactness == "exact"
     assert found.solver == "clarabel"

@@ -99,9 +99,9 @@ def test_a_point_mass_is_guessed() -> None:
 def test_the_papers_example_in_every_way(method: Any, tmp_path: Path) -> None:
     path = tmp_path / "paper.toml"
     path.write_text(FILE, encoding="utf-8")
-    started = time.perf_counter()
+    started = time.process_time()
     found = solve(read(path), method=method)
-    assert time.perf_counter() - started < 20
+    assert time.process_time() - started < 20
     assert (found.inputs, found.outputs, found.exactness) == (98_280, 5_481, "exact")
     assert found.error == pytest.approx(0.9873829873829875, abs=1e-15)
     assert found.exact == Fraction(97_040, 98_280)

@@ -143,14 +143,14 @@ def test_a_million_rows() -> None:
     after = {"age": before["age"] // 5, "sex": before["sex"] // 10}
     original, released = (sf.read(pa.table({n: pa.array(v) for n, v in side.items()})) for side in (before, after))
     roles = Roles(quasi=("age", "sex"))
-    start = time.perf_counter()
+    start = time.process_time()
     found = record_channel(Release(table=released, original=original, pairing="position"), roles)
     assert found.rows == count
     assert found.channel.shape == (len(np.unique(before["age"] * 1000 + before["sex"])), 18 * 90)
     assert found.capacity().low == pytest.approx(np.log2(18 * 90))
     person = person_channel(Release(table=released), roles)
     assert person.error == pytest.approx(1 - 18 * 90 / count)
-    assert time.perf_counter() - start < 60
+    assert time.process_time() - start < 60
 
 
 def test_refusals(release: MakeRelease, table: MakeTable, refusal: Callable[..., str]) -> None:

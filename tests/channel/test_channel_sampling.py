@@ -127,6 +127,7 @@ CASES: list[tuple[Description, Any]] = [
 ] + [(paper(rows=4, l=2), SKEWED), (paper(rows=4, t=0.5), SKEWED)]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("case", range(len(CASES)))
 def test_the_interval_covers_the_exact_error(case: int) -> None:
     """Estimates at 80%: more than a fifth and 4 standard deviations of misses would show an interval that is too short."""

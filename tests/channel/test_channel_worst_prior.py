@@ -243,9 +243,9 @@ def test_large_channels_are_played(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_two_thousand_inputs() -> None:
     channel = sparse_channel(2_000, 2_000, 10)
-    start = time.perf_counter()
+    start = time.process_time()
     found = worst_prior(channel)
-    assert time.perf_counter() - start < 60
+    assert time.process_time() - start < 60
     assert found.exactness == "exact"
     check(channel, found)
 

@@ -39,7 +39,7 @@ def spawn() -> Run:
 
     def call(*arguments: object, **more: Any) -> Outcome:
         done = subprocess.run(
-            [SCRIPT, *map(str, arguments)], capture_output=True, text=True, encoding="utf-8", timeout=120, **more
+            [SCRIPT, *map(str, arguments)], capture_output=True, text=True, encoding="utf-8", timeout=600, **more
         )
         return Outcome(done.returncode, done.stdout, done.stderr)
 

@@ -52,6 +52,7 @@ def test_the_release_is_what_the_report_recommends_and_meets_what_was_asked(show
     assert "name" not in columns
 
 
+@pytest.mark.full
 def test_the_printed_commands_work_when_typed(
     shown: tuple[Outcome, Path], run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -77,6 +78,7 @@ def test_no_person_of_the_town_is_in_the_report_or_on_the_screen(shown: tuple[Ou
         assert not [value for value in (*name, *number) if value in text]
 
 
+@pytest.mark.full
 def test_json(run: Run, tmp_path: Path) -> None:
     found = run("demo", "--rows", "600", "--seed", "7", "--out", tmp_path / "town", "--json").fine()
     assert found.err == ""
@@ -87,6 +89,7 @@ def test_json(run: Run, tmp_path: Path) -> None:
         assert Path(content[key]).is_file()
 
 
+@pytest.mark.full
 def test_the_same_seed_gives_the_same_town_and_release(run: Run, tmp_path: Path) -> None:
     files = {}
     for name in ("a", "b"):

@@ -11,6 +11,7 @@ import pytest
 _FILE = Path(__file__).resolve().parents[2] / "benchmarks" / "faults.py"
 
 
+@pytest.mark.full
 @pytest.mark.skipif(sys.platform != "linux", reason="limits and process groups as Linux has them")
 def test_kills_and_limits_leave_nothing_half(capsys: pytest.CaptureFixture[str]) -> None:
     spec = importlib.util.spec_from_file_location("faults", _FILE)

@@ -148,6 +148,7 @@ def test_the_figure_is_one_file_with_the_same_numbers(run: Run, four: tuple[obje
     assert "Some of the frontier may be missing" in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not CHROMIUM.exists(), reason="needs /usr/bin/chromium to render the page")
 def test_a_browser_draws_it(run: Run, four: tuple[object, ...], tmp_path: Path) -> None:
     page = tmp_path / "map.html"
@@ -162,7 +163,7 @@ def test_a_browser_draws_it(run: Run, four: tuple[object, ...], tmp_path: Path) 
         [CHROMIUM, *flags.split(), f"--user-data-dir={tmp_path / 'profile'}", target.as_uri()],
         capture_output=True,
         text=True,
-        timeout=90,
+        timeout=600,
         check=True,
     ).stdout
     body = re.sub(r"<script.*?</script>", "", dom, flags=re.DOTALL)

@@ -149,7 +149,7 @@ def test_json_is_no_table(run: Run, house: House, text: str) -> None:
 @pytest.mark.parametrize("name", ["-", "/dev/stdin"])
 def test_standard_input_is_read_whole(house: House, name: str) -> None:
     words = [SCRIPT, "profile", name, "--json"]
-    done = subprocess.run(words, input=house.people.read_bytes(), capture_output=True, timeout=120, check=True)
+    done = subprocess.run(words, input=house.people.read_bytes(), capture_output=True, timeout=600, check=True)
     assert b'"rows": 40' in done.stdout
 
 

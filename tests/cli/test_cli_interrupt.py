@@ -59,7 +59,7 @@ def started(rooms: dict[str, Path], rows: int, *more: str) -> Iterator[subproces
 
 
 def wait_for(process: subprocess.Popen[str], ready: Callable[[], Any]) -> None:
-    until = time.monotonic() + 60
+    until = time.monotonic() + 600
     while not ready():
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < until, "it never came so far"
@@ -67,7 +67,7 @@ def wait_for(process: subprocess.Popen[str], ready: Callable[[], Any]) -> None:
 
 
 def check(process: subprocess.Popen[str], rooms: dict[str, Path], *, as_json: bool = False) -> None:
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=600)
     assert "Traceback" not in err
     assert list(rooms["out"].iterdir()) == []
     assert list(rooms["temporary"].iterdir()) == []
@@ -87,7 +87,7 @@ def test_while_the_engine_counts(rooms: dict[str, Path], number: signal.Signals)
 
 
 def test_while_the_release_is_written(rooms: dict[str, Path]) -> None:
-    with started(rooms, 8_000_000) as process:
+    with started(rooms, 40_000_000) as process:
         wait_for(process, lambda: list(rooms["out"].iterdir()))  # the hidden file has begun
         process.send_signal(signal.SIGINT)
         check(process, rooms)
@@ -202,7 +202,7 @@ def test_other_processes_end_without_a_word_and_leave_nothing(tmp_path: Path, nu
             wait_for(process, (tmp_path / "ready").exists)
             time.sleep(seconds)
             os.killpg(process.pid, getattr(signal, number))
-            out, _ = process.communicate(timeout=20)
+            out, _ = process.communicate(timeout=600)
         finally:
             process.kill()
     assert out == "interrupted\n"

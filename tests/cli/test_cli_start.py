@@ -115,7 +115,7 @@ def test_the_version_is_the_package_s(run: Run) -> None:
 
 def test_the_package_runs_as_a_module() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "sfumato", "--version"], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-m", "sfumato", "--version"], capture_output=True, text=True, check=True, timeout=600
     )
     assert done.stdout == f"sfumato {sfumato.__version__}\n"
 
@@ -181,7 +181,7 @@ def test_the_reader_of_a_pipe_may_leave(house: House) -> None:
     process.stdout.close()
     assert process.stderr is not None
     err = process.stderr.read()
-    process.wait(timeout=60)
+    process.wait(timeout=600)
     process.stderr.close()
     assert err == ""
 

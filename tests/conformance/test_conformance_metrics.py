@@ -141,6 +141,7 @@ def test_some_metrics_claim_more_than_monotone() -> None:
     assert not sf.beta_likeness(kind="enhanced").convex
 
 
+@pytest.mark.full
 @every_metric
 def test_order_of_questions(metric: Metric, table: Any) -> None:
     checks.check_order_of_questions(metric, CASES[1], table, EVERY)

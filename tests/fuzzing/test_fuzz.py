@@ -44,12 +44,14 @@ def test_a_case_leaves_the_command_line_as_it_was() -> None:
     assert cli.app is app
 
 
+@pytest.mark.full
 def test_a_case_in_a_process_of_its_own() -> None:
     _, _, code, findings, _, _ = fuzz.one((7, 0, "mondrian", "sanitize"), METRICS, alone=True)
     assert not findings
     assert code in (0, 1, 2)
 
 
+@pytest.mark.full
 def test_a_study_that_writes_a_package() -> None:
     """The first of some random ones that is published; what is drawn changes with the parameters there are."""
     for index in range(12):
@@ -69,6 +71,7 @@ def _dies_of_two(pipe: Connection) -> None:
                 pipe.send(10 * task)
 
 
+@pytest.mark.full
 def test_a_process_that_dies_costs_its_case_alone() -> None:
     found = {
         task: (result, lost)

@@ -207,6 +207,7 @@ def actual(columns: dict[str, Any], query: dict[str, Any]) -> int:
     return sum(all(asked(name, i) for name in query) for i in range(len(columns["a"])))
 
 
+@pytest.mark.full
 def test_counting_queries_are_estimated_without_bias() -> None:
     """Over 150 releases: the mean is the truth, the variance the stated one; with alpha or beta 30% off it is not."""
     columns = people(600)
@@ -233,6 +234,7 @@ def test_counting_queries_are_estimated_without_bias() -> None:
                 assert abs(wrong.mean() - truth) > 5 * spread / math.sqrt(len(values))
 
 
+@pytest.mark.full
 def test_usefulness_holds() -> None:
     """(rho, epsilon): the whole count is off by rho sqrt(n) in at most a share epsilon of releases, and rho is not idle."""
     columns = people(600)

@@ -188,6 +188,7 @@ def test_the_same_seed_writes_the_same_bytes_whatever_the_order_of_the_input(tmp
     assert told[0][0] != told[3][0]
 
 
+@pytest.mark.full
 def test_group_numbers_are_drawn_not_counted() -> None:
     """The first row of a sorted input lands in every group about as often, and so does the most frequent value's first."""
     columns = people(sorted("aaaaaabbbbbbccccdddd"))

@@ -57,6 +57,7 @@ def test_with_a_huge_epsilon_the_best_is_chosen(tmp_path: Path) -> None:
     assert chosen(top(table, ROLES, rng()), tmp_path) == "80"
 
 
+@pytest.mark.full
 def test_the_most_frequent_value_has_the_right_probabilities() -> None:
     table = ward(["flu"] * 5 + ["cold"] * 3)
     made_by = DpChoice(column="illness", candidates="flu|cold|asthma", epsilon=0.5)
@@ -77,6 +78,7 @@ def test_neighbours_choose_alike_up_to_epsilon() -> None:
     assert 0.25 < worst <= 0.5 + 1e-12
 
 
+@pytest.mark.full
 def test_a_quantile_has_the_right_probabilities() -> None:
     table = ward(["x"] * 6, [10, 20, 30, 40, 50, 60])
     made_by = DpChoice(column="age", choose="quantile", candidates="5|25|35", epsilon=1)

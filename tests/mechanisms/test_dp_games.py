@@ -21,6 +21,7 @@ import pytest
 from scipy import stats
 
 import sfumato as sf
+from selection import few
 from sfumato.core.errors import Infeasible
 from sfumato.mechanisms import mechanism
 from sfumato.mechanisms.differential_privacy import noise
@@ -132,7 +133,7 @@ def play(
     return surely((hits[0], hits[1]), runs)
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", few(GAMES, "dp_statistics number"))
 def test_neighbours_are_told_apart_by_epsilon_at_most(game: str, tmp_path: Path) -> None:
     settings, extra, event, tight = GAMES[game]
     made_by = mechanism(game.split()[0]).of({**settings, "epsilon": str(EPSILON)})

@@ -75,6 +75,7 @@ def permute_and_flip(scores: list[int], scale: float) -> list[float]:
     return found
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("source", ["seeded", "opendp"])
 def test_choices_have_the_probabilities_of_permute_and_flip(source: str) -> None:
     scores = np.array([0, 3, 2, -4])

@@ -71,6 +71,7 @@ def test_a_sum_is_as_private_as_a_count(tmp_path: Path) -> None:
     assert 0.6 < epsilon_at_least(one, other) <= 1
 
 
+@pytest.mark.full
 def test_counts_and_sums_have_their_scale(tmp_path: Path) -> None:
     table = people([30, 40, 50])
     assert rejects_other_scales(draws(table, "count", 0.25, rng(), tmp_path) - 3, 4.0)

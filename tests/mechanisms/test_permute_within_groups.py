@@ -88,6 +88,7 @@ def test_groups_by_mondrian_are_people_who_are_alike(tmp_path: Path) -> None:
     assert len(pairs) == len({group for group, _ in pairs}) == len({classes for _, classes in pairs}) > 3
 
 
+@pytest.mark.full
 def test_every_order_of_a_group_is_as_likely() -> None:
     """Three rows of one group, three values: each of the six orders in a sixth of the releases."""
     table = make({"age": [1, 1, 1], "town": ["x"] * 3, "ill": list("abc"), "row": ["r0", "r1", "r2"]})

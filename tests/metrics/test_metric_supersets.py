@@ -281,6 +281,7 @@ def test_missing_is_near_to_nothing(weighted: Any) -> None:
 # --- size ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_classes_many_values(kind: str, weighted: Any) -> None:
     """100,000 classes over 10,000 sensitive values, a billion cells if it were dense."""
@@ -295,7 +296,7 @@ def test_many_classes_many_values(kind: str, weighted: Any) -> None:
     roles = Roles(quasi=("p", "q"), sensitive=("s",), orders=order)
     made = Release(table=weighted(columns, [1] * size))
     made.evidence(roles).classes("s")
-    began = time.perf_counter()
+    began = time.process_time()
     score = sf.n_t_closeness(distance=kind)(made, roles)
-    assert time.perf_counter() - began < 20
+    assert time.process_time() - began < 20
     assert 0 < score.value <= 1

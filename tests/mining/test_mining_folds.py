@@ -306,6 +306,7 @@ def test_what_a_class_does_that_stands_in_no_file_is_not_known_later() -> None:
 # --- at once and one after another -----------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_in_parallel_as_one_after_another(tmp_path: Path) -> None:
     names = ("tree", "naive_bayes", "decision_table", "random_tree")
     serial = predict(jobs(names), cache=Cache(None), workers=1)

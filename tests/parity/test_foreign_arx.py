@@ -73,7 +73,7 @@ def files(tmp_path: Path) -> Path:
 
 
 def sfumato(*words: object) -> tuple[str, str]:
-    done = subprocess.run([SCRIPT, *map(str, words)], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([SCRIPT, *map(str, words)], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout, done.stderr
 
@@ -108,6 +108,7 @@ def test_the_numbers_computed_plainly(files: Path) -> None:
     assert found["arx_loss[arithmetic]"] == pytest.approx(found["granularity"])
 
 
+@pytest.mark.full
 def test_verify_and_compare_read_it_too(files: Path) -> None:
     out, _ = sfumato(
         "verify", files / "arx.csv", "--roles", files / "roles.toml", "--original", files / "original.csv",

@@ -61,7 +61,7 @@ def files(tmp_path: Path) -> Path:
 
 
 def sfumato(*words: object) -> tuple[str, str]:
-    done = subprocess.run([SCRIPT, *map(str, words)], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([SCRIPT, *map(str, words)], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout, done.stderr
 
@@ -98,6 +98,7 @@ def test_the_numbers_computed_plainly(files: Path) -> None:
     )
 
 
+@pytest.mark.full
 def test_verify_compare_and_queries_read_it_too(files: Path) -> None:
     words = ("--roles", files / "roles.toml", "--original", files / "original.csv")
     out, told = sfumato(

@@ -172,9 +172,12 @@ def new_numbers(seed: int) -> Case:
 
 
 SHAPES = (full_domain, local, suppressed, identity, all_stars, singletons, one_value)
-CASES = [pytest.param(shape(seed), id=f"{shape.__name__}-{seed}") for shape in SHAPES for seed in range(6)]
+MORE = [(), *[pytest.mark.full] * 5]  # of the six seeds the quick suite runs the first
+CASES = [
+    pytest.param(shape(seed), id=f"{shape.__name__}-{seed}", marks=MORE[seed]) for shape in SHAPES for seed in range(6)
+]
 FEW = [case for case in CASES if "singletons" not in str(case.id)]  # of many values there are too many sets to ask for
-MOVED = [pytest.param(new_numbers(seed), id=f"new_numbers-{seed}") for seed in range(6)]
+MOVED = [pytest.param(new_numbers(seed), id=f"new_numbers-{seed}", marks=MORE[seed]) for seed in range(6)]
 
 
 # --- what a released value stands for ---------------------------------------------------------------------------------
@@ -629,6 +632,7 @@ def as_arx(folder: Path, asked: str, *, stars: bool) -> Release:
     )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("stars", [False, True], ids=["gone", "stars"])
 @pytest.mark.parametrize("asked", ARX)
 def test_arx_loss_of_its_own_optimum(folder: Path, arx_roles: Roles, asked: str, stars: bool) -> None:
@@ -641,6 +645,7 @@ def test_arx_loss_of_its_own_optimum(folder: Path, arx_roles: Roles, asked: str,
         assert list(score.details["columns"].values()) == pytest.approx(list(by_column), **cut)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("asked", OTHERS)
 def test_other_measures_of_arx(folder: Path, arx_roles: Roles, asked: str) -> None:
     gone, stars = (as_arx(folder, asked, stars=stars) for stars in (False, True))

@@ -102,7 +102,7 @@ def verify_as_the_readme_says(folder: Path, *, apart: bool = False) -> list[tupl
             continue
         if words[0] == "sfumato":
             words[:1] = [sys.executable, "-c", "from sfumato.cli import main; main()"]
-        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=600)
         found.append((done.returncode, done.stdout + done.stderr))
     return found
 
@@ -303,7 +303,7 @@ def test_names_in_the_readme_are_neither_markup_nor_links_nor_other_lines(tmp_pa
         assert sign not in bare
     (command,) = [line.strip() for line in after.splitlines() if line.startswith("    sfumato")]
     script = f'sfumato() {{ {shlex.quote(sys.executable)} -m sfumato "$@"; }}; {command}'
-    done = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
 
 

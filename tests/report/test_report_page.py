@@ -440,7 +440,7 @@ def browsed(page: Path, folder: Path) -> tuple[str, str]:
         [CHROMIUM, *flags.split(), f"--user-data-dir={folder / 'profile'}", page.as_uri()],
         capture_output=True,
         text=True,
-        timeout=90,
+        timeout=600,
         check=True,
     )
     return done.stdout, done.stderr

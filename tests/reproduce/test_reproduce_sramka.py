@@ -25,6 +25,7 @@ def test_the_rows_of_the_paper() -> None:
     assert complete_rows(DATA, (*QUASI, FIELD)).rows == 45_222
 
 
+@pytest.mark.full
 @needs_adult
 def test_no_age_stays_exact_and_classes_keep_their_k() -> None:
     import sfumato as sf
@@ -52,6 +53,7 @@ def test_ages_stand_in_the_smallest_interval_of_the_list() -> None:
     assert {ages: _years(*ages) for ages in wanted} == wanted
 
 
+@pytest.mark.full
 @needs_adult
 def test_a_sample_goes_the_whole_way() -> None:
     found = reproduce(DATA, rows=1500, folds=2, miners="quick")
