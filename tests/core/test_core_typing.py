@@ -25,6 +25,8 @@ except sf.Infeasible as reason:
 score: sf.Score = sf.k_anonymity(release, roles)
 metrics: dict[str, sf.Metric] = dict(sf.registry())
 mechanisms: list[sf.Mechanism] = [sf.Mondrian(k=5), sf.KMember(k=5)]
+outcome = sf.homogeneity(release, roles, sensitive="salary")
+print(outcome.success, sf.linkage.card.title)
 errors: list[type[sf.SfumatoError]] = [sf.InputError, sf.RequirementError, sf.Unavailable, sf.NotMet]
 """
 MISUSES = {
@@ -34,6 +36,8 @@ MISUSES = {
     'sf.Mondrian(k=5, mode="loose")': '"mode" to "Mondrian" has incompatible type',
     "sf.Mondrian(5)": 'Too many positional arguments for "Mondrian"',
     "sf.Mondrian(l=5)": 'Unexpected keyword argument "l"',
+    "sf.linkge": 'no attribute "linkge"; maybe "linkage"',
+    "sf.homogeneity(sf.read('people.csv'), sf.Roles())": "incompatible type",
     "sf.k_anonymity(sf.read('people.csv'), sf.Roles())": "No overload variant",
     "sf.k_anonymity.at_least('five')": '"at_least" of "Metric" has incompatible type "str"',
 }
