@@ -40,12 +40,11 @@ REGISTRIES = (
     "cli.group",
     "cli.reproduce",
     "core.plugins",
-    "mechanisms",
-    "metrics",
 )
-"""Modules that may import by a string: they list the files of a room."""
+"""Modules that may import by a name in a text: they list the files of a room, or of all rooms."""
 
-_PATH = re.compile(rf"(?:sfumato\.|\.\.)({'|'.join(ROOMS)})(\.\w*)*")
+_PATH = re.compile(rf"(?:\.\.|sfumato\.(?=\w+\.))({'|'.join(ROOMS)})(\.\w*)*")
+"""A module of ours in a text; `sfumato.metrics` alone is a group of entry points."""
 
 
 class Import(NamedTuple):
@@ -93,9 +92,10 @@ WALKS = (
             Step("engines/sources.py", "read", "The file is opened, not loaded. The row is still on disk."),
             Step("search/full_domain.py", "optimal_generalization", "The search begins."),
             Step("search/problem.py", "pose", "It checks the roles against the columns, and asks for one count."),
+            Step("core/table.py", "Table.count_within", "The table remembers what it has counted; this it has not."),
             Step(
                 "engines/duckdb.py",
-                "DuckTable.count",
+                "DuckTable.scan_within",
                 "DuckDB groups the table by the quasi-identifiers. From here on the row is one of `n` equal tuples.",
             ),
             Step(
@@ -241,11 +241,11 @@ def _targets(node: ast.AST, package: tuple[str, ...], modules: set[str]) -> Iter
 
 
 def imports_by_string() -> list[str]:
-    """Modules that call `import_module` or `__import__`."""
+    """Modules that import by a name in a text, or hang a room into a registry."""
     return [
         _module(path)
         for path in sorted(SOURCE.rglob("*.py"))
-        if re.search(r"\b(import_module|__import__)\b", path.read_text(encoding="utf-8"))
+        if re.search(r"\b(import_module\b|__import__\b|hang\()", path.read_text(encoding="utf-8"))
     ]
 
 

@@ -18,6 +18,8 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any
 
+from .core.plugins import hang
+
 __version__ = "0.1.0"
 
 _HOME = {
@@ -75,6 +77,8 @@ _HOME = {
     "publish": "publishing",
     "verify": "publishing",
 }
+
+hang("sfumato.metrics", f"{__name__}.mining.measures", f"{__name__}.attacks")
 
 
 def _registered(name: str) -> Mapping[str, Any]:

@@ -24,6 +24,19 @@ def room_modules(*rooms: ModuleType) -> Iterator[tuple[str, ModuleType]]:
                 yield name, importlib.import_module(f"{room.__name__}.{name}")
 
 
+_HUNG: dict[str, tuple[str, ...]] = {}
+
+
+def hang(group: str, *rooms: str) -> None:
+    """Let the items of further rooms count to a group. The package says so, which knows all rooms: no room names one below it."""
+    _HUNG[group] = rooms
+
+
+def hung(group: str) -> list[ModuleType]:
+    """The rooms that were hung into a group."""
+    return [importlib.import_module(room) for room in _HUNG.get(group, ())]
+
+
 def plugins(group: str, kind: type, taken: Iterable[str]) -> dict[str, Any]:
     """What installed packages add to a group: instances or subclasses of `kind` by name, none of which is `taken`."""
     from importlib.metadata import entry_points

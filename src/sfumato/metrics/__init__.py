@@ -6,7 +6,6 @@ A file that defines a Metric under its own name is registered, and so is what ot
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -15,20 +14,17 @@ from typing import Any, get_args
 from ..core.attack import Attack
 from ..core.errors import Unavailable
 from ..core.metric import Family, Metric, Requirement, Score, parse, parse_requirement, written
-from ..core.plugins import plugins, room_modules
+from ..core.plugins import hung, plugins, room_modules
 from ..core.release import Release
 from ..core.roles import Roles
-
-ROOMS = (".privacy", ".utility", "..mining.measures", "..attacks")
-"""Where metrics are found. Rooms below hang theirs here by name, so that this room imports none of them."""
+from . import privacy, utility
 
 
 @cache
 def registry() -> Mapping[str, Metric]:
     """Every metric by name, privacy first, in alphabetical order."""
-    rooms = (importlib.import_module(room, __name__) for room in ROOMS)
     items: dict[str, Metric] = {}
-    for name, module in room_modules(*rooms):
+    for name, module in room_modules(privacy, utility, *hung("sfumato.metrics")):
         items |= _metrics_of(getattr(module, name))
     items |= plugins("sfumato.metrics", Metric, items)
     for attack in plugins("sfumato.attacks", Attack, ()).values():

@@ -3,7 +3,7 @@
 from ...core.metric import Score, measure
 from ...core.release import Evidence
 from ...core.words import percent
-from ._asked import PARAMETERS, mined
+from ..quick_scenario import PARAMETERS, mined
 
 
 def _sentence(value: float) -> str:

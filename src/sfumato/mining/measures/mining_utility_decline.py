@@ -6,7 +6,7 @@ from ...core.errors import Unavailable
 from ...core.metric import Score, Usual, measure
 from ...core.release import Evidence
 from ...core.words import percent
-from ._asked import PARAMETERS, mined
+from ..quick_scenario import PARAMETERS, mined
 
 
 def _sentence(value: float) -> str:

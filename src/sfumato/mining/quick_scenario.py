@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ...core.parameter import Choice, Name, Number
-from ...core.release import Evidence
+from ..core.parameter import Choice, Name, Number
+from ..core.release import Evidence
 
 if TYPE_CHECKING:
-    from ..outcome import MiningOutcome
+    from .outcome import MiningOutcome
 
 PARAMETERS = {
     "field": Name(),
@@ -22,8 +22,8 @@ PARAMETERS = {
 @lru_cache(maxsize=8)  # for both ends of a bound, and no longer: evidence holds tables
 def mined(evidence: Evidence, which: str, field: str, miners: str, rows: int, folds: int) -> MiningOutcome:
     """One field of one release, mined once."""
-    from ..mine import mine  # here, so that the registry of metrics costs no miner
-    from ..scenario import AIMS, Bad, Good, Scenario
+    from .mine import mine  # here, so that the registry of metrics costs no miner
+    from .scenario import AIMS, Bad, Good, Scenario
 
     scenario = Scenario(
         good=Good(field=field, miners=miners, transfer=False) if which == "good" else None,
