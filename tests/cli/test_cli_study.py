@@ -220,9 +220,7 @@ def test_a_seeded_draw_is_packaged_only_if_the_owner_insists(run: Run, house: Ho
         + '[[candidate]]\nmechanism = "mondrian"\nmode = "relaxed"\nk = 2\n'
     )
     package = ("--package", house / "pack")
-    said = study(run, house, *package, text=text).refused(
-        1, "drew at random with the seed that was given", "--allow-seeded"
-    )
+    said = study(run, house, *package, text=text).refused(1, "made its random choices with your seed", "--allow-seeded")
     assert "Traceback" not in said
     assert not (house / "pack").exists()
     study(run, house, *package, "--allow-seeded", text=text).fine()

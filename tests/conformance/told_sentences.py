@@ -105,13 +105,15 @@ def cards() -> frozenset[str]:
 
 EXPLAINS = frozenset(
     {
-        "Does the choice hold under other measures? Those that meet every requirement, ranked anew.",
-        "All quasi-identifiers together, in the table as it is and in the recommended release.",
-        "Of every number of columns the set on which most rows are alone.",
-        "Classes are numbered in the order of their released values; no value of the table is shown here.",
-        "Record linkage: everybody in the original is looked up in the release.",
-        "0% is as precise as it was; near 100% says nothing.",
-        "They hold for an adversary who knows the columns called quasi-identifiers here, and no more. One who knows other columns may do better.",
+        "Each line ranks the candidates that meet every requirement by another measure.",
+        "All quasi-identifiers together: before in the original, after in the recommended release.",
+        "For each number of known columns: the set on which most rows are alone.",
+        "Classes are numbered in the order of their released values. This table shows no value of the data.",
+        "Record linkage: the intruder looks up everyone in the original in the release.",
+        "0% is as precise as the original; near 100% says nothing.",
+        "They hold for an adversary who knows the quasi-identifiers named here and nothing more. An adversary who knows other columns "
+        "may do better.",
+        "Loss: the share of the column's possible values that a released value covers in addition to the true one (0: exact; near 1: suppressed).",
         "the release, and nothing of any person",
         "Everybody in the original was looked up in the release, by fewer and by more columns.",
         homogeneity.card.how,
@@ -130,7 +132,7 @@ def explains(text: str) -> bool:
         r"\d", re.sub(r"\b(?:19|20)\d\d\b|95%|WP29|Article 29|05/2014|sec\. 3\.\d", "", text)
     )
     return text in literals() and (
-        not claims or text.startswith(("The Opinion asks the three", "The order is that of"))
+        not claims or text.startswith(("The Opinion asks the three", "This report follows the"))
     )
 
 
@@ -335,6 +337,12 @@ def _(world: World, m: Match) -> None:
     unprotected(world, m[2] or "")
 
 
+@says(rf"Beware\. {UNPROTECTED}(?:; {UNPROTECTED})*\.$")
+def _(world: World, m: Match) -> None:
+    assert {column for column, _, _ in re.findall(UNPROTECTED, m[0])} == set(world.roles.sensitive)
+    unprotected(world, m[0])
+
+
 @says(rf"Column {UNPROTECTED}\.")
 def _(world: World, m: Match) -> None:
     if " in a group" in m[0]:
@@ -417,7 +425,8 @@ def _(world: World, m: Match) -> None:
 
 
 @says(
-    r"(?:Beware\. )?(?:Every quasi-identifier is \* in every row: the release says nothing of them\.|Suppressed, so that only \* is left: (.+?)\.(?=$| [A-Z]))"
+    r"(?:Beware\. )?(?:Every quasi-identifier is \* in every row\. The release says nothing about them\.|Suppressed to \*: (.+?)\.(?=$| "
+    r"[A-Z]))"
 )
 def _(world: World, m: Match) -> None:
     stars = {name: sum(row[name] == "*" for row in world.released) for name in world.quasi}
@@ -435,14 +444,14 @@ def starred(world: World) -> int:
     return sum(all(row[name] == "*" for name in world.quasi) for row in world.released)
 
 
-@says(rf"No row and no value was suppressed; all {N} rows are released\.")
+@says(rf"No row and no value was suppressed\. All {N} rows are released\.")
 def _(world: World, m: Match) -> None:
     assert whole(m[1]) == len(world.rows) == len(world.released)
     assert not any(row[name] == "*" for row in world.released for name in world.quasi)
 
 
 @says(
-    rf"{N} of {N} rows \({P}%\) are suppressed: {N} left out, {N} released with \* in every quasi-identifier\. {N} values of quasi-identifiers are \*\."
+    rf"{N} of {N} rows \({P}%\) are suppressed: {N} left out, {N} with \* in every quasi-identifier\. {N} quasi-identifier values are \*\."
 )
 def _(world: World, m: Match) -> None:
     gone, blank = len(world.rows) - len(world.released), starred(world)
@@ -458,7 +467,8 @@ def _(world: World, m: Match) -> None:
 
 
 @says(
-    rf"(?:No row was left out\.|Fewer than 10 rows were left out or say nothing but \*\.|About {P}% of the rows were left out or say nothing but \* in the quasi-identifiers\.)"
+    rf"(?:No row was left out\.|Fewer than 10 rows were left out or show only \* in the quasi-identifiers\.|About {P}% of the rows were "
+    r"left out or show only \* in the quasi-identifiers\.)"
 )
 def _(world: World, m: Match) -> None:
     gone = len(world.rows) - len(world.released) + starred(world)
@@ -470,14 +480,14 @@ def _(world: World, m: Match) -> None:
         assert abs(number(m[1]) - 100 * gone / len(world.rows)) <= 0.06 * number(m[1])
 
 
-@says(r"Released as they are: ([\w, ]+)\.")
+@says(r"Released unchanged: ([\w, ]+)\.")
 def _(world: World, m: Match) -> None:
     for name in m[1].split(", "):
         assert not classes(world.released, (name,)) - classes(world.rows, (name,))
 
 
 @says(
-    rf"EMA and Health Canada take 0\.09 for clinical data that are made public; the largest residual risk is {P}, (not above|above) it\."
+    rf"EMA and Health Canada use 0\.09 for public clinical data\. The largest residual risk here is {P}, (not above|above) that threshold\."
 )
 def _(world: World, m: Match) -> None:
     risk = 1 / min(classes(world.released, world.quasi).values())
@@ -485,7 +495,7 @@ def _(world: World, m: Match) -> None:
     assert (m[2] == "above") == (risk > 0.09)
 
 
-@says(r"The roles name no direct identifier\. If the table holds one, name it: it must not be released\.")
+@says(r"The roles file names no direct identifier\. If the table has one, name it there: it must not be released\.")
 def _(world: World, m: Match) -> None:
     assert not world.roles.identifiers
 
@@ -853,7 +863,8 @@ def _(world: World, m: Match) -> None:
 
 
 @says(
-    rf"{RATE} by the baseline\.|Exact for the {N} attacked; read as a sample of people like them, {P}% to {P}% \(95%\)\.|An estimate from {N} attacks: {P}% to {P}% \(95%\)\."
+    rf"{RATE} by the baseline\.|Exact for the {N} attacked\. If they are a sample of similar people: {P}% to {P}% \(95%\)\.|An estimate "
+    rf"from {N} attacks: {P}% to {P}% \(95%\)\."
 )
 def _(world: World, m: Match) -> None:
     low, high = (m[5], m[6]) if m[4] else (m[8], m[9]) if m[7] else (m[2] or m[1], m[3] or m[1])
@@ -868,7 +879,8 @@ def _(world: World, m: Match) -> None:
 
 
 @says(
-    r"There is no control: .+\.$|Inside and outside: .+\.$|Not (?:measured|played|mined|looked at).*\.$|Could not be played: .+\.$|(?:Singling out|Linkability|Inference of \w+): not measured\. .+\.$"
+    r"There is no control: .+\.$|Inside and outside: .+\.$|Not (?:measured|attempted|mined|looked at).*\.$|Could not be played: "
+    r".+\.$|(?:Singling out|Linkability|Inference of \w+): not measured\. .+\.$"
 )
 def _(world: World, m: Match) -> None:
     """A reason why something was not done; it claims nothing but that."""
@@ -879,7 +891,8 @@ def _(world: World, m: Match) -> None:
 
 
 @says(
-    rf"{N} candidates for publishing \S+ \({N} rows?\), measured for an adversary who knows ([\w, ]+) of a person(?: and wants to learn ([\w, ]+?))?\. For the owner, not to be published\."
+    rf"{N} candidates for publishing \S+ \({N} rows?\), measured against an adversary who knows ([\w, ]+) of a person(?: and wants to "
+    r"learn ([\w, ]+?))?\. For the owner only: do not publish this report\."
 )
 def _(world: World, m: Match) -> None:
     assert whole(m[1]) == len(world.extra["result"].points)
@@ -889,7 +902,8 @@ def _(world: World, m: Match) -> None:
 
 
 @says(
-    r"(?:The adversary is taken to know of a person: |Opinion 05/2014 on the release of \S+: .+?\. Quasi-identifiers: )([\w, ]+)\."
+    r"(?:The adversary is assumed to know these columns of a person: |Opinion 05/2014 on the release of \S+: .+?\. Quasi-identifiers: "
+    r")([\w, ]+)\."
 )
 def _(world: World, m: Match) -> None:
     assert m[1].split(", ") == list(world.quasi)
@@ -903,37 +917,45 @@ def _(world: World, m: Match) -> None:
 
 
 @says(
-    r"Required by the owner: (.+)\.$|What is required, and what (.+) reaches\.$|(?:For the DPIA on the release of )?\S+?[:,] (.+)\. (?:Not to be published|For the owner; check it before it is handed in)\.$"
+    r"Required by the owner: (.+)\.$|The requirements, and what (.+) achieves\.$|(?:For the DPIA on the release of )?\S+?[:,] (.+)\. "
+    r"(?:Not to be published|For the owner: check this report before you submit it)\.$"
 )
 def _(world: World, m: Match) -> None:
     assert m[1] or (m[2] or m[3]) == world.extra["taken"]
     assert not m[1] or m[1] == ", ".join(map(str, world.extra["result"].study.require))
 
 
-@says(r"The data were changed by a published method, .+\. In general: .+\.$")
+@says(r"The data were changed with a published method, .+\. In general: .+\.$")
 def _(world: World, m: Match) -> None:
     card = world.extra["result"].points[world.extra["result"].recommended[0]].candidate.mechanism.card
     assert (
-        m[0] == f"The data were changed by a published method, {card.title} ({card.source}). In general: {card.cost}."
+        m[0] == f"The data were changed with a published method, {card.title} ({card.source}). In general: {card.cost}."
     )
 
 
 @says(
-    r"How many rows stand in classes that leak how much about (\w+), compared with what its overall distribution already tells\.|Mined: by how much less of the group the deciding miner predicts (\w+) right from the release than from the original, on a sample of rows, with a 95% interval\."
+    r"How much the classes reveal about (\w+) beyond its overall distribution, and how many rows are in them\.|Mining loss: how much "
+    r"less often the deciding miner predicts (\w+) correctly for the group from the release than from the original, on a sample of "
+    r"rows, with a 95% interval\."
 )
 def _(world: World, m: Match) -> None:
     assert (m[1] or m[2]) in world.roles.sensitive
 
 
 @says(
-    r"Records by how few columns, up to (\d+), and in how many ways they stand out \(Elliot, Manning, Ford 2002\)\.|Nobody is alone; these are shared by fewest people\."
+    r"Records that stand out on the fewest columns \(up to (\d+)\) and in the most ways \(Elliot, Manning, Ford 2002\)\.|Nobody is "
+    r"alone\. The fewest people share these combinations\."
 )
 def _(world: World, m: Match) -> None:
     assert bool(alone(world.rows, world.quasi)) == bool(m[1])
 
 
 @says(
-    r"Values are masked \(▒▒▒\); the owner can ask for them with --reveal\.|(?:Measured with )?Sfumato \d\S* A missing value counts as a value of its own\.(?: The numbers hold for the quasi-identifiers and the adversary named above; they say nothing about an adversary who knows more\.)?|Every candidate is a point.+?\. Shape and legend say what colour says\.|The Opinion asks: “.+?” .+|It takes .+; a spreadsheet or a short program does it\.|[\w, ]+ of the person, and the release$|[\w, ]+ of everybody from one source, [\w, ]+ from another, and the release$"
+    r"Values are masked \(▒▒▒\)\. Use --reveal to show them\.|(?:Measured with )?Sfumato \d\S* A missing value counts as a value of its "
+    r"own\.(?: The numbers hold for the quasi-identifiers and the adversary named above; they say nothing about an adversary who knows "
+    r"more\.)?|Each point is a candidate\..+?\. Shapes and the legend repeat what the colours show\.|The Opinion asks: “.+?” .+|It "
+    r"takes .+; a spreadsheet or a short program does it\.|[\w, ]+ of the person, and the release$|[\w, ]+ of everybody from one "
+    r"source, [\w, ]+ from another, and the release$"
 )
 def _(world: World, m: Match) -> None:
     """It says how to read what stands there, or what an adversary was given."""

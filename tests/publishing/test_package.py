@@ -192,8 +192,8 @@ def test_verify_notices_any_file_that_changed(house: Path) -> None:
         (folder / name).write_text(before.replace(old, new, 1))
         code, said = verify_as_the_readme_says(folder)[1]
         assert code == 1
-        assert f"✗ {name}: changed since the package was written" in said
-        assert said.count("changed since") == 1
+        assert f"✗ {name}: changed after the package was written" in said
+        assert said.count("changed after") == 1
         assert said.rstrip().endswith("every requirement is met, but see above.")
         (folder / name).write_text(before)
     check_as_the_readme_says(folder)
@@ -207,8 +207,8 @@ def test_checksums_that_are_not_the_packages_are_left_alone(house: Path) -> None
     (house / "SHA256SUMS").write_text(f"{'0' * 64}  release.csv\n{'0' * 64}  gone.md\n{'0' * 64}  ../x\n")
     changed, gone, outside = changed_files(house / "release.csv")
     assert changed.startswith(f"{house / 'release.csv'}: changed")
-    assert gone.startswith(f"{house / 'gone.md'}: is in SHA256SUMS and not there")
-    assert "outside of the package" in outside
+    assert gone.startswith(f"{house / 'gone.md'}: is listed in SHA256SUMS but missing")
+    assert "outside the package" in outside
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_what_another_limit_implies_is_said_to_be_implied(house: Path) -> None:
 
 def test_the_readme_says_what_wrote_it_and_how_to_have_that(house: Path) -> None:
     readme = (write_package(run(house, "mondrian k=4"), house / "out").folder / "README.md").read_text()
-    assert f"written by sfumato {sf.__version__}" in readme
+    assert f"Sfumato {sf.__version__} wrote this package" in readme
     assert "./run setup" in readme
     assert "./run setup" in (Path(__file__).parents[2] / "README.md").read_text(), "as our own README says"
 
@@ -423,7 +423,7 @@ def test_a_random_mechanism_is_drawn_anew_unless_a_seed_was_asked_for(house: Pat
 
 def test_a_seeded_draw_is_not_packaged_unless_the_owner_insists(house: Path) -> None:
     for text in ("rank_swapping p=20 columns=age", "mondrian k=4 mode=relaxed", "dp_marginals columns=town epsilon=1"):
-        with pytest.raises(NotMet, match="drew at random with the seed that was given") as caught:
+        with pytest.raises(NotMet, match="made its random choices with your seed") as caught:
             write_package(run(house, text, seed=7), house / "out", candidate=0)
         assert "--allow-seeded" in str(caught.value)
         assert listing(house) == HOUSE
@@ -561,7 +561,7 @@ def test_what_is_there_already_is_not_touched(house: Path, there: str) -> None:
 
 def test_a_folder_above_that_does_not_exist(house: Path) -> None:
     result = run(house, "mondrian k=4", need=("k_anonymity >= 4",))
-    with pytest.raises(InputError, match="the folder above it does not exist"):
+    with pytest.raises(InputError, match="its parent folder does not exist"):
         write_package(result, house / "nowhere" / "out")
     assert listing(house) == HOUSE
 

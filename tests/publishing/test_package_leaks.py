@@ -283,7 +283,7 @@ def test_limits_that_only_the_original_shows_are_told_without_their_number(house
     assert said["iloss <= 0.9999"]["measured"] is None
     assert said["iloss <= 0.9999"]["met"] is True
     assert said["k_anonymity >= 20"]["measured"] >= 30
-    assert "the number stays with the owner" in (folder / "README.md").read_text()
+    assert "keeps the number" in (folder / "README.md").read_text()
 
 
 def test_a_private_release_is_packaged_without_a_number_of_the_original(house: Path) -> None:

@@ -47,7 +47,7 @@ def test_a_package_tells_nothing_but_noisy_values(text: str, tmp_path: Path) -> 
     assert plain.keys() == other.keys() >= {"README.md", "roles.toml", *NOISY}
     if text.startswith("local_noise"):  # which can be placed on a map, and so be recommended
         assert "Promised by construction" in plain["note.md"]
-        assert "epsilon does not cover that choice" in plain["note.md"]
+        assert "Epsilon does not cover that choice" in plain["note.md"]
     dictionary = "dictionary.csv"
     for name in plain.keys() - NOISY - {dictionary}:
         assert plain[name] == other[name], name

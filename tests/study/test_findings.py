@@ -223,7 +223,7 @@ def test_small_groups_are_mined_where_there_is_a_field() -> None:
     for each in mined:
         low, high = each.interval
         assert low is None or low <= each.decline <= high
-    assert "mined worse by" in written(internal(result))
+    assert "mining loss" in written(internal(result))
 
 
 def test_a_mask_that_one_value_fits_is_not_that_value() -> None:

@@ -80,7 +80,7 @@ def dictionary(
                     role,
                     treatments.get(name, "not known"),
                     len(table.count((name,))),
-                    "an empty cell is a missing value, and a value of its own",
+                    "an empty cell is a missing value and counts as a value of its own",
                 )
             )
     return csv_text(rows)

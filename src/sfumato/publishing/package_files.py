@@ -53,12 +53,12 @@ def changed_files(release: Path) -> list[str]:
     for name, digest in known.items():
         path = release.parent / name
         if not path.resolve().is_relative_to(release.parent.resolve()):
-            changed.append(f"{sums}: names a file outside of the package.")
+            changed.append(f"{sums}: names a file outside the package.")
         elif not path.is_file():
-            changed.append(f"{path}: is in SHA256SUMS and not there.")
+            changed.append(f"{path}: is listed in SHA256SUMS but missing.")
         elif _checksum(path) != digest:
             changed.append(
-                f"{path}: changed since the package was written, since its checksum is not that in SHA256SUMS."
+                f"{path}: changed after the package was written; its checksum differs from the one in SHA256SUMS."
             )
     return changed
 

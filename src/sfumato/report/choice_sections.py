@@ -32,14 +32,17 @@ def maps(result: Result) -> Iterator[Block]:
     study = result.study
     yield Heading("Risk and utility")
     lower = study.risk.card.better == "lower" and study.utility.card.better == "lower"
-    text = "Every candidate is a point" + ("; the nearer to the lower left, the better on both" if lower else "")
-    text += ". The line joins those that no other candidate beats (no worse on both axes, better on one)"
+    text = "Each point is a candidate. "
+    text += "Points nearer the lower left are better on both axes. " if lower else ""
+    text += "The line is the frontier: no other candidate beats a point on it (no worse on both axes, better on at least one). "
     if result.knee is not None:
         text += (
-            f"; its sharpest turn, the knee, is {result.points[result.knee].candidate.name} (the point farthest below the "
-            "straight line between the frontier's ends, axes stretched to 0–1)"
+            f"Its knee is {result.points[result.knee].candidate.name}: the point farthest below the straight line between the ends of "
+            "the frontier, with both axes scaled to 0–1. "
         )
-    yield Paragraph(text + ". Dashed lines are requirements. Shape and legend say what colour says.", aside=True)
+    yield Paragraph(
+        text + "Dashed lines are requirements. Shapes and the legend repeat what the colours show.", aside=True
+    )
     yield Figure(
         "map", figures.risk_utility_map(result), "Risk-utility map; its numbers are in the table of candidates below"
     )
@@ -79,7 +82,7 @@ def candidates(result: Result) -> Iterator[Block]:
     rows: list[list[Text]] = []
     for i in result.order:
         point = result.points[i]
-        name: Text = [result.names[i], Mark(" (found around another)", "soft")] if point.found else result.names[i]
+        name: Text = [result.names[i], Mark(" (found near another)", "soft")] if point.found else result.names[i]
         if point.failure is not None:
             rows.append([name, verdict(False, "not made"), point.failure])
             continue
@@ -88,16 +91,14 @@ def candidates(result: Result) -> Iterator[Block]:
             stands += joined(
                 [
                     *(verdict(False, each.requirement) for each in point.verdicts if not each.met),
-                    *(verdict(False, f"{text} (cannot be asked)") for text in point.unknown),
+                    *(verdict(False, f"{text} (cannot be measured)") for text in point.unknown),
                 ]
             )
         else:
             stands = [figures.standing(result, i)]
             if study.require:
                 stands += (
-                    [" ", verdict(True, "meets all")]
-                    if not free
-                    else [" ", f"meets the limits, which leave out {free}"]
+                    [" ", verdict(True, "meets all")] if not free else [" ", f"meets the limits; none covers {free}"]
                 )
         values = [spell(point.value(m)) if str(m) in point.scores else "–" for m in columns]
         rows.append([name, stands, *values])
@@ -107,7 +108,7 @@ def candidates(result: Result) -> Iterator[Block]:
         rows,
         chosen=None if chosen is None else result.order.index(chosen),
     )
-    yield Paragraph("– was not measured or cannot be asked of that release.", aside=True)
+    yield Paragraph("A dash (–) means that the measure was not taken or does not apply to that release.", aside=True)
     full = [(short, point.candidate.name) for short, point in zip(result.names, result.points, strict=True)]
     long: list[tuple[Text, Text]] = [(short, code(name)) for short, name in full if short != name]
     if long:
@@ -117,7 +118,7 @@ def candidates(result: Result) -> Iterator[Block]:
 def why_not_others(result: Result) -> Iterator[Block]:
     """Who beats whom, and whether the choice holds under other measures."""
     study = result.study
-    yield Heading("Why not another")
+    yield Heading("Why not another candidate?")
     names = result.names
     if result.dominance:
         rows: list[list[Text]] = [
@@ -135,9 +136,9 @@ def why_not_others(result: Result) -> Iterator[Block]:
             "is beaten by",
             GridColumn(f"{study.risk} better by", "right"),
             GridColumn(f"{study.utility} better by", "right"),
-            GridColumn("of the frontier beat it", "right"),
+            GridColumn("frontier candidates that beat it", "right"),
         ]
-        yield Grid(head, rows, "Who dominates whom, and by how much.")
+        yield Grid(head, rows, "Which candidate dominates which, and by how much.")
     else:
         yield Paragraph("No candidate dominates another on the two axes.")
     rankings = robust(result)
@@ -153,12 +154,11 @@ def why_not_others(result: Result) -> Iterator[Block]:
             for each in rankings
         ]
         head = [
-            "by",
+            "measure",
             GridColumn("rank", "right"),
             "on both axes",
             GridColumn("agreement", "right", "Kendall, -1 to 1"),
-            "first by it",
+            "best by this measure",
         ]
-        yield Grid(
-            head, lines, "Does the choice hold under other measures? Those that meet every requirement, ranked anew."
-        )
+        caption = "Each line ranks the candidates that meet every requirement by another measure."
+        yield Fold("Does the choice hold under other measures?", [Grid(head, lines, caption)])

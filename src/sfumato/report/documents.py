@@ -52,13 +52,13 @@ def write_all(
     """
     unknown = [name for name in formats if name not in FORMATS]
     if unknown:
-        raise InputError(f"No format {unknown[0]!r}; there are {', '.join(FORMATS)}.")
+        raise InputError(f"Unknown format {unknown[0]!r}; choose from {', '.join(FORMATS)}.")
     if "pdf" in formats:
         pdf.check()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{folder}: cannot be made or is no folder ({type(error).__name__}).") from None
+        raise InputError(f"{folder}: cannot be created as a folder ({type(error).__name__}); name another.") from None
     made = {"report": internal(result, reveal=reveal)}
     if result.recommended[0] is not None:
         made |= {name: make(result) for name, make in DOCUMENTS.items() if only is None or name in only}
@@ -113,7 +113,7 @@ def write(document: Document, path: Path) -> Path:
     """Write one document, in the format that the file's name ends in."""
     form = path.suffix.removeprefix(".")
     if form not in FORMATS:
-        raise InputError(f"{path}: a document ends in {', '.join('.' + name for name in FORMATS)}.")
+        raise InputError(f"{path}: the name of a document must end in {', '.join('.' + name for name in FORMATS)}.")
     write_whole_bytes(path, rendered(document, form))
     return path
 

@@ -29,7 +29,7 @@ from .document import (
 )
 
 THRESHOLD = 0.09
-"""What EMA and Health Canada take for clinical data that are made public."""
+"""What EMA and Health Canada use for clinical data that are made public."""
 
 
 def ema(result: Result) -> Document:
@@ -47,11 +47,11 @@ def ema(result: Result) -> Document:
             "What this follows",
             [
                 Paragraph(
-                    "The order is that of the Anonymisation Report (the form's official name) of EMA Policy 0070, external guidance "
-                    "v1.5, and of Health Canada's Public Release of Clinical Information: method, identifiers with the technique for "
-                    "each, risk before, threshold, risk after, utility, conclusion. It follows the form for a table of individual "
-                    "data; what the form asks about the text of clinical reports (narratives, names of staff, page by page) is not "
-                    "here and must be added by hand."
+                    "This report follows the Anonymisation Report (the form's official name) of EMA Policy 0070, external guidance "
+                    "v1.5, and Health Canada's Public Release of Clinical Information: method, identifiers with the technique for "
+                    "each, risk before, threshold, risk after, utility, conclusion. It covers a table of individual data. The form "
+                    "also asks about the text of clinical reports (narratives, names of staff, page by page); add those answers by "
+                    "hand."
                 )
             ],
         ),
@@ -64,7 +64,7 @@ def ema(result: Result) -> Document:
     subtitle: list[str | Mark] = [
         f"{name}, ",
         code(result.points[chosen].candidate.outward),
-        ". For the owner; check it before it is handed in.",
+        ". For the owner: check this report before you submit it.",
     ]
     return Document(
         "Report on identifiers, risk and utility",
@@ -79,16 +79,16 @@ def _method(result: Result, chosen: int) -> Iterator[Block]:
     candidate = result.points[chosen].candidate
     yield Heading("1. Method")
     yield Paragraph(
-        "Quantitative: the probability that a person's row is found is measured on the release and held against a threshold. WP29's "
-        "three criteria are measured besides, on a sheet of their own."
+        "Quantitative. The probability of finding a person's row is measured on the release and compared with a threshold. WP29's "
+        "three criteria are measured on a separate sheet."
     )
     if candidate.mechanism is None:
-        yield Paragraph("The release was made elsewhere; it was measured as a file.")
+        yield Paragraph("The release was made elsewhere. Sfumato measured the file.")
         return
     card = candidate.mechanism.card
     rows: list[list[Text]] = [
         ["technique", f"{card.title} ({card.source})"],
-        ["as it was called", code(candidate.outward)],
+        ["candidate", code(candidate.outward)],
         ["promises", card.promise],
         ["against", card.against],
         ["costs", card.cost],
@@ -109,7 +109,7 @@ def _identifiers(found: Findings, release: ReleaseFindings) -> Iterator[Block]:
         yield Grid(["column", "technique"], rows)
     else:
         yield Paragraph(
-            "The roles name no direct identifier. If the table holds one, name it: it must not be released."
+            "The roles file names no direct identifier. If the table has one, name it there: it must not be released."
         )
     yield Heading("Quasi-identifiers", 3)
     lines: list[list[Text]] = [
@@ -124,8 +124,8 @@ def _identifiers(found: Findings, release: ReleaseFindings) -> Iterator[Block]:
         yield Grid(
             head,
             asked,
-            "EMA's three questions for each: does it stay the same over time, does it tell people apart, can others know it? What the "
-            "counts of the raw table say; the owner answers.",
+            "EMA asks three questions about each column: does it stay the same over time, does it tell people apart, can others know "
+            "it? The entries show what the raw table suggests; the owner answers.",
         )
     others = [each for each in columns if each.role in ("sensitive", "insensitive", "none")]
     if others:
@@ -135,8 +135,8 @@ def _identifiers(found: Findings, release: ReleaseFindings) -> Iterator[Block]:
             [[code(each.name), shared_sections.ROLES[each.role], shared_sections.technique(each)] for each in others],
         )
     yield Paragraph(
-        "Dates: where they are moved, each person needs an offset of their own; one offset for the whole file would be undone by one "
-        "known date.",
+        "If you shift dates, give each person a different offset. Anyone who knows one true date can undo a single offset for the "
+        "whole file.",
         aside=True,
     )
 
@@ -162,14 +162,14 @@ def _risk(result: Result, chosen: int, found: Findings, release: ReleaseFindings
     if rows:
         head: list[GridColumn | str] = [
             "adversary",
-            "would have to know",
+            "must know",
             GridColumn("residual risk", "right"),
             "in words",
             "how sure",
         ]
         yield Grid(head, rows)
     known = joined([code(column) for column in study.roles.quasi])
-    yield Paragraph(["The adversary is taken to know of a person: ", *known, "."])
+    yield Paragraph(["The adversary is assumed to know these columns of a person: ", *known, "."])
     yield Heading("Initial risk, threshold, residual risk", 3)
     yield from shared_sections.limits(result)
     before, after = found.before, release.after
@@ -193,8 +193,8 @@ def _risk(result: Result, chosen: int, found: Findings, release: ReleaseFindings
         if not isinstance(after, str):
             met = after.prosecutor <= THRESHOLD + 1e-12
             yield Paragraph(
-                f"EMA and Health Canada take {THRESHOLD} for clinical data that are made public; the largest residual risk is "
-                f"{spell(after.prosecutor)}, {'not above' if met else 'above'} it."
+                f"EMA and Health Canada use {THRESHOLD} for public clinical data. The largest residual risk here is "
+                f"{spell(after.prosecutor)}, {'not above' if met else 'above'} that threshold."
             )
     yield from shared_sections.verdicts(result)
     yield from shared_sections.compared(before, after)
@@ -213,7 +213,7 @@ def _utility(result: Result, chosen: int, release: ReleaseFindings) -> Iterator[
     columns = () if isinstance(release.columns, str) else release.columns
     kept = [each.name for each in columns if each.how == "unchanged"]
     if kept:
-        yield Paragraph(["Released as they are: ", *joined([code(name) for name in kept]), "."])
+        yield Paragraph(["Released unchanged: ", *joined([code(name) for name in kept]), "."])
     if not isinstance(release.subgroups, str):
         yield Bullets(list(release.subgroups.groups.sentences))
 
@@ -221,7 +221,7 @@ def _utility(result: Result, chosen: int, release: ReleaseFindings) -> Iterator[
 def _conclusion() -> Iterator[Block]:
     yield Heading("5. Conclusion")
     yield Paragraph(
-        "Left for the owner: whether the residual risk is acceptable for this release, its recipients and the harm that a disclosure "
-        "could do, and whether the utility suffices for the purpose."
+        "The owner decides whether the residual risk is acceptable for this release, its recipients and the harm that a disclosure "
+        "could do, and whether the data are useful enough for their purpose."
     )
     yield from shared_sections.signature(["Conclusion", "Name and function", "Date", "Signature"])

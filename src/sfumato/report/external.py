@@ -57,24 +57,24 @@ def external(result: Result) -> Document:
         Heading("What these numbers do not say"),
         Bullets(
             [
-                "They hold for an adversary who knows the columns called quasi-identifiers here, and no more. One who knows other "
+                "They hold for an adversary who knows the quasi-identifiers named here and nothing more. An adversary who knows other "
                 "columns may do better.",
-                "They hold for this release by itself. Together with another release about the same people it may tell more.",
-                "They are about the data as published; new sources may appear later.",
+                "They hold for this release alone. Combined with another release about the same people, it may reveal more.",
+                "They describe the data as published. New sources of information may appear later.",
             ]
         ),
         Heading("Please"),
         Paragraph(
-            "Do not try to identify anybody, and tell the publisher if you believe that somebody can be identified. Statistics from "
-            "these data should take into account what was done to the columns."
+            "Do not try to identify anyone. Tell the publisher if you believe that someone can be identified. When you compute "
+            "statistics, take into account how the columns were changed."
         ),
-        Heading("The words"),
+        Heading("Glossary"),
         Terms([(strong(word), glossary.WORDS[word]) for word in _WORDS]),
     ]
     footer = f"Measured with Sfumato {__version__}. A missing value counts as a value of its own."
     return Document(
         f"Note on the data: {result.study.title}" if result.study.title else "Note on the data",
-        "What was done to protect the people in them, and what that means for use.",
+        "What was done to protect the people in the data, and what that means for users.",
         blocks,
         footer,
     )
@@ -86,10 +86,10 @@ def _done(result: Result, chosen: int, release: ReleaseFindings) -> Iterator[Blo
     if candidate.mechanism is not None:
         card = candidate.mechanism.card
         yield Paragraph(
-            f"The data were changed by a published method, {card.title} ({card.source}). In general: {card.cost}."
+            f"The data were changed with a published method, {card.title} ({card.source}). In general: {card.cost}."
         )
     else:
-        yield Paragraph("The data were changed before they were published; the columns below say how.")
+        yield Paragraph("The data were changed before publication. The table below shows how.")
     rows = release.rows
     left_out = "" if _private(result, chosen) else _left_out(release.suppressed)
     yield Paragraph(f"{_count(rows)} rows are published. {left_out}".strip())
@@ -101,9 +101,9 @@ def _done(result: Result, chosen: int, release: ReleaseFindings) -> Iterator[Blo
         for each in columns
         if _published(each)
     ]
-    yield Grid(["column", "taken as", "what became of it"], lines, "The published columns.")
+    yield Grid(["column", "taken as", "what was done to it"], lines, "The published columns.")
     if not all(map(_published, columns)):
-        yield Paragraph("Columns that name people, and others that are not needed, were removed.")
+        yield Paragraph("Columns that name people were removed, and so were columns that are not needed.")
 
 
 def _published(column: ColumnChange) -> bool:
@@ -122,8 +122,8 @@ def _left_out(rows: Suppression | str) -> str:
     if not rows.gone:
         return "No row was left out."
     if rows.gone < SMALLEST:
-        return f"Fewer than {SMALLEST} rows were left out or say nothing but *."
-    return f"About {percent(rows.share, 2)} of the rows were left out or say nothing but * in the quasi-identifiers."
+        return f"Fewer than {SMALLEST} rows were left out or show only * in the quasi-identifiers."
+    return f"About {percent(rows.share, 2)} of the rows were left out or show only * in the quasi-identifiers."
 
 
 def _count(n: int) -> str:
@@ -134,13 +134,12 @@ def _limits(result: Result, chosen: int) -> Iterator[Block]:
     study, point = result.study, result.points[chosen]
     yield Heading("Which limits hold, and against whom")
     known: list[str | Mark] = joined([code(name) for name in study.roles.quasi]) or ["nothing"]
-    yield Paragraph(["The adversary is taken to know of a person: ", *known, "."])
+    yield Paragraph(["The adversary is assumed to know these columns of a person: ", *known, "."])
     made = point.candidate.mechanism
     if made is not None and made.card.private:
         yield Paragraph(
-            f"Promised by construction, whatever an adversary knows: {made.card.promise}. Here epsilon is "
-            f"{made.settings()['epsilon']:g}. Which method and which epsilon were taken may have been decided by looking at the data, and "
-            "epsilon does not cover that choice."
+            f"Promised by construction, whatever an adversary knows: {made.card.promise}. Epsilon is {made.settings()['epsilon']:g}. "
+            "The publisher may have chosen the method and epsilon by looking at the data. Epsilon does not cover that choice."
         )
     sources = {} if study.context is None else {limit.text: limit.source for limit in study.context.limits}
     rows: list[list[Text]] = []
@@ -148,9 +147,9 @@ def _limits(result: Result, chosen: int) -> Iterator[Block]:
         card = each.requirement.metric.card
         rows.append([_limit(each), card.knows, sources.get(str(each.requirement), "set by the publisher")])
     if not rows:
-        yield Paragraph("No limit was set beforehand.")
+        yield Paragraph("The publisher set no limit in advance.")
         return
-    yield Grid(["limit that is met", "against an adversary who knows", "source of the limit"], rows)
+    yield Grid(["limit met", "against an adversary who knows", "source of the limit"], rows)
 
 
 def _limit(each: Verdict) -> Text:
@@ -168,8 +167,8 @@ def _utility(result: Result, chosen: int, release: ReleaseFindings) -> Iterator[
     yield Heading("What the data are still good for")
     if _private(result, chosen):
         yield Paragraph(
-            "How far the release is from the original is not told, because that would tell more of the people in it than the promise "
-            "of differential privacy allows. The noise that was added is described with the method."
+            "This note does not say how far the release is from the original. That number would reveal more about the people in the "
+            "data than differential privacy allows. The description of the method says how noise was added."
         )
         return
     found = []
@@ -187,9 +186,9 @@ def _utility(result: Result, chosen: int, release: ReleaseFindings) -> Iterator[
     if rows:
         head: list[GridColumn | str] = [
             "column",
-            GridColumn("of its possible values are left open on average", "right"),
+            GridColumn("possible values covered in addition to the true one, on average", "right"),
         ]
-        yield Grid(head, rows, "0% is as precise as it was; near 100% says nothing.")
+        yield Grid(head, rows, "0% is as precise as the original; near 100% says nothing.")
 
 
 def _rounded(loss: float) -> str:

@@ -55,12 +55,12 @@ def riskiest(found: Findings, reveal: bool) -> Iterator[Block]:
             )
         head: list[GridColumn | str] = [
             GridColumn("columns known", "right"),
-            "the worst set",
+            "worst set",
             GridColumn("rows alone", "right"),
             GridColumn("smallest class", "right"),
             GridColumn("mean risk", "right"),
         ]
-        yield Grid(head, rows, "Of every number of columns the set on which most rows are alone.")
+        yield Grid(head, rows, "For each number of known columns: the set on which most rows are alone.")
     if found.checks:
         yield _checked(found.checks)
     most = found.riskiest
@@ -75,19 +75,19 @@ def riskiest(found: Findings, reveal: bool) -> Iterator[Block]:
     yield Heading("The ten riskiest combinations" if len(lines) == 10 else "The riskiest combinations", 3)
     head = [
         GridColumn("", "right"),
-        "the fewest columns on which it is alone" if scored else "the rarest combinations of all quasi-identifiers",
+        "fewest columns on which the record is alone" if scored else "rarest combinations of all quasi-identifiers",
         GridColumn("rows", "right"),
         GridColumn("ways", "right", "minimal uniques"),
         GridColumn("score", "right", "SUDA"),
     ]
     caption = (
-        f"Records by how few columns, up to {most.largest}, and in how many ways they stand out (Elliot, Manning, Ford 2002)."
+        f"Records that stand out on the fewest columns (up to {most.largest}) and in the most ways (Elliot, Manning, Ford 2002)."
         if scored
-        else "Nobody is alone; these are shared by fewest people."
+        else "Nobody is alone. The fewest people share these combinations."
     )
     yield Grid(head, lines, caption)
     if not reveal:
-        yield Paragraph(f"Values are masked ({MASK}); the owner can ask for them with --reveal.", aside=True)
+        yield Paragraph(f"Values are masked ({MASK}). Use --reveal to show them.", aside=True)
 
 
 def _checked(checks: Sequence[Threshold]) -> Fold:
@@ -106,10 +106,10 @@ def _checked(checks: Sequence[Threshold]) -> Fold:
         GridColumn("columns", "right"),
         GridColumn("at least", "right", "rows"),
         GridColumn("sets with a rarer combination", "right"),
-        GridColumn("rows on the worst", "right"),
-        "the worst set",
+        GridColumn("rows that fail on the worst set", "right"),
+        "worst set",
     ]
-    return Fold("Combinations against least frequencies, as statistics offices check them", [Grid(head, rows)])
+    return Fold("Minimum frequencies of combinations, as statistical offices check them", [Grid(head, rows)])
 
 
 def exposed(found: Findings) -> Iterator[Block]:
@@ -125,8 +125,7 @@ def exposed(found: Findings) -> Iterator[Block]:
     for n, each in enumerate(release.exposure):
         yield Heading(f"Class by class: {each.column}")
         yield Paragraph(
-            f"How many rows stand in classes that leak how much about {each.column}, compared with what its overall distribution "
-            "already tells.",
+            f"How much the classes reveal about {each.column} beyond its overall distribution, and how many rows are in them.",
             aside=True,
         )
         drawn = []
@@ -163,7 +162,7 @@ def exposed(found: Findings) -> Iterator[Block]:
         ]
         yield Grid(head, rows)
         yield Paragraph(
-            "Classes are numbered in the order of their released values; no value of the table is shown here.",
+            "Classes are numbered in the order of their released values. This table shows no value of the data.",
             aside=True,
         )
 
@@ -174,12 +173,12 @@ def attacks(found: Findings) -> Iterator[Block]:
     if release is None:
         return
     yield Heading("Attacked")
-    yield Paragraph("Attacks were played on the release itself, with the original to tell who was right.", aside=True)
+    yield Paragraph("Sfumato attacked the release itself and used the original to check each guess.", aside=True)
     yield from shared_sections.wp29_grid(release)
     rows: list[list[Text]] = []
     for attack in release.linkage:
         if "unavailable" in attack:
-            rows.append(["–", f"Not played: {attack['unavailable']}"])
+            rows.append(["–", f"Not attempted: {attack['unavailable']}"])
             continue
         details = attack["details"]
         rows.append(
@@ -193,12 +192,12 @@ def attacks(found: Findings) -> Iterator[Block]:
         )
     head: list[GridColumn | str] = [
         "an intruder who knows",
-        GridColumn("found without doubt", "right"),
-        "right by guessing, with 95% interval",
+        GridColumn("found with certainty", "right"),
+        "right when guessing, with 95% interval",
         GridColumn("baseline", "right"),
         "how sure",
     ]
-    yield Grid(head, rows, "Record linkage: everybody in the original is looked up in the release.")
+    yield Grid(head, rows, "Record linkage: the intruder looks up everyone in the original in the release.")
     for name, attack in release.homogeneity.items():
         yield Paragraph(["Of ", code(name), ": ", attack.get("sentence") or attack.get("unavailable", "")])
 
@@ -221,7 +220,7 @@ def groups(found: Findings) -> Iterator[Block]:
         yield Paragraph(release.subgroups)
     else:
         yield from _small_groups(release.subgroups)
-    yield Heading("Does it still make sense?")
+    yield Heading("Does the release still make sense?")
     audit = release.audit
     if isinstance(audit, str):
         yield Paragraph(audit)
@@ -262,19 +261,19 @@ def _small_groups(found: GroupFindings) -> Iterator[Block]:
             GridColumn("people", "right"),
             GridColumn("suppressed", "right"),
             GridColumn("loss", "right"),
-            GridColumn("above everybody's", "right"),
-            "for so few",
+            GridColumn("above the mean", "right"),
+            "for a group of this size",
             GridColumn("mean risk", "right"),
         ]
         if found.field:
-            head.append(GridColumn("mined worse by", "right"))
+            head.append(GridColumn("mining loss", "right"))
         yield Grid(head, rows, "The groups that lose most.")
         if found.field:
             yield Paragraph(
                 [
-                    "Mined: by how much less of the group the deciding miner predicts ",
+                    "Mining loss: how much less often the deciding miner predicts ",
                     code(found.field),
-                    " right from the release than from the original, on a sample of rows, with a 95% interval.",
+                    " correctly for the group from the release than from the original, on a sample of rows, with a 95% interval.",
                 ],
                 aside=True,
             )

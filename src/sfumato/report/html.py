@@ -126,7 +126,8 @@ def _grid(grid: Grid) -> str:
         cells = []
         for j, cell in enumerate(row):
             wide = f' colspan="{last + 1}"' if last and j == len(row) - 1 else ""
-            side = "" if wide else _side(aligns[j]) or _classed("w", len(plain(cell)) > WIDE)
+            room = "w" if len(plain(cell)) > WIDE else "k" if _short_code(cell) else ""
+            side = "" if wide else _side(aligns[j]) or _classed(room, room != "")
             cells.append(f"<td{side}{wide}>{_inline(cell)}</td>")
         rows.append(f"<tr{_classed('chosen', i == grid.chosen)}>{''.join(cells)}</tr>")
     caption = f'<p class="caption">{_escaped(grid.caption)}</p>\n' if grid.caption else ""
@@ -135,6 +136,12 @@ def _grid(grid: Grid) -> str:
         + "\n".join(rows)
         + "\n</tbody></table></div>"
     )
+
+
+def _short_code(cell: Text) -> bool:
+    """Whether a cell is one name or requirement, which reads badly when broken."""
+    inside = pieces(cell)
+    return len(plain(cell)) <= WIDE // 2 and all(isinstance(each, Mark) and each.kind == "code" for each in inside)
 
 
 def _side(align: str) -> str:

@@ -50,15 +50,15 @@ def internal(result: Result, *, reveal: bool = False) -> Document:
     subtitle: list[str | Mark] = [
         f"{len(result.points)} candidates for publishing ",
         code(study.table.name),
-        f" ({study.table.rows:,} rows), measured for an adversary who knows ",
+        f" ({study.table.rows:,} rows), measured against an adversary who knows ",
         *known,
         " of a person",
         *wants,
-        ". For the owner, not to be published.",
+        ". For the owner only: do not publish this report.",
     ]
     blocks = [
         _answer(result, found),
-        Heading("To whom, and what is asked"),
+        Heading("Recipients and requirements"),
         *shared_sections.waived(result, findings=True),
         *shared_sections.limits(result),
         *shared_sections.verdicts(result),
@@ -74,7 +74,7 @@ def internal(result: Result, *, reveal: bool = False) -> Document:
         *_again(result, found),
         *_measures(result),
         *_mechanism(result),
-        Heading("The words"),
+        Heading("Glossary"),
         Fold("Glossary", [Terms([(strong(word), said) for word, said in glossary.WORDS.items()])]),
     ]
     return Document(
@@ -94,7 +94,8 @@ def _answer(result: Result, found: Findings) -> Callout:
     beware = [Paragraph([strong("Beware."), " ", text]) for text in [*([blank] if blank else []), *said.of("beware")]]
     title: list[str | Mark] = ["Take ", strong(result.points[chosen].candidate.name)]
     if free := leaves(result):
-        title += [f"; but {free}"]
+        title += ["; but not every sensitive column is protected"]
+        first = [Paragraph([strong("Beware."), f" {free}."]), *first]
     return Callout(title, [*first, *([Bullets(more)] if more else []), *beware])
 
 
@@ -113,7 +114,7 @@ def _gives_away(result: Result) -> Iterator[Block]:
             row += [metric.card.knows] if private else []
             rows.append([*row, shared_sections.sure(score)])
         head: list[GridColumn | str] = ["measure", GridColumn("value", "right"), "in words"]
-        head += ["an adversary would have to know"] if private else []
+        head += ["an adversary must know"] if private else []
         yield Heading(title, 3)
         yield Grid([*head, "how sure"], rows)
     if point.skipped:
@@ -123,14 +124,14 @@ def _gives_away(result: Result) -> Iterator[Block]:
 def _again(result: Result, found: Findings) -> Iterator[Block]:
     commands = result.commands()
     if commands:
-        yield Heading("Make it, and prove it")
+        yield Heading("Make the release and prove it")
         yield Code("\n".join(commands))
         yield Paragraph(
-            "The first writes the release only if the written file, measured again, meets what is asked. The second does that check "
-            "from the published file alone, for anyone who has it and the roles file.",
+            "The first command writes the release only if the written file, measured again, meets the requirements. The second "
+            "repeats this check from the published file. Anyone who has that file and the roles file can run it.",
             aside=True,
         )
-    yield Heading("To repeat this study")
+    yield Heading("Repeat this study")
     seed = f"{result.seed}" if result.seed is not None else "0 (none was given)"
     rows: list[list[Text]] = [
         ["seed", seed],
@@ -138,9 +139,9 @@ def _again(result: Result, found: Findings) -> Iterator[Block]:
         ["roles", code(result.study.roles.source)],
         ["program", f"Sfumato {__version__}, SHA-256 {found.program}"],
         ["libraries", f"Python {platform.python_version()}, {', '.join(_versions())}"],
-        ["candidates tried around the best", str(result.looked)],
+        ["candidates tried near the best", str(result.looked)],
     ]
-    yield Grid(["", ""], rows, "Who knows the seed can undo what chance hid: keep it with the original.")
+    yield Grid(["", ""], rows, "Anyone who knows the seed can undo what chance hid. Keep it with the original.")
 
 
 def _versions() -> Iterator[str]:
@@ -164,7 +165,7 @@ def _measures(result: Result) -> Iterator[Block]:
             ("reads", f"{card.unit}; {card.better} is better; about {card.about}"),
         ]
         if card.about == "privacy":
-            items.append(("an adversary would have to know", card.knows))
+            items.append(("an adversary must know", card.knows))
         items += [("can mislead", card.misleads), ("source", card.source)]
         yield Fold(card.title, [Terms(items)])
 

@@ -74,7 +74,7 @@ def write_package(
         if path.exists():
             raise InputError(f"{path}: already there; name a new folder for the package.")
     if not folder.parent.is_dir():
-        raise InputError(f"{folder}: the folder above it does not exist; make it first.")
+        raise InputError(f"{folder}: its parent folder does not exist; create it first.")
     chosen = result.recommended[0] if candidate is None else candidate
     if chosen is None:
         raise NotMet(f"{folder}: not written; {result.recommended[1]}")
@@ -83,8 +83,8 @@ def write_package(
         raise NotMet(f"{folder}: not written; {point.failure}")
     if result.seeded(chosen) and not allow_seeded:
         raise NotMet(
-            f"{folder}: not written; {point.candidate.family} drew at random with the seed that was given, and whoever finds the seed "
-            "by trying undoes what chance hid. Leave the seed out, or insist with --allow-seeded (in a study file allow_seeded = true)."
+            f"{folder}: not written; {point.candidate.family} made its random choices with your seed, and anyone who guesses the seed "
+            "can undo them. Leave the seed out, or insist with --allow-seeded (in a study file allow_seeded = true)."
         )
     release, redrawn = _release(result, chosen)
     if redrawn:
@@ -155,7 +155,7 @@ def write_package(
         raise
     except OSError as error:
         raise InputError(
-            f"{folder}: not written; the system refuses it ({error.strerror or type(error).__name__})."
+            f"{folder}: not written; the operating system refused ({error.strerror or type(error).__name__})."
         ) from None
     finally:
         discard(hidden, inside)
@@ -172,7 +172,7 @@ def _release(result: Result, chosen: int) -> tuple[Release, bool]:
     return replace(drawn, population=drawn.population or result.study.population), True
 
 
-OWNERS = "It is met. It was measured against the original, and the number stays with the owner."
+OWNERS = "The limit is met. The owner measured it against the original and keeps the number."
 """Of a limit that only the original can show: what was measured would tell of the original what the release does not."""
 
 
@@ -195,7 +195,7 @@ def treatments(release: Release, roles: Roles) -> dict[str, str]:
     from ..inspect.changes import columns
     from .shared_sections import technique
 
-    added = {} if release.joined_by is None else {release.joined_by: "added: says which rows belong together"}
+    added = {} if release.joined_by is None else {release.joined_by: "added: shows which rows belong together"}
     try:
         return added | {each.name: technique(each, shares=False) for each in columns(release, roles)}
     except Unavailable:  # no original to hold it against
@@ -220,7 +220,7 @@ def _readme(
         "",
         f"{release.table.rows:,} rows, {len(release.table.columns)} columns, sanitized with sfumato {__version__} by "
         f"{escaped(release.made_by)}.",
-        f"An adversary is taken to know {names or 'nothing'} of a person. The limits below hold for that knowledge; they say "
+        f"The adversary is assumed to know {names or 'nothing'} of a person. The limits below hold for that knowledge. They say "
         "nothing about an adversary who knows more.",
         "",
         "## Limits that were measured on release.csv",
@@ -242,11 +242,11 @@ def _readme(
         lines += [f"    {command}"]
     lines += [
         "",
-        f"The package was written by sfumato {__version__}. To have it: in a copy of sfumato's source of that version, on a machine with "
-        "Python 3.11 or newer, `./run setup` makes `.venv/bin/sfumato`; the README there says more. Ask whoever gave you this package "
-        "for the source if you have none.",
+        f"Sfumato {__version__} wrote this package. To install it, get the source of that version and run `./run setup` on a machine "
+        "with Python 3.11 or newer. This creates `.venv/bin/sfumato`; the README there says more. If you do not have the source, ask "
+        "whoever gave you this package.",
         "",
-        "A missing value is an empty cell and counts as a value of its own. Rows are sorted, so that their order says nothing.",
+        "A missing value is an empty cell and counts as a value of its own. The rows are sorted, so their order says nothing.",
     ]
     if cells is not None:
         lines += ["", escaped(cells)]

@@ -64,7 +64,9 @@ def check() -> None:
     try:
         import typst  # noqa: F401
     except ImportError:
-        raise Unavailable("A PDF needs the library typst; install sfumato[pdf], or write HTML and Markdown.") from None
+        raise Unavailable(
+            "PDF output needs the typst library; install sfumato[pdf], or write HTML or Markdown."
+        ) from None
 
 
 def _compiled(document: Document, **how: Any) -> Any:

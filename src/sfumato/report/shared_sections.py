@@ -41,10 +41,10 @@ TECHNIQUES = {
     "suppressed": "suppressed where needed: values are replaced by *",
     "replaced": "replaced by values computed from groups of people",
     "perturbed": "perturbed: values are changed by noise, swapping or chance",
-    "permuted": "permuted within groups: values stay, whose they are does not",
-    "apart": "released in a table of its own, joined by groups only",
+    "permuted": "permuted within groups: the values are true, but no longer stand beside their own people",
+    "apart": "released in a separate table, linked by groups only",
     "removed": "removed",
-    "statistics": "released as statistics only, no row a person",
+    "statistics": "released as statistics only; no row describes a person",
 }
 ROLES = {
     "identifiers": "identifier",
@@ -84,25 +84,27 @@ def limits(result: Result) -> list[Block]:
         for requirement in study.require:
             limit = known.get(str(requirement))
             if limit is None:
-                rows.append([code(requirement), "–", "–", "asked for by the owner", "the owner"])
+                rows.append([code(requirement), "–", "–", "required by the owner", "the owner"])
                 continue
             k = "–" if limit.k is None else str(limit.k)
             risk = "–" if limit.k is None else f"{1 / limit.k:.3g}"
             rows.append([code(limit.text), k, risk, limit.sentence, limit.source])
         columns: list[GridColumn | str] = [
             "limit",
-            GridColumn("k it fixes", "right"),
-            GridColumn("risk that implies", "right"),
+            GridColumn("k it requires", "right"),
+            GridColumn("risk at that k", "right"),
             "in words",
             "source",
         ]
-        blocks.append(Grid(columns, rows, "The limits, each with who says so."))
+        blocks.append(Grid(columns, rows, "The limits and their sources."))
     elif study.require:
         named = joined([code(requirement) for requirement in study.require])
         blocks.append(Paragraph(["Required by the owner: ", *named, "."]))
     else:
         blocks.append(
-            Paragraph("No requirement was given; add some with --require, or answer the questions of sfumato advise.")
+            Paragraph(
+                "No requirement was given. Add one with --require, or answer the two questions of sfumato advise."
+            )
         )
     return blocks
 
@@ -161,7 +163,7 @@ def verdicts(result: Result) -> list[Block]:
         "in words",
         "how sure",
     ]
-    return [Grid(columns, rows, f"What is required, and what {point.candidate.outward} reaches.")]
+    return [Grid(columns, rows, f"The requirements, and what {point.candidate.outward} achieves.")]
 
 
 def compared(before: ClassSizes | str, after: ClassSizes | str | None, *, small: bool = True) -> list[Block]:
@@ -172,7 +174,7 @@ def compared(before: ClassSizes | str, after: ClassSizes | str | None, *, small:
     lines: list[tuple[str, str, bool]] = [
         ("rows", "rows", True),
         ("classes", "classes", small),
-        ("rows that are alone in their class", "alone", small),
+        ("rows alone in their class", "alone", small),
         ("smallest class", "smallest", small),
         ("risk of the most exposed person (prosecutor)", "prosecutor", True),
         ("mean risk of a row (marketer)", "marketer", True),
@@ -190,7 +192,7 @@ def compared(before: ClassSizes | str, after: ClassSizes | str | None, *, small:
         Grid(
             ["", GridColumn("before", "right"), GridColumn("after", "right")],
             rows,
-            "All quasi-identifiers together, in the table as it is and in the recommended release.",
+            "All quasi-identifiers together: before in the original, after in the recommended release.",
         )
     ]
     if isinstance(after, str):
@@ -203,10 +205,10 @@ def suppressed(rows: Suppression | str) -> str:
     if isinstance(rows, str):
         return rows
     if not rows.gone and not rows.cells:
-        return f"No row and no value was suppressed; all {rows.rows_before:,} rows are released."
+        return f"No row and no value was suppressed. All {rows.rows_before:,} rows are released."
     return (
         f"{rows.gone:,} of {rows.rows_before:,} rows ({percent(rows.share)}) are suppressed: {rows.left_out:,} left out, "
-        f"{rows.blank:,} released with * in every quasi-identifier. {rows.cells:,} values of quasi-identifiers are *."
+        f"{rows.blank:,} with * in every quasi-identifier. {rows.cells:,} quasi-identifier values are *."
     )
 
 
@@ -241,7 +243,12 @@ def column_grid(columns: Sequence[ColumnChange] | str) -> Block:
     ]
     head: list[GridColumn | str] = ["column", "role", "what became of it", GridColumn("loss", "right", "ILoss, 0 to 1")]
     return Grid(
-        head, rows, "Loss is the share of its possible values that a released value leaves open besides the true one."
+        head,
+        rows,
+        (
+            "Loss: the share of the column's possible values that a released value covers in addition to the true one (0: exact; near "
+            "1: suppressed)."
+        ),
     )
 
 
@@ -252,9 +259,9 @@ def blanked(columns: Sequence[ColumnChange] | str) -> str:
     gone = [repr(name) for name, share in stars.items() if share == 1]
     most = [f"{name!r} in {percent(share)} of the rows" for name, share in stars.items() if 0.5 < share < 1]
     if gone and len(gone) == len(stars):
-        return "Every quasi-identifier is * in every row: the release says nothing of them."
+        return "Every quasi-identifier is * in every row. The release says nothing about them."
     parts = [f"{' and '.join(gone)} in every row"] if gone else []
-    return f"Suppressed, so that only * is left: {'; '.join([*parts, *most])}." if parts or most else ""
+    return f"Suppressed to *: {'; '.join([*parts, *most])}." if parts or most else ""
 
 
 def rate(found: Mapping[str, Any] | None, *, interval: bool = True) -> str:
@@ -316,10 +323,10 @@ def wp29_grid(release: ReleaseFindings) -> list[Block]:
         rows.append([attack_title(name), rate(attack["success"]), rate(attack["baseline"]), both, above(attack, other)])
     head: list[GridColumn | str] = [
         "test",
-        GridColumn("works on", "left", "with 95% interval"),
+        GridColumn("succeeds", "left", "with 95% interval"),
         GridColumn("baseline", "left", "never saw the release"),
-        GridColumn("inside and outside", "left", "made again without half"),
-        "the release adds to it",
+        GridColumn("inside and outside", "left", "release made again from half the rows"),
+        "verdict",
     ]
     blocks: list[Block] = [Grid(head, rows, "WP29's three tests on the release.")]
     if "unavailable" in held:
@@ -327,8 +334,8 @@ def wp29_grid(release: ReleaseFindings) -> list[Block]:
     else:
         blocks.append(
             Paragraph(
-                f"Inside and outside: the release was made again from {held['inside']:,} rows drawn at random, and the attack played on "
-                f"these and on the other {held['outside']:,}, who are not in it. What works as well outside is a fact about people in "
+                f"Inside and outside: Sfumato made the release again from {held['inside']:,} rows drawn at random. It attacked these "
+                f"rows and the other {held['outside']:,}, which are not in it. What works as well outside is a fact about people in "
                 "general, not about those in the release.",
                 aside=True,
             )
@@ -354,8 +361,8 @@ def sure_of(attack: Mapping[str, Any]) -> str:
         return "There was nobody to attack, so there is nothing to estimate."
     if attack["exactness"] == "exact":
         return (
-            f"Exact for the {attack['attacked']:,} attacked; read as a sample of people like them, "
-            f"{percent(success['low'])} to {percent(success['high'])} (95%)."
+            f"Exact for the {attack['attacked']:,} attacked. If they are a sample of similar people: {percent(success['low'])} to "
+            f"{percent(success['high'])} (95%)."
         )
     return f"An estimate from {success['people']:,} attacks: {percent(success['low'])} to {percent(success['high'])} (95%)."
 

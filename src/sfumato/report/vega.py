@@ -19,8 +19,9 @@ def check() -> None:
     limit = address_space()
     if limit is not None and limit < LEAST:
         raise InputError(
-            f"the system allows this process {limit >> 20:,} MB of address space (ulimit -v), and drawing figures reserves {LEAST >> 30} GB, "
-            "most of it never used; raise that limit, or write documents as Markdown where the verb has --formats md."
+            f"the system allows this process {limit >> 20:,} MB of address space (ulimit -v), but drawing figures reserves "
+            f"{LEAST >> 30} GB, most of which it never uses; raise the limit, or write Markdown documents where the verb has --formats "
+            "md."
         )
 
 
