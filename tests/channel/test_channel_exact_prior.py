@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from channel_examples import APPENDIX, channels
+from exact_prior import exact_worst_prior, solved
 from hypothesis import given, settings
 
 from sfumato.channel.exact import ExactChannel
-from sfumato.channel.exact_prior import exact_worst_prior, solved
 from sfumato.channel.worst_prior import worst_prior
 
 

@@ -14,7 +14,6 @@ from sfumato.channel.mechanisms import (
     anatomy,
     comparison,
     count_query,
-    discretised_laplace,
     distances,
     generalization,
     geometric,
@@ -43,16 +42,6 @@ def test_geometric_by_its_definition() -> None:
         np.add.at(expected[x], np.clip(x + steps, 0, size - 1), noise)
     assert geometric(size, ratio).dense() == pytest.approx(expected, abs=1e-12)
     assert geometric(size, 0).dense() == pytest.approx(np.eye(size))
-
-
-def test_laplace_by_its_density() -> None:
-    size, scale = 5, 1.3
-    grid = np.linspace(-200, 200, 4_000_001)
-    weight = np.exp(-np.abs(grid) / scale)
-    weight /= weight.sum()
-    for x in range(size):
-        found = np.bincount(np.clip(np.floor(x + grid + 0.5), 0, size - 1).astype(int), weights=weight, minlength=size)
-        assert discretised_laplace(size, scale).dense()[x] == pytest.approx(found, abs=1e-4)
 
 
 def ratio_of(channel: Channel, apart: int) -> float:
@@ -147,7 +136,6 @@ def test_refusals(refusal: Callable[..., str]) -> None:
     refusal(InputError, lambda: geometric(3, 1), "ratio")
     refusal(InputError, lambda: count_query(0, 1), "row")
     refusal(InputError, lambda: count_query(3, 0), "eps")
-    refusal(InputError, lambda: discretised_laplace(3, math.inf), "scale")
     refusal(InputError, lambda: generalization(3, [[0, 1], [1, 2]]), "Group 2")
     refusal(InputError, lambda: generalization(3, [[0, 1]]), "1 values are in no group")
     refusal(InputError, lambda: neighbouring(3, 4), "1 to 3")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -17,7 +16,6 @@ from sfumato.channel.tables import (
     Ranks,
     RowDomain,
     input_count,
-    inputs_behind,
     multisets,
     release_count,
 )
@@ -111,23 +109,6 @@ def test_cells_that_are_not_listed_are_generalized_all_the_same(seed: int, monke
     listed = [domain.at(node, every).tolist() for node in domain.nodes]
     monkeypatch.setattr("sfumato.channel.tables.LISTED", 0)
     assert [domain.at(node, every).tolist() for node in domain.nodes] == listed
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_the_inputs_behind_a_release_are_a_product(seed: int) -> None:
-    d = some_description(seed, most=400)
-    domain = d.domain
-    every = Ranks(domain.size, d.rows).unrank(np.arange(input_count(domain, d.rows)))
-    for node in domain.nodes:
-        behind = Counter(map(tuple, domain.released(node, every).tolist()))
-        for released, n in behind.items():
-            assert inputs_behind(domain, node, released) == n
-
-
-def test_the_sum_of_sec_5_5_is_not_the_number_of_inputs() -> None:
-    """Two rows of the most general value: 8 cells each; 8·9/2 multisets if their diseases agree, 8·8 if not; the sum says 16."""
-    assert inputs_behind(PAPER, (2, 1), (0, 0)) == 36
-    assert inputs_behind(PAPER, (2, 1), (0, 1)) == 64
 
 
 def test_a_distance_of_exactly_t_is_within_t() -> None:

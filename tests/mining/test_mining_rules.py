@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.mining.rules import DecisionTable, DecisionTableNumbers, Filled, NaiveBayes, OneRule, OneRuleNumbers
+from sfumato.mining.rules import DecisionTable, DecisionTableNumbers, Filled, NaiveBayes, OneRule
 
 
 def data(seed: int, rows: int = 150) -> tuple[Any, Any]:
@@ -53,13 +53,6 @@ def test_one_rule_cuts_numbers_and_keeps_gaps_apart() -> None:
     y = np.concatenate([np.zeros(25), np.ones(25), np.full(10, 2)]).astype(int)
     miner = OneRule(numeric=(True,)).fit(x, y)
     assert miner.predict(np.array([[0.1], [0.9], [np.nan], [99], [-99]])).tolist() == [0, 1, 2, 1, 0]
-
-
-def test_one_rule_for_numbers_says_means() -> None:
-    x = np.array([[0.0, 5], [0, 5], [1, 5], [1, 6]])
-    miner = OneRuleNumbers(numeric=(False, False)).fit(x, np.array([1.0, 3, 10, 12]))
-    assert miner.column_ == 0
-    assert miner.predict(np.array([[0.0, 0], [1, 0], [2, 0]])).tolist() == [2, 11, 6.5]
 
 
 @pytest.mark.parametrize("seed", range(4))

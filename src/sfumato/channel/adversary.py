@@ -6,7 +6,6 @@ entropy. An error is a probability: 0 means that every guess is right.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from ..core.column import FloatArray, IntArray
 from ..core.errors import InputError
 from ..core.noun import dataclass
-from .channel import Channel, sparse
+from .channel import Channel
 from .leakage import conditional_entropy
 from .prior import Prior, distribution
 
@@ -80,28 +79,6 @@ def posterior(channel: Channel, output: int, prior: Prior = None) -> FloatArray:
         raise InputError(f"Output {output + 1} cannot be released under this prior, so nothing follows from it.")
     found: FloatArray = joint / joint.sum()
     return found
-
-
-def posteriors(channel: Channel, prior: Prior = None) -> Any:
-    """`P(x|y)` for all outputs, a column each, sparse if the channel is; the column of an output that cannot occur is 0."""
-    pi = distribution(prior, channel)
-    after = channel.outputs_under(pi)
-    scale = np.where(after > 0, 1.0 / np.where(after > 0, after, 1.0), 0.0)
-    if not channel.is_sparse:
-        return channel.matrix * pi[:, None] * scale
-    kit = sparse()
-    return kit.csr_array(kit.diags_array(pi) @ channel.matrix @ kit.diags_array(scale))
-
-
-def weak_adversary(channel: Channel, output: int, *, impossible: Iterable[int] = (), prior: Prior = None) -> float:
-    """`1 - max_x P(x|y)` of an adversary who sees one output and knows that some inputs, by number, are impossible (sec. 3.2)."""
-    pi = distribution(prior, channel).copy()
-    for each in impossible:
-        _number(each, channel.shape[0], "input")
-        pi[each] = 0.0
-    if not pi.sum() > 0:
-        raise InputError("Under this prior every input is impossible; leave one that may be.")
-    return max(1.0 - float(posterior(channel, output, pi / pi.sum()).max()), 0.0)
 
 
 def _number(number: int, size: int, what: str) -> None:

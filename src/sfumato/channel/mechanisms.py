@@ -69,19 +69,6 @@ def local_noise(values: int | Names, eps: float) -> Channel:
     return geometric(values, math.exp(-_eps(eps) / max(size - 1, 1)))
 
 
-def discretised_laplace(values: int | Names, scale: float) -> Channel:
-    """Laplace noise of this scale, in steps of the order, rounded to the nearest value and clamped to the ends."""
-    names, size = _values(values)
-    if not (scale > 0 and math.isfinite(scale)):
-        raise InputError("discretised_laplace: the scale is a number above 0.")
-    edge = np.arange(size - 1) + 0.5 - np.arange(size)[:, None]
-    below = np.where(
-        edge < 0, 0.5 * np.exp(np.minimum(edge, 0) / scale), 1 - 0.5 * np.exp(-np.maximum(edge, 0) / scale)
-    )
-    matrix = np.diff(below, axis=1, prepend=0.0, append=1.0)
-    return Channel(matrix=np.maximum(matrix, 0.0), inputs=names, outputs=names)
-
-
 def generalization(values: int | Names, groups: Sequence[Iterable[int]]) -> Channel:
     """Each value is released as the group that it is in: error 1 - groups/n under a uniform prior, its lower bound."""
     names, size = _values(values)

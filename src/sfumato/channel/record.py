@@ -9,7 +9,6 @@ class; then `H(X|c) = log2 |c|`, and k-anonymity is `H(X|c) >= log2 k` for every
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -42,11 +41,6 @@ class RecordChannel:
     def error(self) -> float:
         """Of the adversary who knows the frequencies and how each record is released (eq. 5)."""
         return error(self.channel, self.prior)
-
-    @property
-    def blind_error(self) -> float:
-        """Of the one who sees nothing of the release: 1 - max pi."""
-        return 1.0 - float(self.prior.max())
 
     @property
     def bayes_capacity(self) -> float:
@@ -106,17 +100,6 @@ def person_channel(release: Release, roles: Roles) -> RecordChannel:
     kit = sparse()
     matrix = kit.csr_array((np.ones(rows), np.repeat(np.arange(len(size)), size), np.arange(rows + 1)))
     return RecordChannel(Channel(matrix=matrix), np.full(rows, 1.0 / rows), rows)
-
-
-def class_entropies(channel: Channel, prior: Any = None) -> FloatArray:
-    """`H(X|y)` in bits of each output: what is left to guess once it is seen; 0 for one that cannot occur."""
-    pi = distribution(prior, channel)
-    row, column, value = channel.entries
-    joint = pi[row] * value
-    total = channel.outputs_under(pi)
-    there = joint > 0
-    p = joint[there] / total[column[there]]
-    return np.bincount(column[there], weights=-p * np.log2(p), minlength=channel.shape[1]).astype(np.float64) + 0.0
 
 
 def _pairs(evidence: Evidence, names: tuple[str, ...]) -> Counts:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
 from typing import Literal
@@ -213,17 +213,6 @@ def release_count(domain: RowDomain, rows: int, node: Levels) -> int:
 def multisets(size: int, rows: int) -> int:
     """Multisets of so many elements of a set: C(size + rows - 1, rows)."""
     return math.comb(size + rows - 1, rows) if size else int(not rows)
-
-
-def inputs_behind(domain: RowDomain, node: Levels, release: Sequence[int]) -> int:
-    """The tables that generalize to a release: a product over its generalized values, up to the order of rows.
-
-    Sec. 5.5 prints a sum over the values. A generalized row that stands for L cells and occurs w times comes from
-    C(L + w - 1, w) multisets of them.
-    """
-    leaves = domain.leaves(node)
-    found, n = np.unique(np.asarray(release, dtype=np.int64), return_counts=True)
-    return math.prod(multisets(int(leaves[c // domain.values]), int(w)) for c, w in zip(found, n, strict=True))
 
 
 class Ranks:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from .roles import Roles
 from .table import Recoding, Table
 
 T = TypeVar("T")
-Pairing = Literal["position", "none"] | str  # or "key:COLUMN"
 
 
 @dataclass(frozen=True, eq=False)

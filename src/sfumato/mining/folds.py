@@ -24,7 +24,7 @@ from ..core.noun import dataclass
 from ..core.processes import side_by_side
 from ..core.seal import sealed, unsealed
 from .features import Features
-from .miners import FUSION, Miner
+from .miners import Miner
 
 Progress = Callable[[float, str], None]
 
@@ -327,11 +327,6 @@ def fuse(
                 weight = np.full(len(said), 1 / len(said))
             fused[here] = middle + (said[:, here].T - middle) @ weight
     return fused
-
-
-def with_fusion(miners: Sequence[Miner]) -> bool:
-    """Whether the fusion of the others is among them."""
-    return any(miner.name == FUSION for miner in miners)
 
 
 def interval(per_fold: FloatArray, *, total: bool = True) -> tuple[float, float]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -16,8 +14,6 @@ from .folds import Progress
 from .mine import mine
 from .outcome import MiningOutcome
 from .scenario import MiningCandidate, MiningPlan, read
-
-Made = Callable[[Table, Roles, np.random.Generator, Any], Release]
 
 
 def mine_file(

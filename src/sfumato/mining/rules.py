@@ -168,10 +168,6 @@ class OneRule(_Classes, _OneRule):
     """One rule for classes: the most frequent class of each value of one column."""
 
 
-class OneRuleNumbers(_Numbers, _OneRule):
-    """One rule for numbers: the mean of each value of one column."""
-
-
 class DecisionTable(_Classes, _Table):
     """A decision table for classes."""
 

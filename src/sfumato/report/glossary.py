@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 WORDS: dict[str, str] = {
     "adversary": "Anyone who has the release and tries to learn what they should not: who someone is, or something about them.",
     "baseline": "How often an adversary who never saw the release is right. Success above the baseline is due to the release.",
@@ -86,12 +84,6 @@ def define(word: str) -> tuple[str, str] | None:
         if _folded(name) in (wanted, wanted.removesuffix("s"), wanted.removesuffix("es")):
             return name, said
     return None
-
-
-def defined(texts: Iterable[str]) -> list[tuple[str, str]]:
-    """The words of the glossary that stand in texts."""
-    spoken = _folded(" ".join(texts))
-    return [(name, said) for name, said in WORDS.items() if _folded(name) in spoken]
 
 
 def _folded(text: str) -> str:

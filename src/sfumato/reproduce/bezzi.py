@@ -32,7 +32,6 @@ from .tables import at_levels, per_class, small, training_rows
 
 Progress = Callable[[float, str], None]
 
-HEIGHTS = [166, 163, 161, 167, 175, 170, 170, 171, 181, 183, 195, 191]
 RANGES = ["[160-170]"] * 4 + ["[170-180]"] * 4 + ["[180-190]"] * 2 + ["[190-200]"] * 2
 DIAGNOSES = ["N"] * 10 + ["Y", "N"]
 """Tables 2 and 3."""

@@ -12,9 +12,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..core.noun import dataclass
-from .exact import ExactChannel
-from .worst_prior import worst_prior
+from sfumato.channel.exact import ExactChannel
+from sfumato.channel.worst_prior import worst_prior
+from sfumato.core.noun import dataclass
 
 
 @dataclass(frozen=True)
