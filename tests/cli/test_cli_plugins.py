@@ -44,7 +44,7 @@ def odd_rows(classes: Classes) -> FloatArray:
 MECHANISM = '''
 from typing import Any, ClassVar
 
-from sfumato.core.mechanism import Mechanism, MechanismCard
+from sfumato.core.mechanism import Mechanism, MechanismCard, Offer
 from sfumato.core.noun import dataclass
 from sfumato.core.release import Release
 from sfumato.core.roles import Roles
@@ -58,7 +58,7 @@ class LeaveAsIs(Mechanism):
     times: int = 1
     card: ClassVar[MechanismCard] = MechanismCard(
         name="leave_as_is", title="The table as it is", promise="nothing", against="nobody", cost="nothing", source="a test",
-        chance="none", parameters={"times": "how many times nothing is done"},
+        chance="none", parameters={"times": "how many times nothing is done"}, offer=Offer(5, lambda trial: [{"times": trial.ks}]),
     )
 
     def __call__(self, table: Table, roles: Roles, rng: Any = None, *, progress: Any = None) -> Release:
@@ -152,6 +152,15 @@ def test_a_study_and_its_report_know_both(run: Run, house: House) -> None:
         "What can be mined",
     ):
         assert words in report, words
+
+
+@pytest.mark.usefixtures("outside")
+def test_advise_tries_a_mechanism_that_offers_itself(house: House) -> None:
+    from sfumato.study.default_candidates import candidates
+
+    table, roles = sf.read(house.people), sf.Roles.read(house.roles)
+    tried = candidates(table, roles, [metrics.require("k_anonymity >= 3")], metrics.metric("iloss"))
+    assert tried[0].name == "leave_as_is times=3"
 
 
 @pytest.mark.usefixtures("outside")

@@ -23,7 +23,7 @@ def run(
 
     cards = [each.card for each in (registry().values() if name is None else [mechanism(name)])]
     if json:
-        each = [dataclasses.asdict(card) for card in cards]
+        each = [dataclasses.asdict(dataclasses.replace(card, offer=None)) for card in cards]
         o.dump({"mechanisms": each} if name is None else each[0])
         return
     for card in cards:

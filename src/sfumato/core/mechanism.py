@@ -33,6 +33,36 @@ DRAWS = {
 
 
 @dataclass(frozen=True)
+class Trial:
+    """What a study without candidates of its own knows when it asks each mechanism for settings to try."""
+
+    ks: list[int]
+    """Sizes of the smallest class that may do, ascending."""
+    few: list[int]
+    """Some of them, for what costs time or gains little by more."""
+    minimise: str
+    """What a search makes as small as possible."""
+    seconds: int | None
+    """How long a search may take, where it cannot go through all generalizations."""
+    tuples: int
+    """Different combinations of quasi-identifiers."""
+    numbers: list[str]
+    """Quasi-identifiers of numbers."""
+    require: tuple[Requirement, ...]
+
+
+@dataclass(frozen=True)
+class Offer:
+    """How a mechanism is tried where nobody names candidates: settings, in which a list is one value after the other."""
+
+    place: int
+    """Its place among the candidates."""
+    settings: Callable[[Trial], list[dict[str, Any]]]
+    wide: bool = False
+    """Whether it is tried only where noise and synthetic rows are wanted, too."""
+
+
+@dataclass(frozen=True)
 class MechanismCard:
     """What a mechanism promises, against whom, at what cost, and where it was published."""
 
@@ -49,6 +79,8 @@ class MechanismCard:
     tunable: tuple[str, ...] = ()
     """The parameters that a search for a better candidate may change: what they trade is measured on the map. Others are the owner's word, as
     an epsilon is, or give away something that no requirement sees, as ranges that end at somebody's value do."""
+    offer: Offer | None = None
+    """How it is tried where nobody names candidates; None if it is tried only by name."""
     files: tuple[str, ...] = ()
     """The parameters that name a file of the owner's: a document that leaves the house shows the file's name, not where it lies."""
     private: bool = False

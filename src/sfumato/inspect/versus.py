@@ -18,6 +18,7 @@ from ..core.release import Release
 from ..core.roles import Roles
 from ..core.words import counted
 from ..metrics.column_losses import leaves
+from ..metrics.utility.iloss import iloss
 from .default_metrics import usual_metrics
 
 _SAME = 1e-12
@@ -119,8 +120,8 @@ def versus(
         one, other = (_sizes(n) for n in sizes)
         classes = {name: (one[name], other[name]) for name in one}
     columns: dict[str, tuple[float, float]] = {}
-    if "iloss" in scores[0][0] and "iloss" in scores[1][0]:
-        per = [scores[i][0]["iloss"][1].details["columns"] for i in (0, 1)]
+    if all(str(iloss) in side[0] for side in scores):
+        per = [scores[i][0][str(iloss)][1].details["columns"] for i in (0, 1)]
         columns = {name: (per[0][name], per[1][name]) for name in per[0] if name in per[1]}
     try:
         people = _people(a, b, roles)

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..core.column import FloatArray
 from ..core.errors import Infeasible, InputError
-from ..core.mechanism import Mechanism, MechanismCard, Progress, check_choices
+from ..core.mechanism import Mechanism, MechanismCard, Offer, Progress, check_choices
 from ..core.metric import Requirement
 from ..core.noun import dataclass
 from ..core.randomness import Chance
@@ -63,6 +63,7 @@ class AdditiveNoise(Mechanism):
         "Srikant 2000",
         chance="always",
         tunable=("scale", "shape", "correlated", "keep_variance"),
+        offer=Offer(90, lambda trial: [{"scale": [0.1, 0.3, 0.5]}], wide=True),
         parameters={
             "columns": "the columns that get noise, as a list: age,salary; by default all quasi-identifiers that are numbers",
             "scale": "the standard deviation of the noise",

@@ -21,6 +21,7 @@ from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Recoding, Table
+from ..metrics.privacy.mutual_information import mutual_information
 from ..search.additive import objective as named_objective
 from ..search.cuts import Cuts, optimal_cuts
 from ..search.lattice import Ladder
@@ -33,7 +34,7 @@ class CutPoints(Steered):
     """The best ranges of one column under any conjunction of class requirements."""
 
     column: str | None = None
-    objective: str = "mutual_information"
+    objective: str = str(mutual_information)
     max_ranges: int | None = None
     levels: str | None = None
     sensitive: str | None = None

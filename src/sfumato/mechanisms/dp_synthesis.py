@@ -22,7 +22,7 @@ from ..core.arrow import integers, take
 from ..core.column import FloatArray, IntArray
 from ..core.counts import Counts, pack
 from ..core.errors import Infeasible, InputError
-from ..core.mechanism import MechanismCard, Progress
+from ..core.mechanism import MechanismCard, Offer, Progress
 from ..core.metric import Requirement
 from ..core.noun import dataclass
 from ..core.randomness import Chance
@@ -67,6 +67,7 @@ class DpSynthesis(Private):
         "graphical-model estimation, and Chow, Liu 1968; noise after Dwork, McSherry, Nissim, Smith 2006; sampled by OpenDP",
         chance="always",
         private=True,
+        offer=Offer(100, lambda trial: [{"epsilon": [0.5, 1, 3]}], wide=True),
         parameters={
             "columns": "the columns to make, as a list, in the order of the chain; by default all that may be released",
             "structure": "tree: pairs chosen from the data, for a third of epsilon; chain: each column paired with the next one named, "

@@ -5,12 +5,12 @@ Samarati 2001; LeFevre, DeWitt, Ramakrishnan 2005 (Incognito). The search is in 
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..core.errors import InputError
-from ..core.mechanism import MechanismCard, Progress
+from ..core.mechanism import MechanismCard, Offer, Progress, Trial
 from ..core.metric import Requirement
 from ..core.noun import dataclass
 from ..core.release import Release
@@ -19,6 +19,11 @@ from ..core.table import Table
 from ..search.full_domain import optimal_generalization
 from ..search.losses import Wanted
 from .parameters.class_requirements import Steered
+
+
+def _tried(trial: Trial) -> list[dict[str, Any]]:
+    limit = {} if trial.seconds is None else {"time_limit": trial.seconds}
+    return [{"k": trial.ks[0], "minimise": trial.minimise, **limit, "suppression": [0.0, 0.01, 0.05, 0.1, 1.0]}]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +50,7 @@ class GeneralizeFullDomain(Steered):
         "and Kohlmayer et al. 2012 (Flash)",
         chance="none",
         tunable=("k", "minimise", "suppression"),
+        offer=Offer(20, _tried),
         parameters={
             "k": "short for the requirement k_anonymity >= k",
             "minimise": "the loss to minimise, a metric or a sum of metrics with factors: loss (the mean of ARX's Loss), loss_geometric, "

@@ -17,7 +17,7 @@ from ..core.column import Column, IntArray
 from ..core.cover import BoolArray
 from ..core.errors import InputError
 from ..core.hierarchy import TOP
-from ..core.mechanism import Mechanism, MechanismCard, Progress, check_choices
+from ..core.mechanism import Mechanism, MechanismCard, Offer, Progress, Trial, check_choices
 from ..core.metric import Requirement
 from ..core.noun import dataclass
 from ..core.release import Release
@@ -34,6 +34,17 @@ _LISTS = ("age", "zip", "date", "ignore")
 _ELSE = "give such columns the role identifiers, or name them in ignore if they are something else."
 _AREA = re.compile(r"^([0-9]{2,3})[*_xX -]*$")
 _ZIP = re.compile(r"^([0-9]{3})[0-9]{2}(?:[- ]?(?:[0-9]{4}|[*xX]{4}))?$")
+
+
+def _tried(trial: Trial) -> list[dict[str, Any]]:
+    """For each requirement on the rules, told of the same columns and the same year."""
+    tried = []
+    for requirement in trial.require:
+        if requirement.metric.card is hipaa_rules.card:
+            given = dict(requirement.metric.parameters)
+            year = {"year": given.pop("year")} if "year" in given else {}
+            tried.append({**{key: ",".join(sorted(names)) for key, names in given.items()}, **year})
+    return tried
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +72,7 @@ class Hipaa(Mechanism):
         "refused until they have the role identifiers",
         source="45 CFR 164.514(b)(2)(i); HHS 2012, Guidance Regarding Methods for De-identification of Protected Health Information",
         chance="none",
+        offer=Offer(10, _tried),
         parameters={
             "age": "columns of ages whose names do not show it, as a list",
             "zip": "columns of ZIP codes whose names do not show it, as a list",

@@ -16,7 +16,7 @@ from ..core.column import FloatArray, IntArray
 from ..core.counts import pack
 from ..core.cover import BoolArray
 from ..core.errors import InputError
-from ..core.mechanism import MechanismCard, Progress, check_choices
+from ..core.mechanism import MechanismCard, Offer, Progress, check_choices
 from ..core.metric import Requirement
 from ..core.noun import dataclass
 from ..core.range_ends import STYLES, Style
@@ -34,6 +34,10 @@ _VALUES = 256
 """Sensitive values that are each tried before the next row is chosen."""
 _TRIED = 16
 """Clusters that are tried for a row that is left over."""
+
+
+CLUSTERED = 120_000
+"""Distinct tuples beyond which clustering is tried only by name: its cost follows their square, or their blocks."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +62,7 @@ class KMember(Steered):
         source="Byun, Kamra, Bertino, Li 2007, greedy k-member clustering; the loss is ILoss (Xiao and Tao 2006) or their own",
         chance="none",
         tunable=("k", "loss"),
+        offer=Offer(60, lambda trial: [{"k": trial.ks}] if trial.tuples <= CLUSTERED else []),
         parameters={
             "k": "short for the requirement k_anonymity >= k",
             "ends": STYLES,

@@ -29,7 +29,7 @@ from ..core.counts import Counts, exact, pack
 from ..core.cover import BoolArray
 from ..core.errors import Infeasible, InputError
 from ..core.hierarchy import TOP
-from ..core.mechanism import MechanismCard, Progress
+from ..core.mechanism import MechanismCard, Offer, Progress
 from ..core.metric import Requirement
 from ..core.noun import dataclass
 from ..core.release import Release
@@ -66,6 +66,7 @@ class LocalSuppression(Steered):
         "localSuppression (Templ, Kowarik, Meindl 2015); the greedy order of column sets is our own",
         chance="none",
         tunable=("k", "most", "suppression"),
+        offer=Offer(40, lambda trial: [{"k": trial.few}]),
         parameters={
             "k": "short for the requirement k_anonymity >= k",
             "importance": "the cost of suppressing a cell of each column, such as age=3,sex=1 (inf: never suppressed); by default the "

@@ -20,7 +20,7 @@ import numpy as np
 from ..core.column import FloatArray, IntArray
 from ..core.counts import pack
 from ..core.errors import Infeasible, InputError
-from ..core.mechanism import MechanismCard, Progress, check_choices
+from ..core.mechanism import MechanismCard, Offer, Progress, check_choices
 from ..core.metric import Requirement
 from ..core.noun import dataclass
 from ..core.randomness import Chance
@@ -69,6 +69,7 @@ class Microaggregation(Steered):
         "(one column, optimal)",
         chance="some",
         tunable=("k", "how", "centre"),
+        offer=Offer(70, lambda trial: [{"k": trial.few}], wide=True),
         parameters={
             "k": "the smallest size of a group; short for the requirement k_anonymity >= k",
             "columns": "the columns to aggregate, as a list: age,salary; by default all quasi-identifiers",

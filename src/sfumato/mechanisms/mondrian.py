@@ -17,7 +17,7 @@ from ..core.counted_table import CountedTable
 from ..core.counts import Counts, pack
 from ..core.cover import BoolArray
 from ..core.errors import Infeasible
-from ..core.mechanism import MechanismCard, Progress, check_choices
+from ..core.mechanism import MechanismCard, Offer, Progress, check_choices
 from ..core.metric import Requirement
 from ..core.noun import dataclass
 from ..core.randomness import Chance
@@ -58,6 +58,13 @@ class Mondrian(Steered):
         "(n,t)-closeness after their check of 2010",
         chance="some",
         tunable=("k", "mode", "choose", "bounds"),
+        offer=Offer(
+            30,
+            lambda trial: [
+                {"k": trial.ks, "choose": ["loss", "width"]},
+                {"k": trial.few, "mode": "relaxed", "choose": ["loss", "width"]},
+            ],
+        ),
         parameters={
             "k": "short for the requirement k_anonymity >= k",
             "ends": STYLES,

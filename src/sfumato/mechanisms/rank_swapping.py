@@ -12,7 +12,7 @@ import numpy as np
 from ..core.arrow import take
 from ..core.column import IntArray
 from ..core.errors import InputError
-from ..core.mechanism import Mechanism, MechanismCard, Progress
+from ..core.mechanism import Mechanism, MechanismCard, Offer, Progress
 from ..core.noun import dataclass
 from ..core.randomness import Chance
 from ..core.release import Release
@@ -41,6 +41,11 @@ class RankSwapping(Mechanism):
         source="Moore 1996, after Dalenius and Reiss 1982",
         chance="always",
         tunable=("p",),
+        offer=Offer(
+            80,
+            lambda trial: [{"columns": ",".join(trial.numbers), "p": [2, 5, 10]}] if trial.numbers else [],
+            wide=True,
+        ),
         parameters={
             "columns": "the columns to swap, such as age,salary: numbers, dates, quantities or columns with a stated order",
             "p": "how far a value may move, in percent of the column's ranks; 5 is our default",

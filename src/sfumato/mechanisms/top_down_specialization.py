@@ -15,7 +15,7 @@ from ..core.column import FloatArray, IntArray
 from ..core.counts import Counts, exact
 from ..core.cover import BoolArray
 from ..core.errors import InputError
-from ..core.mechanism import MechanismCard, Progress
+from ..core.mechanism import MechanismCard, Offer, Progress
 from ..core.metric import Requirement
 from ..core.noun import dataclass
 from ..core.release import Release
@@ -47,6 +47,7 @@ class TopDownSpecialization(Steered):
         source="Fung, Wang, Yu 2005, algorithm TDS; IGPL as in Manta 2013, 5.2.3, with PL + 1 as Fung et al. have it",
         chance="none",
         tunable=("k",),
+        offer=Offer(50, lambda trial: [{"k": trial.few}]),
         parameters={
             "k": "short for the requirement k_anonymity >= k",
             "target": "the column that the release should predict; by default the only sensitive column",

@@ -8,6 +8,10 @@ from .. import __version__
 from ..core.errors import Unavailable
 from ..core.metric import spell_bound
 from ..metrics import shown
+from ..metrics.privacy.journalist_risk import journalist_risk
+from ..metrics.privacy.k_anonymity import k_anonymity
+from ..metrics.privacy.marketer_risk import marketer_risk
+from ..metrics.privacy.prosecutor_risk import prosecutor_risk
 from ..study.findings import Findings, ReleaseFindings, findings
 from ..study.study import Result
 from . import shared_sections
@@ -147,7 +151,7 @@ def _risk(result: Result, chosen: int, found: Findings, release: ReleaseFindings
     yield Heading("Adversaries and attacks considered", 3)
     scores = result.points[chosen].scores
     rows: list[list[Text]] = []
-    for name in ("prosecutor_risk", "journalist_risk", "marketer_risk"):
+    for name in map(str, (prosecutor_risk, journalist_risk, marketer_risk)):
         if name in scores:
             metric, score = scores[name]
             rows.append(
@@ -173,10 +177,10 @@ def _risk(result: Result, chosen: int, found: Findings, release: ReleaseFindings
     yield Heading("Initial risk, threshold, residual risk", 3)
     yield from shared_sections.limits(result)
     before, after = found.before, release.after
-    bounds = [r.bound for r in study.require if r.metric.card.name == "prosecutor_risk"]
-    bounds += [1 / r.bound for r in study.require if r.metric.card.name == "k_anonymity" and r.bound >= 1]
+    bounds = [r.bound for r in study.require if r.metric == prosecutor_risk]
+    bounds += [1 / r.bound for r in study.require if r.metric == k_anonymity and r.bound >= 1]
     threshold = min(bounds, default=None)
-    means = [r.bound for r in study.require if r.metric.card.name == "marketer_risk"]
+    means = [r.bound for r in study.require if r.metric == marketer_risk]
     if not isinstance(before, str):
         lines: list[list[Text]] = [
             ["initial risk (largest, all quasi-identifiers)", spell(before.prosecutor)],

@@ -7,6 +7,8 @@ from typing import Any
 
 from ..core.metric import Metric
 from ..inspect.exposure import Exposure
+from ..metrics.privacy.k_anonymity import k_anonymity
+from ..metrics.privacy.prosecutor_risk import prosecutor_risk
 from ..search.frontier import Frontier, FrontierAxis, Node
 from ..study.study import Result
 
@@ -55,7 +57,7 @@ def limits(result: Result, risk: Metric | None = None, utility: Metric | None = 
             found.append({"axis": "risk", "at": requirement.bound, "text": str(requirement)})
         elif requirement.metric == utility:
             found.append({"axis": "utility", "at": requirement.bound, "text": str(requirement)})
-        elif str(requirement.metric) == "k_anonymity" and str(risk) == "prosecutor_risk" and requirement.bound >= 1:
+        elif requirement.metric == k_anonymity and risk == prosecutor_risk and requirement.bound >= 1:
             found.append({"axis": "risk", "at": 1 / requirement.bound, "text": str(requirement)})
     return found
 

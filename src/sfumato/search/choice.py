@@ -26,20 +26,19 @@ from ..core.pareto import frontier, ten_digits
 from ..core.roles import Roles
 from ..core.table import Table
 from ..metrics import metric
+from ..metrics.privacy.distribution_leakage import distribution_leakage
+from ..metrics.privacy.entropy_leakage import entropy_leakage
+from ..metrics.privacy.k_anonymity import k_anonymity
+from ..metrics.privacy.marketer_risk import marketer_risk
+from ..metrics.privacy.mutual_information import mutual_information
+from ..metrics.privacy.prosecutor_risk import prosecutor_risk
 from .faces import At, best_of_faces, face
 from .lattice import Lattice
 from .losses import Wanted
 from .problem import Best, Problem, pose
 from .scores import score
 
-METRICS = (
-    "k_anonymity",
-    "prosecutor_risk",
-    "marketer_risk",
-    "distribution_leakage",
-    "entropy_leakage",
-    "mutual_information",
-)
+METRICS = (k_anonymity, prosecutor_risk, marketer_risk, distribution_leakage, entropy_leakage, mutual_information)
 """What is measured of every best release unless others are named; of a table without a sensitive column, the first three."""
 
 CANDIDATES = 12

@@ -121,7 +121,7 @@ def optimal_cuts(
     roles: Roles,
     column: str,
     *,
-    objective: str | Additive = "mutual_information",
+    objective: str | Additive = str(mutual_information),
     require: Sequence[Requirement] = (),
     max_ranges: int | None = None,
     levels: Mapping[str, int] | None = None,

@@ -25,6 +25,7 @@ from ..core.pareto import knee, ten_digits
 from ..core.roles import Roles
 from ..core.table import Table
 from ..metrics import metric
+from ..metrics.privacy.marketer_risk import marketer_risk
 from .advice import nearest
 from .frontier_walk import CHECKS, MeasuredNode, Walk
 from .lattice import Levels
@@ -146,7 +147,7 @@ def policy_frontier(
     table: Table,
     roles: Roles,
     *,
-    risk: str | Metric = "marketer_risk",
+    risk: str | Metric = marketer_risk,
     utility: str = "loss",
     require: Sequence[Requirement] = (),
     suppression: float = 0.0,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from ..core.metric import Metric
 from ..core.noun import dataclass
 from ..core.words import counted, percent, percent_up, up
+from ..metrics.privacy.alpha_anonymity import alpha_anonymity
+from ..metrics.privacy.distinct_l_diversity import distinct_l_diversity
 from .inference import leaves
 from .robustness import robust
 
@@ -240,9 +242,7 @@ def _bounding(result: Result, column: str | None) -> str:
 
     Two different values in a class bound nothing: 19 of 20 people may still share one. The whole table as one class meets the bound.
     """
-    from ..metrics import metric
-
-    alpha = metric("alpha_anonymity")
+    alpha = alpha_anonymity
     if column is None:
         return f"A requirement on {alpha} limits the share that one value may have in a class."
     counts = result.study.table.count((column,))
@@ -261,7 +261,7 @@ def _beware(result: Result, chosen: int) -> list[Said]:
         return found
     about = "The limits say nothing about what can be learned of people."
     for metric, score in point.scores.values():
-        if metric.card.name != "distinct_l_diversity" or metric.column is not None or score.value > 1:
+        if metric.card is not distinct_l_diversity.card or metric.column is not None or score.value > 1:
             continue
         column = score.details.get("column")
         if column is not None and len(result.study.table.count((column,))) == 1:

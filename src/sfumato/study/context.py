@@ -18,6 +18,10 @@ from ..core.metric import Requirement, spell_bound, spell_number
 from ..core.noun import dataclass
 from ..core.roles import Roles
 from ..core.words import up
+from ..metrics.privacy.hipaa_rules import hipaa_rules
+from ..metrics.privacy.k_anonymity import k_anonymity
+from ..metrics.privacy.marketer_risk import marketer_risk
+from ..metrics.privacy.prosecutor_risk import prosecutor_risk
 
 To = Literal["public", "agreement", "onsite"]
 Impact = Literal["low", "medium", "high"]
@@ -216,10 +220,10 @@ class Context:
     def axis(self) -> str:
         """The measure of risk that the limits are about."""
         if self.preset in (None, WP29) and self.to != "public":
-            return "marketer_risk"
+            return str(marketer_risk)
         measured = [limit.requirement.metric for limit in self.limits]
         # columns that break a rule are no risk to draw: where all rules are kept, how well people are found still differs
-        return next((str(metric) for metric in measured if metric.card.name != "hipaa_rules"), "prosecutor_risk")
+        return next((str(metric) for metric in measured if metric.card is not hipaa_rules.card), str(prosecutor_risk))
 
     @property
     def sentence(self) -> str:
@@ -338,11 +342,11 @@ def smallest_k(require: Sequence[Requirement]) -> int:
     """The least class size that these requirements imply; 1 if they imply none."""
     k = 1
     for requirement in require:
-        name, bound = requirement.metric.card.name, requirement.bound
-        if name == "k_anonymity" and math.isfinite(bound):
+        metric, bound = requirement.metric, requirement.bound
+        if metric == k_anonymity and math.isfinite(bound):
             need = math.ceil(bound - 1e-9)
             k = max(k, need if requirement.holds(need) else need + 1)
-        elif name == "prosecutor_risk" and 0 < bound <= 1:
+        elif metric == prosecutor_risk and 0 < bound <= 1:
             need = math.ceil(1 / bound - 1e-9)
             k = max(k, need if requirement.holds(1 / need) else need + 1)
     return k

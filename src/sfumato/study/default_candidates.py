@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from ..core.errors import SfumatoError
+from ..core.mechanism import Trial
 from ..core.metric import Metric, Requirement
 from ..core.roles import Roles
 from ..core.spelling import COMMA, DAY, POINT, SHORT
 from ..core.table import Table
+from ..mechanisms import registry
+from ..mechanisms.hipaa import Hipaa
+from ..mechanisms.k_member import CLUSTERED, KMember
+from ..metrics.privacy.hipaa_rules import hipaa_rules
 from ..search.lattice import Lattice
 from ..search.losses import Wanted
 from ..search.optimal import LARGEST
-from .candidate import Candidate, product, spelled, steered
+from .candidate import Candidate, product, steered
 from .context import smallest_k
 
-_CLUSTERED = 120_000
-"""Distinct tuples beyond which clustering is left out by default: its cost follows their square, or their blocks."""
 _LOOKS = (
     (re.compile(f"{COMMA}|{POINT}"), ",", "numbers with commas", "decimal"),
     (re.compile("|".join((*DAY.values(), SHORT))), "", "dates", "dates"),
@@ -45,14 +47,14 @@ def overlooked(table: Table, roles: Roles, made: Sequence[Candidate]) -> list[st
                 )
                 break
     for each in made:
-        if each.family == "hipaa" and each.mechanism is not None:
+        if each.family == Hipaa.card.name and each.mechanism is not None:
             try:
                 each.mechanism(table, roles)
             except SfumatoError as refusal:
                 said.append(f"{refusal} Else no candidate may meet hipaa_rules <= 0.")
-    if len(table.count(roles.quasi)) > _CLUSTERED and not any(each.family == "k_member" for each in made):
+    if len(table.count(roles.quasi)) > CLUSTERED and not any(each.family == KMember.card.name for each in made):
         said.append(
-            f"{table.name}: clustering (k_member) is left out, since there are more than {_CLUSTERED:,} distinct combinations; add it with "
+            f"{table.name}: clustering (k_member) is left out, since there are more than {CLUSTERED:,} distinct combinations; add it with "
             "--candidate 'k_member k=10' if you have the time."
         )
     return said
@@ -69,14 +71,7 @@ def _minimised(utility: Metric) -> str:
 
 def _rules(requirement: Requirement) -> bool:
     """Whether a requirement is about rules that columns keep, one by one."""
-    return requirement.metric.card.name == "hipaa_rules"
-
-
-def _by_rules(requirement: Requirement) -> str:
-    """The mechanism that applies the rules themselves, told of the same columns and the same year."""
-    told = {key: value for key, value in requirement.metric.parameters if key == "year"}
-    named = {key: ",".join(sorted(value)) for key, value in requirement.metric.parameters if key != "year"}
-    return spelled("hipaa", {**named, **told})
+    return requirement.metric.card is hipaa_rules.card
 
 
 def candidates(
@@ -96,27 +91,22 @@ def candidates(
         ks = sorted({least, least + 1, least + 2, max(least + 3, round(1.25 * least)), round(1.5 * least), 2 * least})
     ks = [k for k in ks if k <= max(table.rows, 1)] or [min(least, table.rows)]
     few = [k for k in (ks[0], 5, 10, 20) if k >= ks[0]] if means else ks[:1]
-    search: dict[str, Any] = {"minimise": _minimised(utility)}
-    if nodes > LARGEST:  # too many to settle: the best that is found in a minute, with a bound on what was missed
-        search["time_limit"] = 60
-    texts = [
-        *product("generalize_full_domain", {"k": ks[0], **search, "suppression": [0.0, 0.01, 0.05, 0.1, 1.0]}),
-        *product("mondrian", {"k": ks, "choose": ["loss", "width"]}),
-        *product("mondrian", {"k": few, "mode": "relaxed", "choose": ["loss", "width"]}),
-        *product("local_suppression", {"k": few}),
-        *product("top_down_specialization", {"k": few}),
-    ]
-    if len(counts) <= _CLUSTERED:
-        texts += product("k_member", {"k": ks})
-    texts = [*(_by_rules(r) for r in require if _rules(r)), *texts]
-    if wide:
-        ranked = [c.name for c in counts.columns if c.numbers is not None and not set(c.name) & set(',"=')]
-        texts += [
-            *product("microaggregation", {"k": few}),
-            *(product("rank_swapping", {"columns": ",".join(ranked), "p": [2, 5, 10]}) if ranked else ()),
-            *product("additive_noise", {"scale": [0.1, 0.3, 0.5]}),
-            *product("dp_synthesis", {"epsilon": [0.5, 1, 3]}),
-        ]
+    trial = Trial(
+        ks=ks,
+        few=few,
+        minimise=_minimised(utility),
+        # too many to settle: the best that is found in a minute, with a bound on what was missed
+        seconds=60 if nodes > LARGEST else None,
+        tuples=len(counts),
+        numbers=[c.name for c in counts.columns if c.numbers is not None and not set(c.name) & set(',"=')],
+        require=tuple(require),
+    )
+    offers = sorted(
+        (kind.card.offer.place, name, kind.card.offer)
+        for name, kind in registry().items()
+        if kind.card.offer is not None and (wide or not kind.card.offer.wide)
+    )
+    texts = [text for _, name, offer in offers for tried in offer.settings(trial) for text in product(name, tried)]
     # where rules about columns are all that is asked, applying them loses least, and no lattice needs to be searched for it
     steering = [] if all(_rules(r) for r in require) else require
     found: dict[str, Candidate] = {}

@@ -31,6 +31,7 @@ from ..inspect.riskiest_combinations import (
     worst_sets,
 )
 from ..inspect.subgroups import Subgroups, subgroups
+from ..mining.measures.mining_utility_decline import mining_utility_decline
 from ..profile.combinations import SetRisk
 from .attack_findings import homogeneities, linkages, wp29
 from .point import _plain
@@ -201,6 +202,6 @@ def _groups(study: Study, release: Release, **how: Any) -> GroupFindings:
 def target(study: Study) -> str | None:
     """The field that users will predict: that of a measure of mining, else the first sensitive column."""
     for metric in study.asked:
-        if metric.card.name == "mining_utility_decline":
+        if metric.card is mining_utility_decline.card:
             return str(metric.arguments["field"])
     return study.roles.sensitive[0] if study.roles.sensitive else None

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import metrics
 from ..core.errors import Infeasible, SfumatoError
 from ..core.metric import Requirement
 from ..core.noun import dataclass
 from ..core.roles import Roles
 from ..core.table import Table
 from ..core.words import counted, percent, percent_up, up
+from ..metrics.privacy.alpha_anonymity import alpha_anonymity
 from .context import Context, Limit
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _limit(column: str, table: Table) -> Limit:
         else ""
     )
     return Limit(
-        str(metrics.metric("alpha_anonymity").on(column).at_most(bound)),
+        str(alpha_anonymity.on(column).at_most(bound)),
         SOURCE,
         f"Nobody's {column!r} may be told by their group where the impact is high: no value makes up more than {percent_up(bound)} of "
         f"a group.{wide}",

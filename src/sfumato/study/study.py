@@ -18,6 +18,11 @@ from ..core.roles import Roles
 from ..core.table import Table
 from ..core.waivers import Waivers, check_waivers
 from ..inspect.default_metrics import wp29
+from ..mechanisms.mondrian import Mondrian
+from ..metrics.privacy.distinct_l_diversity import distinct_l_diversity
+from ..metrics.privacy.prosecutor_risk import prosecutor_risk
+from ..metrics.privacy.t_closeness import t_closeness
+from ..metrics.utility.iloss import iloss
 from ..profile.free_columns import FreeColumns
 from ..profile.free_release import free_of_table
 from .candidate import Candidate, grid
@@ -29,20 +34,12 @@ from .score_store import Kept
 
 __all__ = ["Candidate", "Point", "Result", "Study", "grid", "number", "scores_dict"]
 
-RISK, UTILITY = "prosecutor_risk", "iloss"
-GRID = (
-    "mondrian k=2",
-    "mondrian k=3",
-    "mondrian k=5",
-    "mondrian k=10",
-    "mondrian k=20",
-    "mondrian k=50",
-    "mondrian k=100",
-)
-SPLIT_GRID = (
-    "mondrian k=5 require='distinct_l_diversity >= 3'",
-    "mondrian k=5 require='t_closeness[equal] <= 0.4'",
-    "mondrian k=5 require='t_closeness[equal] <= 0.2'",
+RISK, UTILITY = str(prosecutor_risk), str(iloss)
+GRID = tuple(f"{Mondrian.card.name} k={k}" for k in (2, 3, 5, 10, 20, 50, 100))
+_EQUAL = t_closeness.set(ground="equal")
+SPLIT_GRID = tuple(
+    f"{Mondrian.card.name} k=5 require='{requirement}'"
+    for requirement in (distinct_l_diversity.at_least(3), _EQUAL.at_most(0.4), _EQUAL.at_most(0.2))
 )
 
 

@@ -253,6 +253,7 @@ def _file(
 
 def _frontier(entry: _Frontier, table: Table, roles: Roles, require: Sequence[Requirement]) -> Sequence[Candidate]:
     """Nodes of the policy frontier, evenly taken from its most useful to its least risky end: releases of this study."""
+    from ..mechanisms.generalize_to_levels import GeneralizeToLevels
     from ..search.frontier import policy_frontier
 
     share = entry.suppression
@@ -264,7 +265,7 @@ def _frontier(entry: _Frontier, table: Table, roles: Roles, require: Sequence[Re
     for node in (nodes[i] for i in chosen):
         levels = ",".join(str(node.levels[name]) for name in roles.quasi)
         settings = {"levels": levels, **({"suppression": share} if share else {})}
-        texts.append(steered(spelled("generalize_to_levels", settings), require if share else ()))
+        texts.append(steered(spelled(GeneralizeToLevels.card.name, settings), require if share else ()))
     return grid(texts)
 
 
