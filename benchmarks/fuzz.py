@@ -117,6 +117,8 @@ def shuffled(case: Case, folder: Path) -> str | None:
     """Whether the release tells in which order the rows came: shuffled ones must give the same file."""
     if case.mechanism not in SETTLED or case.verb != "sanitize" or "table.csv" not in case.files:
         return None
+    if case.settings.get("mode") == "relaxed" and "--seed" not in case.call:  # equal rows are divided by a fresh draw
+        return None
     if any(odd in case.files["table.csv"] for odd in (b"\0", b"\r")):  # read by where they stand in the file
         return None
     before = (folder / case.out).read_bytes()
