@@ -9,7 +9,7 @@ from ...profile.free_release import free_of_release
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "No few columns that are released unchanged single out a row: each row shares their values with another."
+        return "No set of a few columns that are released unchanged singles out a row: each row shares its values with another."
     return (
         f"A few columns that are released unchanged single out {percent(value)} of the rows: an adversary who knows these "
         "columns of a person finds the row."
