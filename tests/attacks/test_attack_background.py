@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.attacks import _facts
-from sfumato.attacks._worst import MOST
 from sfumato.attacks.background import background
+from sfumato.attacks.knowledge import facts as _facts
+from sfumato.attacks.knowledge.worst_facts import MOST
 from sfumato.channel.adversary import posterior
 from sfumato.channel.channel import Channel
 from sfumato.core.errors import InputError, Unavailable

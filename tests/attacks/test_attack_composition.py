@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.attacks import _sets
 from sfumato.attacks.composition import composition
+from sfumato.attacks.knowledge import candidate_values as _sets
 from sfumato.core.errors import InputError, Unavailable
 from sfumato.core.hierarchy import Hierarchy
 from sfumato.core.release import Release

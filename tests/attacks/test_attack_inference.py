@@ -11,8 +11,8 @@ import pytest
 from wp29_house import ROLES, apart, covers, made, mangled, mechanisms, numbered, people, person, table, take
 
 import sfumato as sf
-from sfumato.attacks import _targets
 from sfumato.attacks.inference import inference
+from sfumato.attacks.lookup import targets as _targets
 from sfumato.core.errors import InputError
 
 X = sf.Roles(quasi=("x",), sensitive=("s",))

@@ -12,8 +12,8 @@ import pytest
 from wp29_house import ROLES, apart, made, mangled, mechanisms, numbered, people, person, table, take
 
 import sfumato as sf
-from sfumato.attacks import _targets
 from sfumato.attacks.linkability import linkability
+from sfumato.attacks.lookup import targets as _targets
 from sfumato.core.errors import InputError
 from sfumato.core.outcome import Rate
 

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.attacks import _match
-from sfumato.attacks._match import Match
 from sfumato.attacks.linkage import linkage
+from sfumato.attacks.lookup import match as _match
+from sfumato.attacks.lookup.match import Match
 from sfumato.core.errors import InputError, SfumatoError, Unavailable
 from sfumato.core.hierarchy import Hierarchy
 from sfumato.core.release import Release

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.attacks import _nearest
-from sfumato.attacks._nearest import worth
 from sfumato.attacks.linkage import linkage
+from sfumato.attacks.lookup import nearest as _nearest
+from sfumato.attacks.lookup.nearest import worth
 from sfumato.core.errors import InputError
 from sfumato.core.release import Release
 from sfumato.core.roles import Roles

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.attacks import _presence
+from sfumato.attacks.knowledge import presence as _presence
 from sfumato.attacks.membership import membership, presence
 from sfumato.core.cover import Domain
 from sfumato.core.errors import InputError, Unavailable

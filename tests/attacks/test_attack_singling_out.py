@@ -12,8 +12,8 @@ import pytest
 from wp29_house import ROLES, covers, made, mangled, mechanisms, numbered, people, table, take
 
 import sfumato as sf
-from sfumato.attacks import _space
-from sfumato.attacks import singling_out as module
+from sfumato.attacks.lookup import descriptions as module
+from sfumato.attacks.lookup import space as _space
 from sfumato.attacks.singling_out import singling_out
 from sfumato.core.errors import InputError, Unavailable
 
@@ -148,9 +148,9 @@ def test_strangers_are_not_described_by_what_is_copied() -> None:
 def test_more_strangers_than_people_are_no_advantage(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who fits a description at all is likelier among many: only as many are looked at as the original has."""
     seen = []
-    before = module._Described.fits
+    before = module.Descriptions.fits
     monkeypatch.setattr(
-        module._Described, "fits", lambda self, who, *part: (seen.append(len(who)), before(self, who, *part))[1]
+        module.Descriptions, "fits", lambda self, who, *part: (seen.append(len(who)), before(self, who, *part))[1]
     )
     columns = people(100, 1)
     singling_out(made(columns, columns), ROLES, control=table(people(700, 2)))
@@ -194,7 +194,7 @@ def test_as_many_as_asked_and_from_all_sets_of_columns(monkeypatch: pytest.Monke
     assert dealt[2] == 3
     assert abs(int(dealt[0]) - int(dealt[3])) <= 1
     assert module._dealt(np.array([2, 1]), 60, np.random.default_rng(1)).tolist() == [2, 1]
-    monkeypatch.setattr(module, "SETS", 2)
+    monkeypatch.setattr("sfumato.attacks.singling_out.SETS", 2)
     assert singling_out(release, ROLES, attacks=77).details["column_sets"] == 2
 
 

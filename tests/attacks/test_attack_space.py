@@ -9,8 +9,9 @@ import pytest
 from wp29_house import ROLES, apart, made, mangled, numbered, people, person, table, take
 
 import sfumato as sf
-from sfumato.attacks import _space, _targets
-from sfumato.attacks._space import Space
+from sfumato.attacks.lookup import space as _space
+from sfumato.attacks.lookup import targets as _targets
+from sfumato.attacks.lookup.space import Space
 from sfumato.core.errors import InputError, Unavailable
 from sfumato.core.release import Release
 

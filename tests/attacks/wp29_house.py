@@ -61,7 +61,7 @@ def covers(label: Any, value: Any) -> bool:
 
 
 def distance(label: Any, value: Any, every: Sequence[Any]) -> tuple[float, float]:
-    """How far, and how many values of the original the label covers, in bits: straight from the table in `_space.py`."""
+    """How far, and how many values of the original the label covers, in bits: straight from the table in `space.py`."""
     domain = set(every)
     inside = [v for v in domain if covers(label, v)]
     bits = math.log2(max(len(inside), 1))

@@ -1,4 +1,4 @@
-"""A metric and a mechanism from another package: one file and an entry point each, and every verb and document knows them."""
+"""A metric, a mechanism and an attack from another package: one file and an entry point each, and every verb and document knows them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from cli_house import House, Run
 
 import sfumato as sf
-from sfumato import mechanisms, metrics
+from sfumato import attacks, mechanisms, metrics
 from sfumato.core.errors import InputError
 
 METRIC = '''
@@ -65,6 +65,36 @@ class LeaveAsIs(Mechanism):
         kept = [name for name in table.columns if name in (*roles.quasi, *roles.sensitive, *roles.insensitive)]
         return Release(table=table.keep(kept), original=table, pairing="position", made_by="leave_as_is")
 '''
+ATTACK = '''
+from sfumato.core.attack import attack
+from sfumato.core.outcome import Outcome, Rate
+from sfumato.core.release import Evidence, Release
+from sfumato.core.roles import Roles
+
+
+@attack(
+    title="a coin",
+    question="Whom does a coin find?",
+    how="The adversary tosses a coin.",
+    knows="how to toss a coin",
+    effort="a coin",
+    source="a test",
+    sentence=lambda value: f"A coin finds {value:.0%} of the people.",
+    misleads="Always.",
+    parameters={"heads": "How many of ten tosses show heads."},
+)
+def coin(release: Release, roles: Roles, *, heads: int = 5) -> Outcome:
+    """Extremes: nobody without heads."""
+    fell = heads * release.table.rows / 10
+    rate = Rate.of(fell, release.table.rows)
+    return Outcome(attacked=release.table.rows, fell=fell, success=rate, baseline=rate, sentence="A coin was tossed.")
+
+
+@coin.metric(title="found by a coin")
+def found_by_a_coin(evidence: Evidence, column: None) -> Outcome:
+    """Half."""
+    return coin(evidence.release, evidence.roles)
+'''
 STUDY = """table = "people.csv"
 roles = "roles.toml"
 measures = ["k_anonymity", "odd_rows"]
@@ -81,6 +111,7 @@ Install = Callable[..., None]
 def _forget() -> None:
     metrics.registry.cache_clear()
     mechanisms.registry.cache_clear()
+    attacks.registry.cache_clear()
     importlib.invalidate_caches()
 
 
@@ -100,7 +131,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         _forget()
 
     yield put
-    for name in ("outside_metric", "outside_mechanism"):
+    for name in ("outside_metric", "outside_mechanism", "outside_attack"):
         sys.modules.pop(name, None)
     monkeypatch.undo()
     _forget()
@@ -110,9 +141,11 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
 def outside(install: Install) -> None:
     install(
         "[sfumato.metrics]\nodd_rows = outside_metric:odd_rows\n"
-        "[sfumato.mechanisms]\nleave_as_is = outside_mechanism:LeaveAsIs\n",
+        "[sfumato.mechanisms]\nleave_as_is = outside_mechanism:LeaveAsIs\n"
+        "[sfumato.attacks]\ncoin = outside_attack:coin\n",
         outside_metric=METRIC,
         outside_mechanism=MECHANISM,
+        outside_attack=ATTACK,
     )
 
 
@@ -130,6 +163,23 @@ def test_measure_and_require_know_a_metric_of_another_package(run: Run, house: H
     assert run("verify", *asked[1:], "--require", "odd_rows <= 0").code == 1
     assert run("verify", *asked[1:], "--require", "odd_rows <= 1").code == 0
     assert sf.odd_rows is metrics.registry()["odd_rows"]
+
+
+@pytest.mark.usefixtures("outside")
+def test_an_attack_of_another_package_is_played_measured_and_explained(run: Run, house: House) -> None:
+    release = house.text("release.csv", "age,ill\n" + "30,flu\n" * 10)
+    given = (release, "--roles", house.text("r.toml", '[roles]\nquasi = ["age"]\nsensitive = ["ill"]\n'))
+    assert "coin" in {one["name"] for one in run("attack", *given, "--json").fine().json["attacks"]}
+    assert run("attack", *given, "--attack", "coin[heads=3]", "--json").fine().json["attacks"][0]["fell"] == 3
+    assert (
+        run("measure", *given, "--metric", "found_by_a_coin", "--json")
+        .fine()
+        .json["scores"]["found_by_a_coin"]["value"]
+        == 0.5
+    )
+    assert run("verify", *given, "--require", "found_by_a_coin <= 0.4").code == 1
+    assert "How many of ten tosses" in run("explain", "coin").fine().out
+    assert sf.coin is attacks.registry()["coin"]
 
 
 @pytest.mark.usefixtures("outside")

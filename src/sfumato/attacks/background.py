@@ -18,9 +18,9 @@ from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ..core.words import about, counted, percent, up
-from ._classed import asked, others, rows_of, shown, whole
-from ._facts import Reader, beliefs, homes
-from ._worst import MOST, Knowledge, worst_posteriors
+from .knowledge.class_values import attacked_classes, class_labels, control_group, rows_of, whole
+from .knowledge.facts import Reader, beliefs, homes
+from .knowledge.worst_facts import MOST, Knowledge, worst_posteriors
 
 Known = Mapping[str, str | Mapping[str, object]]
 NO_CONTROL = "There is no control group: these facts hold of these people, and of nobody who is not in the release."
@@ -68,7 +68,7 @@ def background(
 ) -> Outcome:
     """What an adversary believes who knows facts besides the release: those given, or the k worst.
 
-    **Facts** are texts: `Bob is not flu`, `if Alice is flu then Bob is flu`, `Bob: age=34, zip=47677` (or `people`), see `_facts`.
+    **Facts** are texts: `Bob is not flu`, `if Alice is flu then Bob is flu`, `Bob: age=34, zip=47677` (or `people`), see `knowledge/facts.py`.
     The posterior of every person named is exact, over all assignments of the values of the classes to their people; those fall whose
     likeliest value is theirs, an expected number. The baseline has the same facts and the overall shares, and no class. A control
     group cannot exist: facts that are true of these people are true of nobody else, and false ones tell nothing of a release.
@@ -80,7 +80,7 @@ def background(
     `reveal` puts names, classes and values into the details.
     Extremes: without a fact the belief is the class's share; a class of at most k + 1 values falls to k facts.
     """
-    evidence, column, classes = asked(release, roles, sensitive, "background")
+    evidence, column, classes = attacked_classes(release, roles, sensitive, "background")
     if not 0 < sure <= 1:
         raise InputError("background: sure is a probability above 0 and at most 1.")
     if facts or people:
@@ -197,7 +197,7 @@ def _worst(
     }
     held = None
     if control is not None:
-        group = others(evidence, column, classes, control, "background")
+        group = control_group(evidence, column, classes, control, "background")
         assert classes.sensitive is not None
         m = len(classes.sensitive.total)
         raised = worst_posteriors(group.classes, k, knowledge, anywhere=False) >= sure - TOLERANCE
@@ -207,7 +207,7 @@ def _worst(
     if reveal:
         details["shown"] = [
             {"class": who, "belief": float(posterior[c])}
-            for who, c in zip(shown(evidence, column, hit), np.flatnonzero(hit).tolist(), strict=False)
+            for who, c in zip(class_labels(evidence, column, hit), np.flatnonzero(hit).tolist(), strict=False)
         ]
     many = "fact" if k == 1 else f"{k} facts"
     raises = "raises" if k == 1 else "raise"

@@ -17,9 +17,9 @@ from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ..core.words import about, percent
-from ._both import People, in_both, outside, repeated
-from ._known import placed
-from ._sets import Met, meet
+from .knowledge.candidate_values import Met, meet
+from .knowledge.two_releases import People, in_both, outside
+from .lookup.external import placed, repeated
 
 
 def _sentence(value: float) -> str:
@@ -95,7 +95,7 @@ def composition(
     if not people.n.sum():
         raise Unavailable("composition: nobody is in both releases, so nothing can be put together.")
     texts = _domain(original, earlier, control, column)
-    met = _told(now, before, people, column, texts)
+    met = _met(now, before, people, column, texts)
     attacked = int(people.n.sum())
     weigh = people.n.astype(np.float64)
     certain = met.certain
@@ -104,7 +104,7 @@ def composition(
     rate = None
     if control is not None:
         others = outside(now, before, control, column, roles.person if identity is None else identity)
-        rate = Rate.of(int(others.n[_told(now, before, others, column, texts).certain].sum()), int(others.n.sum()))
+        rate = Rate.of(int(others.n[_met(now, before, others, column, texts).certain].sum()), int(others.n.sum()))
     details: dict[str, Any] = {
         "sensitive": column,
         "people_in_both": attacked,
@@ -195,7 +195,7 @@ def _domain(original: Table, earlier: Table, control: Table | None, column: str)
     return encode(column, strings([text for c in columns for text in c.texts]))[0]
 
 
-def _told(now: Evidence, before: Evidence, people: People, column: str, texts: Column) -> Met:
+def _met(now: Evidence, before: Evidence, people: People, column: str, texts: Column) -> Met:
     """What both releases say of people, and whether it is their own value."""
     ours, at = people.now.sets(now, column, texts, len(people.n))
     theirs, there = people.before.sets(before, column, texts, len(people.n))

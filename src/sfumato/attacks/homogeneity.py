@@ -19,7 +19,7 @@ from ..core.roles import Roles
 from ..core.table import Table
 from ..core.words import about, counted, percent
 from ..metrics.privacy.distinct_l_diversity import cared_for
-from ._classed import SHOWN, asked, others, rows_of, shown, whole
+from .knowledge.class_values import SHOWN, attacked_classes, class_labels, control_group, rows_of, whole
 
 
 def claims(classes: Classes, share: float = 1.0, dont_care: Set[str] = frozenset()) -> IntArray:
@@ -79,7 +79,7 @@ def homogeneity(
     """
     if not 0 < share <= 1:
         raise InputError("homogeneity: share is a share of a class's rows, above 0 and at most 1.")
-    evidence, column, classes = asked(release, roles, sensitive, "homogeneity")
+    evidence, column, classes = attacked_classes(release, roles, sensitive, "homogeneity")
     claim = claims(classes, share, dont_care)
     hit = claim >= 0
     fell = _right(classes, claim)
@@ -88,7 +88,7 @@ def homogeneity(
     people = classes.rows
     held, group = None, None
     if control is not None:
-        group = others(evidence, column, classes, control, "homogeneity")
+        group = control_group(evidence, column, classes, control, "homogeneity")
         said = claims(group.classes, share, dont_care)[group.member]
         held = Rate.of(int(group.n[(said >= 0) & (said == group.value)].sum()), group.people)
     details: dict[str, Any] = {
@@ -108,7 +108,7 @@ def homogeneity(
         where = np.flatnonzero(hit)[:SHOWN].tolist()
         details["shown"] = [
             {"class": who, "value": texts[claim[c]], "rows": int(classes.size[c])}
-            for who, c in zip(shown(evidence, column, hit) or [{} for _ in where], where, strict=True)
+            for who, c in zip(class_labels(evidence, column, hit) or [{} for _ in where], where, strict=True)
         ]
     certain = "all" if share == 1 else f"at least {about(100 * share, 12)}%"
     sentence = (
@@ -154,7 +154,7 @@ def homogeneity_exposed(evidence: Evidence, column: str, dont_care: frozenset[st
 def certain(release: Release, roles: Roles, column: str) -> int:
     """Rows whose class has one value of the column, which is then certain; 0 where the whole table has one, or classes say nothing."""
     try:
-        _, _, classes = asked(release, roles, column, "homogeneity")
+        _, _, classes = attacked_classes(release, roles, column, "homogeneity")
     except SfumatoError:
         return 0
     return 0 if len(np.unique(classes.value)) == 1 else rows_of(classes, classes.distinct == 1)

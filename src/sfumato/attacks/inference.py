@@ -22,10 +22,10 @@ from ..core.table import Table
 from ..core.words import counted, percent
 from ..mining.features import number_of
 from ..mining.rows import Frame
-from ._runs import spread
-from ._space import Space, draw
-from ._targets import TIE
 from .homogeneity import certain
+from .lookup.runs import spread
+from .lookup.space import Space, draw
+from .lookup.targets import TIE
 
 
 def _sentence(value: float) -> str:

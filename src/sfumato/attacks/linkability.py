@@ -20,9 +20,9 @@ from ..core.roles import Roles
 from ..core.table import Table
 from ..core.words import counted, percent
 from ..mining.rows import Frame
-from ._runs import spread
-from ._space import Space
-from ._targets import NearRows
+from .lookup.runs import spread
+from .lookup.space import Space
+from .lookup.targets import NearRows
 
 
 def _sentence(value: float) -> str:

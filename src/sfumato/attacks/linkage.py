@@ -16,12 +16,10 @@ from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ..core.words import percent
-from ._both import repeated
-from ._by_cover import by_cover, matched
-from ._by_distance import by_distance
-from ._known import Facts, by_identity, by_people, by_row, check_columns
-from ._linked import Linked
-from ._match import Match
+from .lookup.by_cover import Linked, by_cover, matched
+from .lookup.by_distance import by_distance
+from .lookup.external import External, by_identity, by_people, by_row, check_columns, repeated
+from .lookup.match import Match
 
 How = Literal["auto", "cover", "exact", "distance"]
 
@@ -122,7 +120,7 @@ def linkage(
     return _outcome(facts, release, linked, "exact" if how == "exact" else "cover")
 
 
-def _by_person(evidence: Evidence, facts: Facts, known: tuple[str, ...]) -> Facts:
+def _by_person(evidence: Evidence, facts: External, known: tuple[str, ...]) -> External:
     """Rows of an original in which people have several are theirs together."""
     original, person = evidence.release.original, evidence.roles.person
     if facts.who is not None or original is None or person is None or not repeated(original, person):
@@ -130,7 +128,7 @@ def _by_person(evidence: Evidence, facts: Facts, known: tuple[str, ...]) -> Fact
     return by_identity(evidence, original, person, known, "linkage")
 
 
-def _moved(facts: Facts, match: Match) -> bool:
+def _moved(facts: External, match: Match) -> bool:
     """Whether a column has numbers on both sides and most people's own released numbers are other ones."""
     inside = facts.inside > 0
     for j, axis in enumerate(match.axes):
@@ -190,7 +188,7 @@ def _identity(release: Release, roles: Roles, external: Table | None, identity: 
     return roles.person if carried else None
 
 
-def _facts(evidence: Evidence, external: Table | None, identity: str | None, known: tuple[str, ...]) -> Facts:
+def _facts(evidence: Evidence, external: Table | None, identity: str | None, known: tuple[str, ...]) -> External:
     release = evidence.release
     if identity is None:
         facts = by_row(evidence, known, "linkage")
@@ -213,7 +211,7 @@ def _facts(evidence: Evidence, external: Table | None, identity: str | None, kno
     return facts
 
 
-def _outcome(facts: Facts, release: Release, linked: Linked, how: str) -> Outcome:
+def _outcome(facts: External, release: Release, linked: Linked, how: str) -> Outcome:
     near, attacked, fell = how == "distance", linked.attacked, linked.fell
     base = facts.blind(people=near)
     known = list(dict.fromkeys(facts.names))

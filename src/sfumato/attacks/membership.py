@@ -12,9 +12,8 @@ from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ..core.words import down, percent, up
-from ._both import repeated
-from ._known import grouped
-from ._presence import Presence, by_person, by_tuple
+from .knowledge.presence import Presence, by_person, by_tuple
+from .lookup.external import grouped, repeated
 
 STEPS = (0.5, 0.75, 0.9, 0.95, 1.0)
 

@@ -21,7 +21,7 @@ from ..core.roles import Roles
 from ..core.sizes import in_proportion
 from ..core.table import Table
 from ..core.words import about, counted, percent
-from ._classed import asked, others, rows_of, shown, whole
+from .knowledge.class_values import attacked_classes, class_labels, control_group, rows_of, whole
 
 By = Literal["taxonomy", "order"]
 
@@ -159,7 +159,7 @@ def similarity(
     `control` are people not in the release, of whom the same is said, rightly or wrongly. Extremes: nobody falls if every class has
     values from two branches (or from both ends); everybody if the whole table lies under one node.
     """
-    evidence, column, classes = asked(release, roles, sensitive, "similarity")
+    evidence, column, classes = attacked_classes(release, roles, sensitive, "similarity")
     assert classes.sensitive is not None
     by, near = closeness(classes.sensitive, by, level=level, width=width)
     hit = near.close(classes)
@@ -167,7 +167,7 @@ def similarity(
     baseline = people if near.close(whole(classes))[0] else 0
     held, group = None, None
     if control is not None:
-        group = others(evidence, column, classes, control, "similarity")
+        group = control_group(evidence, column, classes, control, "similarity")
         low, high = near.ends(group.classes)
         own = near.place[group.value]
         right = near.close(group.classes)[group.member] & (group.value >= 0)
@@ -188,7 +188,7 @@ def similarity(
     details |= {"width": width} if by == "order" else {"level": level}
     if reveal:
         texts = classes.sensitive.column.texts
-        named = shown(evidence, column, hit)
+        named = class_labels(evidence, column, hit)
         details["shown"] = [
             {"class": who, "values": [texts[v] for v in classes.value[classes.member == c].tolist()]}
             for who, c in zip(named, np.flatnonzero(hit).tolist(), strict=False)

@@ -20,7 +20,7 @@ from ..core.roles import Roles
 from ..core.table import Table
 from ..core.words import about, percent, up
 from ..metrics.privacy.distinct_l_diversity import cared_for
-from ._classed import SHOWN, asked, others, rows_of, shown
+from .knowledge.class_values import SHOWN, attacked_classes, class_labels, control_group, rows_of
 
 
 def likelier(classes: Classes, factor: float, dont_care: Set[str] = frozenset()) -> npt.NDArray[np.bool_]:
@@ -79,7 +79,7 @@ def skewness(
     """
     if not factor > 1 or not np.isfinite(factor):
         raise InputError("skewness: factor says how many times likelier a value must become; give a number above 1.")
-    evidence, column, classes = asked(release, roles, sensitive, "skewness")
+    evidence, column, classes = attacked_classes(release, roles, sensitive, "skewness")
     hit = likelier(classes, factor, dont_care)
     fell, people = int(classes.n[hit].sum()), classes.rows
     exposed = np.bincount(classes.member[hit], minlength=len(classes)) > 0
@@ -88,7 +88,7 @@ def skewness(
     ratio = np.where(care, classes.p / classes.q, 0.0)
     held, group = None, None
     if control is not None:
-        group = others(evidence, column, classes, control, "skewness")
+        group = control_group(evidence, column, classes, control, "skewness")
         assert classes.sensitive is not None
         m = len(classes.sensitive.total)
         told = likelier(group.classes, factor, dont_care)
@@ -113,7 +113,7 @@ def skewness(
         texts = classes.sensitive.column.texts
         where = np.flatnonzero(hit)
         number = np.cumsum(exposed) - 1
-        named = shown(evidence, column, exposed)
+        named = class_labels(evidence, column, exposed)
         details["shown"] = [
             {
                 "class": named[at] if at < len(named) else {},

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import _options as o
+from .completion import attack_names
 
 if TYPE_CHECKING:
     from ..core.attack import Attack
@@ -28,6 +29,7 @@ def run(
             metavar="NAME[KEY=VALUE,...](COLUMN)",
             help="An attack, such as homogeneity, background[k=2] or inference(salary); `sfumato explain` lists them. Without one, all "
             "that can be played with what is given. Repeatable.",
+            autocompletion=attack_names,
         ),
     ] = None,
     pair: Annotated[str | None, typer.Option(help="How rows belong together: position, or key:COLUMN.")] = None,

@@ -1,4 +1,4 @@
-"""Names that a shell completes: metrics, mechanisms and everything that `explain` knows, each with its title."""
+"""Names that a shell completes: metrics, mechanisms, attacks and everything that `explain` knows, each with its title."""
 
 from __future__ import annotations
 
@@ -21,10 +21,18 @@ def mechanism_names(incomplete: str) -> Completions:
     return ((name, each.card.title) for name, each in registry().items() if name.startswith(incomplete))
 
 
+def attack_names(incomplete: str) -> Completions:
+    """Attacks that begin with what was typed."""
+    from ..attacks import registry
+
+    return ((name, each.card.title) for name, each in registry().items() if name.startswith(incomplete))
+
+
 def names(incomplete: str) -> Completions:
     """Whatever can be explained."""
     from ..report.glossary import WORDS
 
     yield from metric_names(incomplete)
     yield from mechanism_names(incomplete)
+    yield from attack_names(incomplete)
     yield from ((word, "") for word in WORDS if word.startswith(incomplete))

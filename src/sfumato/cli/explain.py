@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,13 +24,14 @@ def run(
     json: o.Json = False,
 ) -> None:
     """Explain a metric: what it asks, how to read it, when it misleads, where it was published. Or a word of the reports."""
-    from .. import metrics
+    from .. import attacks, metrics
     from ..report import glossary
 
     if metric is None:
         cards = [found.card for found in metrics.registry().values()]
         if json:
-            o.dump({"metrics": [as_dict(card) for card in cards], "words": glossary.WORDS})
+            played = [each.as_dict() for each in attacks.registry().values()]
+            o.dump({"metrics": [as_dict(card) for card in cards], "attacks": played, "words": glossary.WORDS})
             return
         from rich.table import Table as Grid
 
@@ -40,7 +41,11 @@ def run(
         for card in cards:
             grid.add_row(card.name, card.about, card.better, card.question)
         o.console().print(grid)
+        typer.echo(f"\nAttacks: {', '.join(attacks.registry())}.")
         typer.echo(f"\nWords that can be explained, too: {', '.join(glossary.WORDS)}.")
+        return
+    if metric in attacks.registry():
+        _explain_attack(attacks.attack(metric).as_dict(), json)
         return
     word = None if metric.split("[")[0].split("(")[0].strip() in metrics.registry() else glossary.define(metric)
     if word is not None:
@@ -55,6 +60,17 @@ def run(
         return
     for key, value in as_dict(card).items():
         typer.echo(f"{key + ':':<12}{value}")
+
+
+def _explain_attack(card: dict[str, Any], json: bool) -> None:
+    if json:
+        o.dump(card)
+        return
+    parameters = card.pop("parameters")
+    for key, value in card.items():
+        typer.echo(f"{key + ':':<12}{value}")
+    for name, meaning in parameters.items():
+        typer.echo(f"  {name}: {meaning}")
 
 
 def as_dict(card: Card) -> dict[str, object]:

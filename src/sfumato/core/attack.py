@@ -125,6 +125,25 @@ class Attack(Generic[P]):
             raise InputError(f"{self.card.name} is on no single column; write it without ({column}).")
         return replace(self, settings={**self.settings, "sensitive": column})
 
+    def as_dict(self) -> dict[str, Any]:
+        """The card as plain data."""
+        card = self.card
+        return {
+            "name": card.name,
+            "title": card.title,
+            "asks": card.question,
+            "played": card.how,
+            "adversary": f"must know {card.knows}",
+            "effort": card.effort,
+            "needs": ", ".join(sorted(card.needs)) or "the release and the roles only",
+            "unit": card.unit,
+            "definition": " ".join(card.definition.split()),
+            "misleads": card.misleads,
+            "metrics": ", ".join(metric.card.name for metric in self.metrics) or "none",
+            "source": card.source,
+            "parameters": dict(self.takes),
+        }
+
     def metric(self, *, title: str, **card: Any) -> Callable[[Callable[..., Outcome | Score]], Metric]:
         """Make a number of the attack a metric, from an outcome or a score; what is not given of its card is the attack's."""
         own = self.card

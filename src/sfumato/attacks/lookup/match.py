@@ -13,12 +13,12 @@ from functools import cached_property
 
 import numpy as np
 
-from ..core.column import IntArray
-from ..core.counts import Counts, exact, pack
-from ..core.cover import BoolArray
-from ..core.hierarchy import Hierarchy
-from ..core.noun import dataclass
-from ._axis import Axis
+from ...core.column import IntArray
+from ...core.counts import Counts, exact, pack
+from ...core.cover import BoolArray
+from ...core.hierarchy import Hierarchy
+from ...core.noun import dataclass
+from .axis import Axis
 
 _PAIRS = 4_000_000
 """Pairs compared at once."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ..core.column import Column, IntArray
-from ..core.cover import BoolArray, Domain, edges, read_set
-from ..core.hierarchy import TOP, Hierarchy
-from ..core.noun import dataclass
+from ...core.column import Column, IntArray
+from ...core.cover import BoolArray, Domain, edges, read_set
+from ...core.hierarchy import TOP, Hierarchy
+from ...core.noun import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..core.counts import Counts
-from ..core.errors import InputError
-from ..core.release import Evidence
-from ..core.table import Table
-from ._known import Facts, tuples_of
+from ...core.counts import Counts
+from ...core.errors import InputError
+from ...core.release import Evidence
+from ...core.table import Table
+from .external import External, tuples_of
 
 
 def outsiders(
-    evidence: Evidence, facts: Facts, control: Table | None, person: str | None = None
-) -> tuple[Facts | None, str]:
+    evidence: Evidence, facts: External, control: Table | None, person: str | None = None
+) -> tuple[External | None, str]:
     """From `control`, else from the external table, else those whom the release left out; and from which of these they come.
 
     `person` is a column of the control that says whose its rows are. What is known of outsiders stands in a table of its own, or in that

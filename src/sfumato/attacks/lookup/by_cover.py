@@ -2,21 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from ..core.column import IntArray
-from ..core.counts import Counts
-from ..core.outcome import Rate
-from ..core.release import Evidence
-from ..core.roles import Roles
-from ..core.table import Table
-from ._known import Facts
-from ._linked import OUTCOMES, Linked, named
-from ._match import Match
-from ._outsiders import outsiders
-from ._runs import distinct, spread
+from ...core.column import Column, IntArray
+from ...core.counts import Counts
+from ...core.cover import BoolArray
+from ...core.metric import Exactness
+from ...core.noun import dataclass
+from ...core.outcome import Rate
+from ...core.release import Evidence
+from ...core.roles import Roles
+from ...core.table import Table
+from .external import External
+from .match import Match
+from .outsiders import outsiders
+from .runs import distinct, spread
+
+OUTCOMES = ("correct", "ambiguous", "wrong", "none")
+
+
+@dataclass(frozen=True, eq=False)
+class Linked:
+    """Of so many who were attacked, those who fell, by outcome; and people who are not in the release."""
+
+    attacked: int
+    fell: float
+    numbers: Mapping[str, int]
+    control: Rate | None
+    details: Mapping[str, Any]
+    exactness: Exactness = "exact"
+
+
+def named(who: tuple[Column, IntArray], which: BoolArray) -> list[str | None]:
+    """The identities of some entries."""
+    column, codes = who
+    return [column.texts[c] for c in np.unique(codes[which])]
 
 
 def matched(released: Counts, known: Counts, names: tuple[str, ...], roles: Roles, *, literal: bool) -> Match:
@@ -25,7 +48,7 @@ def matched(released: Counts, known: Counts, names: tuple[str, ...], roles: Role
 
 
 def by_cover(
-    evidence: Evidence, facts: Facts, match: Match, control: Table | None, reveal: bool, *, literal: bool
+    evidence: Evidence, facts: External, match: Match, control: Table | None, reveal: bool, *, literal: bool
 ) -> Linked:
     """Look everybody up, those who are in the release and those who are not."""
     at_point = _candidates(facts, match)
@@ -58,7 +81,7 @@ def by_cover(
     return Linked(int(facts.n[inside].sum()), fell, numbers, rate, details)
 
 
-def _candidates(facts: Facts, match: Match) -> IntArray:
+def _candidates(facts: External, match: Match) -> IntArray:
     """m of each point: released rows, or people where the release carries them."""
     if facts.people is None or not facts.several:
         return match.candidates()
@@ -73,7 +96,7 @@ def _candidates(facts: Facts, match: Match) -> IntArray:
     return found
 
 
-def _right(facts: Facts, match: Match) -> IntArray:
+def _right(facts: External, match: Match) -> IntArray:
     """How many of an entry's candidates are its own rows; of people, whether they are one."""
     fits = match.covers(facts.own, facts.member[facts.entry])
     rows = np.bincount(facts.entry, weights=facts.rows * fits, minlength=len(facts.n)).astype(np.int64)

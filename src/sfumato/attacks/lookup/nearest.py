@@ -17,10 +17,10 @@ from functools import cached_property
 
 import numpy as np
 
-from ..core.column import FloatArray, IntArray
-from ..core.noun import dataclass
-from ._runs import distinct, held, parts, spread
-from ._tiles import Tiles
+from ...core.column import FloatArray, IntArray
+from ...core.noun import dataclass
+from .runs import distinct, held, parts, spread
+from .tiles import Tiles
 
 _PAIRS = 4_000_000
 _ALONG = 4  # columns by which points are put into tiles; by more, tiles are hardly smaller

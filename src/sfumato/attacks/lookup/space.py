@@ -19,17 +19,17 @@ from dataclasses import field, replace
 
 import numpy as np
 
-from ..core.column import IntArray
-from ..core.counts import pack
-from ..core.cover import Domain
-from ..core.errors import InputError, Unavailable
-from ..core.hierarchy import Hierarchy
-from ..core.noun import dataclass
-from ..core.release import Release
-from ..core.roles import Roles
-from ..core.table import Table
-from ..mining.rows import MOST, Frame, align
-from ._targets import Targets
+from ...core.column import IntArray
+from ...core.counts import pack
+from ...core.cover import Domain
+from ...core.errors import InputError, Unavailable
+from ...core.hierarchy import Hierarchy
+from ...core.noun import dataclass
+from ...core.release import Release
+from ...core.roles import Roles
+from ...core.table import Table
+from ...mining.rows import MOST, Frame, align
+from .targets import Targets
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ..core.column import FloatArray, IntArray
-from ..core.cover import BoolArray
-from ..core.noun import dataclass
-from ..mining.rows import Frame
-from ._runs import spread
-from ._scale import Scale
-from ._tiles import Tiles
+from ...core.column import FloatArray, IntArray
+from ...core.cover import BoolArray
+from ...core.noun import dataclass
+from ...mining.rows import Frame
+from .runs import spread
+from .scale import Scale
+from .tiles import Tiles
 
 if TYPE_CHECKING:
-    from ._space import Space
+    from .space import Space
 
 BLOCK = 10_000_000
 """Distances that are held at once."""

@@ -6,15 +6,15 @@ from functools import cached_property
 
 import numpy as np
 
-from ..core.column import Column, IntArray
-from ..core.counts import Counts
-from ..core.cover import BoolArray, Domain
-from ..core.noun import dataclass
-from ..core.release import Evidence
-from ._axis import covered
-from ._known import grouped, placed
-from ._match import Match
-from ._runs import distinct, held, parts, spread
+from ...core.column import Column, IntArray
+from ...core.counts import Counts
+from ...core.cover import BoolArray, Domain
+from ...core.noun import dataclass
+from ...core.release import Evidence
+from ..lookup.axis import covered
+from ..lookup.external import grouped, placed
+from ..lookup.match import Match
+from ..lookup.runs import distinct, held, parts, spread
 
 _BLOCK = 4_000_000
 
@@ -76,7 +76,7 @@ class Sets:
         return self._of(np.concatenate(found), owners, self.values)
 
 
-def told(evidence: Evidence, people: Counts, column: str, texts: Column) -> tuple[Sets, IntArray]:
+def candidate_sets(evidence: Evidence, people: Counts, column: str, texts: Column) -> tuple[Sets, IntArray]:
     """The values that the classes which cover a tuple may hold, and for each tuple of the people which set that is."""
     entries, value = _entries(evidence, column)
     roles = evidence.roles

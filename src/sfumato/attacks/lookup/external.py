@@ -8,20 +8,20 @@ from dataclasses import replace
 import numpy as np
 import pyarrow.compute as pc
 
-from ..core.arrow import numpy
-from ..core.column import Column, IntArray
-from ..core.counts import Counts, exact, pack
-from ..core.errors import InputError, Unavailable
-from ..core.noun import dataclass
-from ..core.release import Evidence
-from ..core.roles import Roles
-from ..core.table import Table
-from ..metrics.privacy.noise_interval import paired
-from ._runs import spread
+from ...core.arrow import numpy
+from ...core.column import Column, IntArray
+from ...core.counts import Counts, exact, pack
+from ...core.errors import InputError, Unavailable
+from ...core.noun import dataclass
+from ...core.release import Evidence
+from ...core.roles import Roles
+from ...core.table import Table
+from ...metrics.privacy.noise_interval import paired
+from .runs import spread
 
 
 @dataclass(frozen=True, eq=False)
-class Facts:
+class External:
     """External entries: `n` people of known tuple `member`; each is joined to the released rows that are theirs.
 
     Link i says that `rows[i]` released rows of tuple `own[i]` belong to the people of entry `entry[i]`.
@@ -104,7 +104,7 @@ def tuples_of(counts: Counts, among: Counts) -> IntArray:
     return np.where(theirs_[at] == ours_, at, -1) if len(among) else np.full(len(counts), -1)
 
 
-def by_row(evidence: Evidence, known: Sequence[str], why: str) -> Facts:
+def by_row(evidence: Evidence, known: Sequence[str], why: str) -> External:
     """The adversary knows the original; a row is attacked at a time."""
     recoding = evidence.release.recoding
     if recoding is not None and all(name in recoding.by and name in recoding.to for name in known):
@@ -116,10 +116,10 @@ def by_row(evidence: Evidence, known: Sequence[str], why: str) -> Facts:
     theirs, member = grouped(counts.columns[:width], counts.codes[:width], counts.n)
     ours, own = grouped(counts.columns[width:], counts.codes[width:], counts.n)
     entry = np.arange(len(counts))
-    return Facts(tuple(known), ours, theirs, member, counts.n, entry, own, np.ones_like(entry), counts.rows, "rows")
+    return External(tuple(known), ours, theirs, member, counts.n, entry, own, np.ones_like(entry), counts.rows, "rows")
 
 
-def by_identity(evidence: Evidence, external: Table, identity: str, known: Sequence[str], why: str) -> Facts:
+def by_identity(evidence: Evidence, external: Table, identity: str, known: Sequence[str], why: str) -> External:
     """An external table that names people, whom the original names, too."""
     both, released = evidence.sides((identity,), why)
     counts = both.count([f"original.{identity}", *(released[name] for name in known)])
@@ -127,7 +127,7 @@ def by_identity(evidence: Evidence, external: Table, identity: str, known: Seque
     return _named(external, identity, known, tuple(known), counts, ours, own, counts.n, counts.rows, "rows")
 
 
-def by_people(release_tables: Sequence[Table], external: Table | None, identity: str, known: Sequence[str]) -> Facts:
+def by_people(release_tables: Sequence[Table], external: Table | None, identity: str, known: Sequence[str]) -> External:
     """A release that carries people, perhaps in several tables: who is found is a person.
 
     Without an external table the adversary knows of each person what the release says of them.
@@ -146,7 +146,7 @@ def by_people(release_tables: Sequence[Table], external: Table | None, identity:
         )
     entry = np.arange(len(person))
     ones, people = np.ones_like(entry), (person, own)
-    return Facts(
+    return External(
         names, ours, ours, own, counts.n, entry, own, ones, len(wide), "people", (wide, person), people, mine=person
     )
 
@@ -162,7 +162,7 @@ def _named(
     rows: IntArray,
     total: int,
     unit: str,
-) -> Facts:
+) -> External:
     """`counts` are by identity first; `own` is the released tuple of each."""
     there = external.count((identity, *known))
     at = [1 + list(known).index(name) for name in names]
@@ -173,7 +173,9 @@ def _named(
     link, entry = spread(first, last)
     identities = there.columns[0], there.codes[0]
     mine = who if unit == "people" else None
-    return Facts(names, ours, theirs, member, there.n, entry, own[link], rows[link], total, unit, identities, mine=mine)
+    return External(
+        names, ours, theirs, member, there.n, entry, own[link], rows[link], total, unit, identities, mine=mine
+    )
 
 
 def _joined(
@@ -205,8 +207,8 @@ def _beside(
     wide: Column, person: IntArray, columns: list[Column], codes: list[IntArray], counts: Counts
 ) -> tuple[Column, IntArray, list[Column], list[IntArray]]:
     """One more table; people who are only in it are added."""
-    from ..core.arrow import strings
-    from ..core.column import encode
+    from ...core.arrow import strings
+    from ...core.column import encode
 
     every, code = encode(wide.name, strings([*wide.texts, *counts.columns[0].texts]))
     mine, theirs = code[: len(wide)][person], code[len(wide) :][counts.codes[0]]
@@ -251,3 +253,8 @@ def check_columns(tables: Sequence[Table], known: Sequence[str], roles: Roles, e
             raise InputError(
                 f"{external.name}: no column {name!r}; name the columns that both have with known (--known)."
             )
+
+
+def repeated(table: Table, person: str | None) -> bool:
+    """Whether a table has the person column, and some people have several rows in it."""
+    return person is not None and person in table.columns and len(table.count((person,))) < table.rows

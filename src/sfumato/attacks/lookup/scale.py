@@ -1,4 +1,4 @@
-"""How far the values of one column are from what was released of it: the table at the head of `_space.py`, column by column."""
+"""How far the values of one column are from what was released of it: the table at the head of `space.py`, column by column."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core.column import Column, FloatArray, IntArray
-from ..core.cover import BoolArray, Domain
-from ..mining.features import number_of
+from ...core.column import Column, FloatArray, IntArray
+from ...core.cover import BoolArray, Domain
+from ...mining.features import number_of
 
 if TYPE_CHECKING:
-    from ._space import Space
+    from .space import Space
 
 _NARROW = 1e-6  # what a doubling of the values covered adds: less than any gap that counts
 _OUTSIDE = 1e-3  # at least so far is a number between others that are covered, and not itself

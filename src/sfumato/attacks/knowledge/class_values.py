@@ -6,21 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from ..core.classes import Classes
-from ..core.column import IntArray
-from ..core.errors import InputError, Unavailable
-from ..core.noun import dataclass
-from ..core.release import Evidence, Release
-from ..core.roles import Roles
-from ..core.table import Table
-from ._match import Match
-from ._runs import spread
+from ...core.classes import Classes
+from ...core.column import IntArray
+from ...core.errors import InputError, Unavailable
+from ...core.noun import dataclass
+from ...core.release import Evidence, Release
+from ...core.roles import Roles
+from ...core.table import Table
+from ..lookup.match import Match
+from ..lookup.runs import spread
 
 SHOWN = 20
 """Classes that are shown where the owner asks for values."""
 
 
-def asked(release: Release, roles: Roles, sensitive: str | None, attack: str) -> tuple[Evidence, str, Classes]:
+def attacked_classes(
+    release: Release, roles: Roles, sensitive: str | None, attack: str
+) -> tuple[Evidence, str, Classes]:
     """The evidence, the sensitive column that is attacked and the classes by it, or why there are none to attack."""
     if release.statistics:
         raise Unavailable(
@@ -56,7 +58,7 @@ def whole(classes: Classes) -> Classes:
 
 
 @dataclass(frozen=True, eq=False)
-class Others:
+class ControlGroup:
     """People who are not in the release, looked up in it as if they were.
 
     `classes` has a class for all whom the same released classes cover: the rows of all of these, none for people whom no class
@@ -79,7 +81,7 @@ class Others:
         return int(self.n[self.classes.size[self.member] > 0].sum())
 
 
-def others(evidence: Evidence, column: str, classes: Classes, control: Table, attack: str) -> Others:
+def control_group(evidence: Evidence, column: str, classes: Classes, control: Table, attack: str) -> ControlGroup:
     """The control group, looked up: each person's class is every released row that covers what is known of them."""
     if column in evidence.apart:
         raise Unavailable(
@@ -114,7 +116,7 @@ def others(evidence: Evidence, column: str, classes: Classes, control: Table, at
     )
     place = {text: i for i, text in enumerate(classes.sensitive.column.texts)}
     code = np.array([place.get(text, -1) for text in counts.columns[-1].texts], dtype=np.int64)
-    return Others(pooled, match.look[member], code[counts.codes[-1]], counts.n)
+    return ControlGroup(pooled, match.look[member], code[counts.codes[-1]], counts.n)
 
 
 def rows_of(classes: Classes, hit: Any) -> int:
@@ -122,7 +124,7 @@ def rows_of(classes: Classes, hit: Any) -> int:
     return int(classes.size[hit].sum())
 
 
-def shown(evidence: Evidence, column: str, hit: Any) -> list[dict[str, str | None]]:
+def class_labels(evidence: Evidence, column: str, hit: Any) -> list[dict[str, str | None]]:
     """The released quasi-identifiers of the first classes that are flagged; nothing where classes are groups."""
     if column in evidence.apart:
         return []

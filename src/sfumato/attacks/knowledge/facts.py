@@ -24,14 +24,14 @@ from dataclasses import field
 import numpy as np
 import numpy.typing as npt
 
-from ..core.arrow import strings
-from ..core.classes import Classes
-from ..core.column import FloatArray, IntArray, encode
-from ..core.counts import Counts
-from ..core.cover import Domain
-from ..core.errors import InputError
-from ..core.noun import dataclass
-from ..core.roles import Roles
+from ...core.arrow import strings
+from ...core.classes import Classes
+from ...core.column import FloatArray, IntArray, encode
+from ...core.counts import Counts
+from ...core.cover import Domain
+from ...core.errors import InputError
+from ...core.noun import dataclass
+from ...core.roles import Roles
 
 BoolArray = npt.NDArray[np.bool_]
 WORLDS = 2_000_000

@@ -6,26 +6,26 @@ from typing import Any
 
 import numpy as np
 
-from ..core.column import FloatArray, IntArray
-from ..core.counts import pack
-from ..core.errors import InputError, Unavailable
-from ..core.metric import Exactness
-from ..core.noun import dataclass
-from ..core.outcome import Rate
-from ..core.release import Evidence
-from ..core.table import Table
-from ..mining.rows import merged
-from ._axis import Axis
-from ._known import Facts
-from ._linked import OUTCOMES, Linked, named
-from ._nearest import Ground, Line, Links, NearPeople, worth
-from ._outsiders import outsiders
-from ._runs import held, spread
+from ...core.column import FloatArray, IntArray
+from ...core.counts import pack
+from ...core.errors import InputError, Unavailable
+from ...core.metric import Exactness
+from ...core.noun import dataclass
+from ...core.outcome import Rate
+from ...core.release import Evidence
+from ...core.table import Table
+from ...mining.rows import merged
+from .axis import Axis
+from .by_cover import OUTCOMES, Linked, named
+from .external import External
+from .nearest import Ground, Line, Links, NearPeople, worth
+from .outsiders import outsiders
+from .runs import held, spread
 
 
 def by_distance(
     evidence: Evidence,
-    facts: Facts,
+    facts: External,
     control: Table | None,
     person: str | None,
     sample: int,
@@ -81,7 +81,7 @@ class _Crowd:
     drawn: bool
 
     @classmethod
-    def of(cls, facts: Facts, some: np.ndarray[Any, np.dtype[np.bool_]], shift: int, most: int, rng: Any) -> _Crowd:
+    def of(cls, facts: External, some: np.ndarray[Any, np.dtype[np.bool_]], shift: int, most: int, rng: Any) -> _Crowd:
         """Entries that are somebody's together where they have a name, else each by itself; of more people than `most` a sample."""
         entry = np.flatnonzero(some)
         if facts.who is None:
@@ -104,7 +104,7 @@ class _Crowd:
         return cls(Links(owner, facts.member[entry] + shift), entry, n, drawn)
 
 
-def _nearest(ground: Ground, facts: Facts, crowd: _Crowd, farthest: float = np.inf) -> NearPeople:
+def _nearest(ground: Ground, facts: External, crowd: _Crowd, farthest: float = np.inf) -> NearPeople:
     """Candidates are rows by their tuples; people where the release carries them and somebody has, or is known by, several."""
     if _people(facts, crowd):
         assert facts.people is not None
@@ -112,7 +112,7 @@ def _nearest(ground: Ground, facts: Facts, crowd: _Crowd, farthest: float = np.i
     return ground.rows(crowd.links)
 
 
-def _own(facts: Facts, crowd: _Crowd) -> IntArray:
+def _own(facts: External, crowd: _Crowd) -> IntArray:
     """The released person that each is, -1 for none."""
     own = np.full(crowd.links.people, -1, dtype=np.int64)
     if facts.mine is not None:
@@ -120,11 +120,11 @@ def _own(facts: Facts, crowd: _Crowd) -> IntArray:
     return own
 
 
-def _people(facts: Facts, crowd: _Crowd) -> bool:
+def _people(facts: External, crowd: _Crowd) -> bool:
     return facts.people is not None and (facts.several or len(crowd.links.owner) > crowd.links.people)
 
 
-def _right(facts: Facts, crowd: _Crowd, near: NearPeople) -> FloatArray:
+def _right(facts: External, crowd: _Crowd, near: NearPeople) -> FloatArray:
     """How likely one of the nearest candidates, drawn at random, is a person's own."""
     people, owner = crowd.links.people, crowd.links.owner
     if _people(facts, crowd):
@@ -142,7 +142,7 @@ def _right(facts: Facts, crowd: _Crowd, near: NearPeople) -> FloatArray:
     return own / np.maximum(total, 1)
 
 
-def _ground(evidence: Evidence, facts: Facts, others: Facts | None) -> tuple[Ground, int]:
+def _ground(evidence: Evidence, facts: External, others: External | None) -> tuple[Ground, int]:
     """Known tuples, those of others after them if they are other ones (from which number on), and released tuples."""
     release, roles, known = evidence.release, evidence.roles, facts.known
     columns, codes, weight = list(known.columns), list(known.codes), known.n

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..core.column import Column, IntArray
-from ..core.counts import Counts
-from ..core.errors import InputError, Unavailable
-from ..core.noun import dataclass
-from ..core.release import Evidence
-from ..core.table import Table
-from ._known import grouped, placed, tuples_of
-from ._runs import distinct
-from ._sets import Sets, told
+from ...core.column import Column, IntArray
+from ...core.counts import Counts
+from ...core.errors import InputError, Unavailable
+from ...core.noun import dataclass
+from ...core.release import Evidence
+from ...core.table import Table
+from ..lookup.external import grouped, placed, tuples_of
+from ..lookup.runs import distinct
+from .candidate_values import Sets, candidate_sets
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class Side:
 
     def sets(self, evidence: Evidence, column: str, texts: Column, entries: int) -> tuple[Sets, IntArray]:
         """Candidate values, and which of the sets each entry has: what the classes of all its tuples share."""
-        found, look = told(evidence, self.tuples, column, texts)
+        found, look = candidate_sets(evidence, self.tuples, column, texts)
         width = len(found.size) + 1
         owner, which = np.divmod(distinct(self.owner * width + look[self.at]), width)
         if len(owner) == entries:  # one look each
@@ -105,11 +105,6 @@ def outside(now: Evidence, before: Evidence, control: Table, column: str, person
     if person is None or person not in control.columns:
         return _rows(control.count(names), ours, theirs, column)
     return _named(control.count((person, *ours, column)), control.count((person, *theirs)))
-
-
-def repeated(table: Table, person: str | None) -> bool:
-    """Whether a table has the person column, and some people have several rows in it."""
-    return person is not None and person in table.columns and len(table.count((person,))) < table.rows
 
 
 def _inside(evidence: Evidence, original: Table, names: Sequence[str]) -> Counts:

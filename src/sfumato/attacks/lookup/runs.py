@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..core.column import IntArray
+from ...core.column import IntArray
 
 
 def spread(first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ..core.column import FloatArray, IntArray
-from ..core.counts import Counts, exact, pack
-from ..core.noun import dataclass
-from ..core.release import Evidence
-from ..core.table import Table
-from ._known import grouped
-from ._match import Match
-from ._runs import distinct, held, parts, spread
+from ...core.column import FloatArray, IntArray
+from ...core.counts import Counts, exact, pack
+from ...core.noun import dataclass
+from ...core.release import Evidence
+from ...core.table import Table
+from ..lookup.external import grouped
+from ..lookup.match import Match
+from ..lookup.runs import distinct, held, parts, spread
 
 _BLOCK = 4_000_000
 Pairs = tuple[IntArray, IntArray]

@@ -11,7 +11,7 @@ frequent values; people with c_0 >= c_1 >= ... atoms have none of these values w
 
     prod_i (n - S(c_i) - i) / (n - i),    S(c) the rows of the c most frequent values.
 
-**Facts may be about people of other classes**, and then the largest over the classes, each with facts of its own, is too little:
+**External may be about people of other classes**, and then the largest over the classes, each with facts of its own, is too little:
 only for k = 1 it is not. Classes are independent, so minima are multiplied. A class may be used twice in that
 product without harm: the values of a class are negatively associated, so that two sets of atoms in it are never worse together
 than as if they were in two copies of the class. Therefore one minimum a number of atoms is enough of all other classes.
@@ -23,14 +23,14 @@ from typing import Literal
 
 import numpy as np
 
-from ..core.classes import Classes
-from ..core.column import FloatArray, IntArray
-from ..core.counts import pack
-from ..core.errors import InputError
+from ...core.classes import Classes
+from ...core.column import FloatArray, IntArray
+from ...core.counts import pack
+from ...core.errors import InputError
 
 Knowledge = Literal["implications", "negations"]
 MOST = 10
-"""Facts at most: the work grows with the number of ways to divide them among people."""
+"""External at most: the work grows with the number of ways to divide them among people."""
 _BLOCK = 50_000
 
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..core.column import FloatArray, IntArray
-from ..core.noun import dataclass
+from ...core.column import FloatArray, IntArray
+from ...core.noun import dataclass
 
 
 @dataclass(frozen=True, eq=False)
