@@ -95,7 +95,13 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("walk", ARCHITECTURE.WALKS, ids=lambda walk: walk.command.split()[1])
+def _slow(walk: Any) -> tuple[pytest.MarkDecorator, ...]:
+    return (pytest.mark.full,) if " advise " in walk.command else ()  # it studies a dozen candidates
+
+
+@pytest.mark.parametrize(
+    "walk", [pytest.param(walk, id=walk.command.split()[1], marks=_slow(walk)) for walk in ARCHITECTURE.WALKS]
+)
 def test_a_walk_is_the_way_that_the_program_takes(walk: Any, town: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every function is called, and none before the one above it."""
     monkeypatch.chdir(town)
