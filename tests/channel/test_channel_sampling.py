@@ -25,7 +25,7 @@ from k_anonymity_oracle import (
 )
 
 from sfumato.channel.k_anonymity import Description, solve
-from sfumato.channel.sampling import Envelope, _bernstein
+from sfumato.channel.sampling import Envelope, bernstein
 from sfumato.channel.table_prior import modes, prior_of
 
 SKEWED = {"age": [0.1, 0.2, 0.3, 0.4], "gender": [0.7, 0.3], "disease": [0.6, 0.3, 0.1]}
@@ -150,7 +150,7 @@ def test_the_interval_covers_the_exact_error(case: int) -> None:
 def test_the_bound_on_a_mean_holds_as_often_as_it_says(p: float, n: int) -> None:
     """One side, at 10%: of 400 means of 0s and 1s at most 40 and 4 standard deviations may be farther off than the bound."""
     rng = np.random.default_rng(3)
-    off = [(values.mean() - p, _bernstein(values, 0.1)) for values in (rng.random((400, n)) < p).astype(float)]
+    off = [(values.mean() - p, bernstein(values, 0.1)) for values in (rng.random((400, n)) < p).astype(float)]
     for sign in (1, -1):
         assert sum(sign * by > most for by, most in off) <= 40 + 4 * 6
     # and it is no wider than twice a normal interval's half, plus what is left when nothing varies
@@ -158,7 +158,7 @@ def test_the_bound_on_a_mean_holds_as_often_as_it_says(p: float, n: int) -> None
 
 
 def test_the_bound_on_a_mean_of_one_number_is_everything() -> None:
-    assert _bernstein(np.ones(1), 0.1) == 1.0
+    assert bernstein(np.ones(1), 0.1) == 1.0
 
 
 @pytest.mark.parametrize("publish", ["uniform", "minimal", "deterministic"])

@@ -14,7 +14,7 @@ import pytest
 import sfumato as sf
 from sfumato.core.errors import InputError, Unavailable
 from sfumato.core.release import Release
-from sfumato.inspect import released_cells as _cells
+from sfumato.inspect import released_cells
 from sfumato.inspect.audit import Aggregate, Audit, AuditCheck, Never, Total, audit, read
 from sfumato.inspect.queries import given_queries
 
@@ -232,7 +232,7 @@ def test_what_the_original_had_already_is_not_new() -> None:
     ],
 )  # fmt: skip
 def test_names_that_need_quotes_get_them(text: str, spelled: str, names: tuple[str, ...]) -> None:
-    assert _cells.named(text, tuple(PEOPLE), "never") == (spelled, names)
+    assert released_cells.named(text, tuple(PEOPLE), "never") == (spelled, names)
 
 
 # --- figures that must come out again ----------------------------------------------------------------------------------
@@ -295,7 +295,7 @@ def test_bounds_hold_for_the_truth_of_a_generalization(query: str) -> None:
 def test_the_least_mean_is_that_of_the_best_choice() -> None:
     from itertools import chain, combinations
 
-    from sfumato.inspect.owner_checks import _least_mean
+    from sfumato.inspect.owner_checks import least_mean
 
     rng = np.random.default_rng(1)
     for _ in range(50):
@@ -307,7 +307,7 @@ def test_the_least_mean_is_that_of_the_best_choice() -> None:
             at = np.array([*np.flatnonzero(sure), *choice], dtype=int)
             if len(at):
                 means.append((n[at] * value[at]).sum() / n[at].sum())
-        assert _least_mean(value, sure, n) == pytest.approx(min(means))
+        assert least_mean(value, sure, n) == pytest.approx(min(means))
 
 
 def test_a_column_that_is_not_released_cannot_give_its_figure() -> None:

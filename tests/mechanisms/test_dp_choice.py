@@ -21,7 +21,7 @@ from sfumato.core.stated_reading import StatedReading
 from sfumato.core.table import Table
 from sfumato.mechanisms import mechanism
 from sfumato.mechanisms.differential_privacy.budget import Budget
-from sfumato.mechanisms.dp_choice import DpChoice, _quantile_scores
+from sfumato.mechanisms.dp_choice import DpChoice, quantile_scores
 
 RUNS = 250
 ROLES = sf.Roles(quasi=("age",), sensitive=("illness",), identifiers=("name",))
@@ -158,7 +158,7 @@ def test_one_row_changes_a_quantile_score_by_its_sensitivity_at_most(share: floa
         scores = []
         for some in (ages, ages[1:]):
             counts = sf.read(pa.table({"age": some})).count(("age",))
-            found, sensitivity = _quantile_scores(counts, candidates, Fraction(repr(share)), StatedReading())
+            found, sensitivity = quantile_scores(counts, candidates, Fraction(repr(share)), StatedReading())
             scores.append(found)
         worst = max(worst, int(np.abs(scores[0] - scores[1]).max()))
     assert worst == sensitivity

@@ -16,7 +16,7 @@ from sfumato.core.errors import Infeasible, InputError, Unavailable
 from sfumato.core.table import Table
 from sfumato.mechanisms import dp_synthesis, mechanism
 from sfumato.mechanisms.differential_privacy.budget import Budget
-from sfumato.mechanisms.dp_synthesis import DpSynthesis, _rooted
+from sfumato.mechanisms.dp_synthesis import DpSynthesis, rooted
 
 ROLES = sf.Roles(quasi=("a", "b"), sensitive=("c",), identifiers=("name",))
 DOMAINS = "a=x|y, b=0:3, c=u|v|w"
@@ -156,7 +156,7 @@ def test_a_table_too_small_for_its_epsilon_writes_nothing(monkeypatch: pytest.Mo
 
 
 def test_a_tree_is_rooted_so_that_parents_come_first() -> None:
-    assert _rooted([(1, 2), (0, 3), (2, 3)]) == [(0, 3), (3, 2), (2, 1)]
+    assert rooted([(1, 2), (0, 3), (2, 3)]) == [(0, 3), (3, 2), (2, 1)]
 
 
 @pytest.mark.parametrize(

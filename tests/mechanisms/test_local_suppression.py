@@ -25,7 +25,7 @@ from sfumato.core.release import Release
 from sfumato.core.roles import Roles
 from sfumato.core.table import Table
 from sfumato.mechanisms import mechanism
-from sfumato.mechanisms.local_suppression import LocalSuppression, _cheapest
+from sfumato.mechanisms.local_suppression import LocalSuppression, cheapest_cells
 from sfumato.metrics import require
 from sfumato.publishing import publish
 
@@ -167,7 +167,7 @@ def test_the_cells_are_those_of_the_reference(rows: list[tuple[str, ...]], k: in
     cost=st.lists(st.sampled_from([0.0, 0.1, 0.2, 0.3, 1.0, math.inf]), min_size=1, max_size=6), most=st.integers(1, 6)
 )
 def test_sets_come_from_cheap_to_dear_each_once(cost: list[float], most: int) -> None:
-    found = list(_cheapest(cost, most))
+    found = list(cheapest_cells(cost, most))
     columns = [j for j, c in enumerate(cost) if math.isfinite(c)]
     wanted = {s for size in range(min(most, len(columns)) + 1) for s in itertools.combinations(columns, size)}
     assert len(found) == len(wanted)

@@ -14,7 +14,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.core.release import Release
-from sfumato.inspect import changes as _changed
+from sfumato.inspect import changes
 from sfumato.inspect.default_metrics import halves
 from sfumato.metrics import metric, require
 from sfumato.study import findings as module
@@ -231,7 +231,7 @@ def test_a_mask_that_one_value_fits_is_not_that_value() -> None:
     original = sf.read({"zip": ["02139", "10001", "60614", "60614"], "age": [30, 40, 50, 60]})
     released = sf.read({"zip": ["021**", "100**", "*", "60614"], "age": [30.0, 40.0, 50.0, 60.5]})
     roles = sf.Roles(quasi=("zip", "age"), hierarchies={"zip": {"prefix": [2, 3]}})
-    zips, ages = _changed.columns(Release(table=released, original=original), roles)
+    zips, ages = changes.columns(Release(table=released, original=original), roles)
     assert zips.share == {"same": 0.25, "suppressed": 0.25, "replaced": 0.0, "generalized": 0.5}
     assert zips.how == "generalized"
     assert ages.share["same"] == 0.75

@@ -306,8 +306,8 @@ def estimate(envelope: Envelope, *, samples: int, confidence: float, rng: np.ran
             ratios += [behind(node, release) for release in drawn]
     low, high = (np.array(end) for end in zip(*ratios, strict=True))
     miss = (1.0 - confidence) / 2
-    bottom = whole * max(float(low.mean()) - _bernstein(low, miss), 0.0)
-    top = whole * min(float(high.mean()) + _bernstein(high, miss), 1.0) + envelope.extra
+    bottom = whole * max(float(low.mean()) - bernstein(low, miss), 0.0)
+    top = whole * min(float(high.mean()) + bernstein(high, miss), 1.0) + envelope.extra
     bottom, top = max(bottom, bounds.low), min(top, bounds.high)
     middle = whole * float((low.mean() + high.mean()) / 2) + envelope.extra
     return VulnerabilityEstimate(
@@ -315,7 +315,7 @@ def estimate(envelope: Envelope, *, samples: int, confidence: float, rng: np.ran
     )
 
 
-def _bernstein(values: FloatArray, miss: float) -> float:
+def bernstein(values: FloatArray, miss: float) -> float:
     """How far the mean of numbers in [0, 1] may be off, to one side, but with probability `miss`."""
     n = len(values)
     if n < 2:

@@ -264,13 +264,13 @@ def _figures(cells: _cells.Cells, wanted: Aggregate, expression: str | None, gro
     rows_of = np.maximum(bound(one), 1.0)
     least, most = least / rows_of, most / rows_of
     if many == 1 and not whole[0]:
-        least, most = np.array([_least_mean(low, sure, n)]), np.array([-_least_mean(-high, sure, n)])
+        least, most = np.array([least_mean(low, sure, n)]), np.array([-least_mean(-high, sure, n)])
     return np.column_stack(
         [mean, np.where(whole | (many == 1), least, np.nan), np.where(whole | (many == 1), most, np.nan)]
     )
 
 
-def _least_mean(value: FloatArray, sure: BoolArray, n: IntArray) -> float:
+def least_mean(value: FloatArray, sure: BoolArray, n: IntArray) -> float:
     """The least mean of rows of which some need not be counted: the lowest of those are, for as long as they lower it."""
     order = np.argsort(value[~sure], kind="stable")
     total = np.cumsum(np.append((n * value)[sure].sum(), (n * value)[~sure][order]))

@@ -84,7 +84,7 @@ class DpChoice(Private):
             scores, sensitivity = cells(counts, [domain], table.reading), 1
         else:
             share = amount(self.quantile, "quantile")
-            scores, sensitivity = _quantile_scores(counts, numbers, share, table.reading)
+            scores, sensitivity = quantile_scores(counts, numbers, share, table.reading)
         budget.spend(self._total, what=f"the choice for {self.column}")
         at, scale = noise.choose(scores, sensitivity=sensitivity, epsilon=self._total, monotone=frequent)
         name = f"most frequent {self.column}" if frequent else f"quantile {self.quantile:g} of {self.column}"
@@ -113,7 +113,7 @@ def _numbers(domain: StatedDomain, text: str) -> list[float]:
         raise InputError(f"dp_choice: a quantile of {domain.name!r} needs candidates that are numbers.") from None
 
 
-def _quantile_scores(
+def quantile_scores(
     counts: Counts, candidates: list[float], share: Fraction, reading: StatedReading
 ) -> tuple[IntArray, int]:
     """-max(a n - b upto, b below - a n, 0) for the share a/b, and how much one row changes it: a or b - a."""

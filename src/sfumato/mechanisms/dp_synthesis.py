@@ -214,10 +214,10 @@ class _Measured:
             a, b = open_[at]
             chosen.append((a, b))
             part = [part[a] if p == part[b] else p for p in part]
-        return _rooted(chosen)
+        return rooted(chosen)
 
 
-def _rooted(pairs: list[Pair]) -> list[Pair]:
+def rooted(pairs: list[Pair]) -> list[Pair]:
     """The pairs of a tree in an order in which the first column of each is already there, beginning with column 0."""
     there, left, found = {0}, list(pairs), []
     while left:

@@ -218,7 +218,9 @@ class _HiddenCells:
         columns. What a set can do becomes less as others have been used (with k; else mostly), so only the most promising one is
         looked at again.
         """
-        sets = sorted(itertools.islice(_cheapest(self.cost, self.most), _SETS), key=lambda s: (s[0], len(s[1]), s[1]))
+        sets = sorted(
+            itertools.islice(cheapest_cells(self.cost, self.most), _SETS), key=lambda s: (s[0], len(s[1]), s[1])
+        )
         whole = self.n.sum()
         for _, equal in itertools.groupby(sets, key=lambda s: (s[0], len(s[1]))):
             heap = [(-math.inf, i, columns) for i, (_, columns) in enumerate(equal)]
@@ -353,7 +355,7 @@ class _HiddenCells:
         )
 
 
-def _cheapest(cost: list[float], most: int) -> Iterator[tuple[float, tuple[int, ...]]]:
+def cheapest_cells(cost: list[float], most: int) -> Iterator[tuple[float, tuple[int, ...]]]:
     """Sets of at most so many columns, those of infinite cost never, from cheap to dear; the empty one first.
 
     Along the columns by cost, a set is followed by itself with the next column, and with its last column moved on by one.
