@@ -57,6 +57,18 @@ for name in ("out.csv", "out.parquet"):
     assert not found & {"pandas", "polars", "scipy", "altair", "jinja2", "sklearn", "openpyxl", "python_calamine"}
 
 
+def test_a_requirement_imports_its_own_metric_alone(tmp_path: Path) -> None:
+    code = """
+import sys
+from sfumato.metrics import metric, registry, require
+assert str(require("k_anonymity >= 5")) == "k_anonymity >= 5"
+assert "sfumato.metrics.privacy.t_closeness" not in sys.modules
+for name, item in registry().items():
+    assert metric(name) is item or metric(name) == item, name
+"""
+    loaded(code, tmp_path)
+
+
 def test_every_name_that_is_offered_is_there() -> None:
     for name in ("read", "Roles", "Hierarchy", "Release", "Score", "Requirement", "SfumatoError", "measure", "metric", "require", "registry", "Mondrian"):  # fmt: skip
         assert name in sfumato.__all__

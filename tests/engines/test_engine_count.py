@@ -99,6 +99,15 @@ def test_value_counts(many: Table, data: Any) -> None:
     assert many.value_counts(()) == {}
 
 
+@pytest.mark.parametrize("most", [5, 20, 63, 64, 1000])
+def test_a_sample_does_not_hang_on_what_is_remembered(data: Any, table: Callable[..., Table], most: int) -> None:
+    fresh, warm = table(data), table(data)
+    every = warm.count(("text", "number"))
+    samples = [one.sampled(("text", "number"), most) for one in (fresh, warm)]
+    assert len({(counts.names, counts.rows, len(counts)) for counts in samples}) == 1
+    assert (len(samples[0]) == len(every)) == (len(every) <= most)
+
+
 def test_distinct_values_and_missing_ones(many: Table, data: Any) -> None:
     found = many.distinct()
     for name in VALUES:

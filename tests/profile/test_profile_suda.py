@@ -61,6 +61,18 @@ def test_with_several_rows_a_person(rows: list[tuple[Any, ...]]) -> None:
     )
 
 
+@settings(max_examples=40, deadline=None)
+@given(tables)
+def test_the_sets_of_each_record_are_returned(rows: list[tuple[Any, ...]]) -> None:
+    counts = counted(rows)
+    scored = suda(counts, most=3)
+    assert scored is suda(counts, most=3)  # enumerated once
+    for at in range(len(counts)):
+        row = tuple(column.texts[codes[at]] for column, codes in zip(counts.columns, counts.codes, strict=True))
+        expected = [tuple(NAMES[i] for i in names) for names in minimal(rows, rows.index(row), 3)]
+        assert scored.minimal(at) == expected
+
+
 def test_extremes() -> None:
     alike = [("x", "x", "x", "x")] * 5
     assert suda(counted(alike)).records == 0

@@ -1,4 +1,4 @@
-"""What was worked out of a table, remembered with it within one budget of bytes: what was asked for longest ago goes first.
+"""What was worked out of a table (or another noun), remembered with it within one budget of bytes: least recently used goes first.
 
 Every process has a memory of its own, and its threads share it. The lock guards the books, not the work: two threads that ask the
 same at once may both do the work, and get equal answers. What is remembered of a table goes when the table does.
@@ -6,6 +6,7 @@ same at once may both do the work, and get equal answers. What is remembered of 
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import sys
 import threading
@@ -75,7 +76,7 @@ memory = Memory()
 
 
 def remembered(method: Callable[Concatenate[Owner, P], T]) -> Callable[Concatenate[Owner, P], T]:
-    """A method, or a function of a table, whose answer to the same arguments is remembered; nobody may change the answer."""
+    """A method, or a function of one noun, whose answer to the same arguments is remembered with the noun; nobody may change it."""
 
     @functools.wraps(method)
     def recalled(owner: Owner, /, *given: P.args, **named: P.kwargs) -> T:
@@ -93,6 +94,8 @@ def size_of(value: Any) -> int:
     """About how many bytes an answer takes."""
     if hasattr(value, "nbytes"):
         return int(value.nbytes)
+    if dataclasses.is_dataclass(value):
+        return sum(size_of(getattr(value, field.name)) for field in dataclasses.fields(value))
     size = sys.getsizeof(value)
     if isinstance(value, Mapping):
         return size + sum(map(size_of, value.keys())) + sum(map(size_of, value.values()))

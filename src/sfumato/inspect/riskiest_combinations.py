@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from math import comb
 
@@ -127,18 +126,11 @@ def riskiest(table: Table, roles: Roles, *, most: int = 10, reveal: bool = False
     top = top[scored.score[top] > 0]
     if not len(top):
         return RiskiestCombinations("frequency", len(quasi), _rarest(counts, quasi, person, most, reveal))
-    minimal: list[list[tuple[str, ...]]] = [[] for _ in top]
-    for size in range(1, scored.most + 1):
-        for names in itertools.combinations(quasi, size):
-            alone = _holders(counts, names, person)[top] == 1
-            for i in np.flatnonzero(alone).tolist():
-                if not any(set(part) <= set(names) for part in minimal[i]):
-                    minimal[i].append(names)
     each = []
-    for i, at in enumerate(top.tolist()):
-        fewest = minimal[i][0]
-        values = tuple(_value(counts, at, name, reveal) for name in fewest)
-        each.append(RiskyCombination(fewest, values, int(counts.n[at]), len(minimal[i]), float(scored.score[at])))
+    for at in top.tolist():
+        minimal = scored.minimal(at)
+        values = tuple(_value(counts, at, name, reveal) for name in minimal[0])
+        each.append(RiskyCombination(minimal[0], values, int(counts.n[at]), len(minimal), float(scored.score[at])))
     return RiskiestCombinations("score", scored.most, tuple(each))
 
 

@@ -106,6 +106,16 @@ class Hipaa(Mechanism):
     ) -> Release:
         """Sanitize; nothing is left to chance, so `rng` is not used. A missing value stays missing."""
         rows = Rows.of(table, roles, _WHO)
+        changed, notes = self._changes(rows, progress)
+        return rows.release(changed, made_by=_WHO, parameters=self.settings(), notes=notes)
+
+    def check(self, table: Table, roles: Roles) -> None:
+        """Refuse what this mechanism would refuse, without a release being made."""
+        self._changes(Rows.of(table, roles, _WHO))
+
+    def _changes(self, rows: Rows, progress: Progress | None = None) -> tuple[dict[str, Any], list[str]]:
+        """The columns that change, and what is said of it."""
+        table = rows.table
         named = {key: self._named(key) for key in _LISTS}
         for name in (name for names in named.values() for name in names):
             if name not in rows.names:
@@ -138,7 +148,7 @@ class Hipaa(Mechanism):
             notes.append(_about(births, year, given=self.year is not None))
         if ignored := [repr(name) for name in rows.names if name in named["ignore"]]:
             notes.append(f"Not looked at, as told by ignore: {', '.join(ignored)}.")
-        return rows.release(changed, made_by=_WHO, parameters=self.settings(), notes=notes)
+        return changed, notes
 
     def _parts(
         self,

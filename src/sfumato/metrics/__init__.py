@@ -6,9 +6,11 @@ A file that defines a Metric under its own name is registered, and so is what ot
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import importlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from importlib.util import find_spec
 from typing import Any, get_args
 
 from ..core.attack import Attack
@@ -37,9 +39,27 @@ def _metrics_of(item: Metric | Attack[Any]) -> dict[str, Metric]:
     return {metric.card.name: metric for metric in (item.metrics if isinstance(item, Attack) else [item])}
 
 
+class _Named(Mapping[str, Metric]):
+    """The registry for one who knows the name: a file of that name is imported alone, and all others only where there is none."""
+
+    def __getitem__(self, name: str) -> Metric:
+        for room in (privacy, utility):
+            where = f"{room.__name__}.{name}"
+            if name.isidentifier() and not name.startswith("_") and find_spec(where) is not None:
+                named: Metric = getattr(importlib.import_module(where), name)
+                return named
+        return registry()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(registry())
+
+    def __len__(self) -> int:
+        return len(registry())
+
+
 def metric(text: str) -> Metric:
     """A metric from its text, such as `t_closeness[ordered](salary)`."""
-    found, sign, _ = parse(text, registry())
+    found, sign, _ = parse(text, _Named())
     if sign is not None:
         from ..core.errors import RequirementError
 
@@ -49,7 +69,7 @@ def metric(text: str) -> Metric:
 
 def require(text: str) -> Requirement:
     """A requirement from its text, such as `k_anonymity >= 5`."""
-    return parse_requirement(text, registry())
+    return parse_requirement(text, _Named())
 
 
 def everything(roles: Roles) -> list[Metric]:

@@ -53,7 +53,8 @@ def chosen_rows(n: IntArray) -> IntArray:
     """At most so many rows of weighted tuples, in an order that says nothing, the same for the same counts."""
     ends = np.cumsum(n)
     total = int(ends[-1]) if len(ends) else 0
-    at = np.unique(np.linspace(0, max(total - 1, 0), min(total, LOOKED_AT)).astype(np.int64))
+    at = np.linspace(0, max(total - 1, 0), min(total, LOOKED_AT)).astype(np.int64)
+    at = at[np.diff(at, prepend=-1) > 0]
     return np.random.default_rng(0).permutation(np.searchsorted(ends, at, side="right")).astype(np.int64)
 
 

@@ -308,7 +308,7 @@ class FreeColumns:
                 for name in dict.fromkeys((*free, *protected))
                 for view in views(sample.columns[at[name]], parts=name in free)
             ]
-            if protected and free:
+            if len({each.free for each in numbers}) == 2:
                 yield from lines(numbers)
                 yield from sums(numbers)
         more = (Map(free, (p,)) for free in combinations(same, 2) for p in (*self.identifiers, *self.covered))

@@ -16,6 +16,7 @@ import numpy as np
 from ..core.column import FloatArray, IntArray
 from ..core.counts import Counts, pack
 from ..core.errors import InputError
+from ..core.memory import remembered
 from ..core.noun import dataclass
 from ..core.words import counted
 
@@ -39,6 +40,12 @@ class Suda:
     """How many MSUs there are of each size, from 1 column on."""
     by_column: dict[str, float]
     """The share of all score that is due to sets with this column."""
+    sets: tuple[tuple[tuple[str, ...], IntArray], ...] = ()
+    """The sets of columns that are minimal for some record, small ones first, and of which tuples of the counts."""
+
+    def minimal(self, at: int) -> list[tuple[str, ...]]:
+        """The minimal uniques of one tuple, small ones first."""
+        return [names for names, whose in self.sets if at in whose]
 
     @property
     def sentence(self) -> str:
@@ -70,6 +77,7 @@ class Suda:
         }
 
 
+@remembered
 def suda(counts: Counts, *, most: int = 3, person: bool = False) -> Suda:
     """Scores of all records; sets of up to `most` columns. No row is looked at: a set is grouped on the counted tuples.
 
@@ -89,6 +97,7 @@ def suda(counts: Counts, *, most: int = 3, person: bool = False) -> Suda:
     # only a record that is alone on all columns can be alone on some
     single = np.flatnonzero(_alone(counts, tuple(range(width)), sizes, everything, person))
     score, by_size = np.zeros(len(counts)), []
+    sets: list[tuple[tuple[str, ...], IntArray]] = []
     by_column = np.zeros(width)
     below: dict[tuple[int, ...], Any] = {(): np.zeros(len(single), dtype=bool)}
     alone_somewhere = np.zeros(len(single), dtype=bool)
@@ -103,9 +112,11 @@ def suda(counts: Counts, *, most: int = 3, person: bool = False) -> Suda:
                 here[at] = covered
                 continue
             alone = _alone(counts, at, sizes, single, person)
-            minimal = alone & ~covered
-            score[single[minimal]] += worth
-            hits = int(minimal.sum())
+            whose = single[alone & ~covered]
+            if len(whose):
+                sets.append((tuple(names[i] for i in at), whose))
+            score[whose] += worth
+            hits = len(whose)
             found += hits
             by_column[list(at)] += worth * hits
             alone_somewhere |= alone
@@ -114,7 +125,7 @@ def suda(counts: Counts, *, most: int = 3, person: bool = False) -> Suda:
         below = here
     total = float(score.sum())
     shares = {name: float(by_column[i] / total) if total else 0.0 for i, name in enumerate(names)}
-    return Suda(names, size, int(alone_somewhere.sum()), len(single), score, tuple(by_size), shares)
+    return Suda(names, size, int(alone_somewhere.sum()), len(single), score, tuple(by_size), shares, tuple(sets))
 
 
 def _alone(counts: Counts, at: tuple[int, ...], sizes: list[int], asked: IntArray, person: bool) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from ..core.memory import remembered
 from ..core.metric import Metric
 from ..core.noun import dataclass
 from ..core.words import counted, percent, percent_up, up
@@ -59,6 +60,7 @@ def _digits(x: float, digits: int) -> str:
     return f"{x:,.{digits - 4}f}" if abs(x) >= 1e5 else f"{x:.{digits}g}"
 
 
+@remembered
 def advice(result: Result) -> Advice:
     """What to tell the owner of a result."""
     chosen, why = result.recommended

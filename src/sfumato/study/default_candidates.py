@@ -47,9 +47,9 @@ def overlooked(table: Table, roles: Roles, made: Sequence[Candidate]) -> list[st
                 )
                 break
     for each in made:
-        if each.family == Hipaa.card.name and each.mechanism is not None:
+        if isinstance(each.mechanism, Hipaa):
             try:
-                each.mechanism(table, roles)
+                each.mechanism.check(table, roles)
             except SfumatoError as refusal:
                 said.append(f"{refusal} Else no candidate may meet hipaa_rules <= 0.")
     if len(table.count(roles.quasi)) > CLUSTERED and not any(each.family == KMember.card.name for each in made):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.column import FloatArray
+from ..core.memory import remembered
 from ..core.metric import Metric
 from ..core.noun import dataclass
 
@@ -70,6 +71,7 @@ def kendall(a: FloatArray, b: FloatArray) -> float:
     return float((x * y).sum()) / scale if scale else 0.0
 
 
+@remembered
 def robust(result: Result) -> list[Ranking]:
     """Every other measure that all candidates which meet the requirements have, and that tells some of them apart."""
     chosen = result.recommended[0]
