@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-SEEDS = 3
+SEEDS = 2
 LONG = 12
-EXAMPLES = 12
+EXAMPLES = 8
 """Of a seed, or of a long row of whole numbers, so many values; of hypothesis so many examples."""
 
 

@@ -178,6 +178,7 @@ def test_mechanisms_in_one_table(run: Run, folder: Path) -> None:
     run("channel", folder / "appendix.csv", "--compare").refused(2, "--compare")
 
 
+@pytest.mark.full
 def test_the_frontier_is_drawn_above_what_is_published(run: Run, folder: Path) -> None:
     """No point of PRAM or of groups lies above the line, and the page needs no network."""
     page = folder / "map.html"

@@ -25,6 +25,7 @@ def complete(spawn: Run):
     return call
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("words", "offered"),
     [

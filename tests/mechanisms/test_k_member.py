@@ -302,6 +302,7 @@ def test_l_diversity_takes_the_nearest_row_that_has_another_value(tmp_path: Path
 QUASI = ("age", "sex", "race", "education", "marital-status", "native-country", "workclass", "salary-class")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("taxonomies", [True, False])
 def test_it_loses_less_than_mondrian_on_adult(adult: Table, taxonomies: bool) -> None:
     folder = Path(adult.name).parent

@@ -195,6 +195,7 @@ def test_how_the_measures_hang_together(release: Make) -> None:
 # --- size ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_a_million_classes_of_a_thousand_values_cost_their_entries_not_the_product() -> None:
     """Dense, each measure would need eight gigabytes."""
     rng = np.random.default_rng(0)

@@ -84,6 +84,7 @@ def test_it_measures_as_the_same_release_in_our_notation(files: Path) -> None:
     assert nothing == ""
 
 
+@pytest.mark.full
 def test_the_numbers_computed_plainly(files: Path) -> None:
     found, _ = scores(files, "sdc.csv")
     assert found["k_anonymity"] == 2

@@ -100,6 +100,7 @@ def test_the_library_verifies_it(tmp_path: Path) -> None:
     assert found.met, found.reasons
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("text", "seed"),
     [

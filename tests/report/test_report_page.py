@@ -459,6 +459,7 @@ def test_a_browser_draws_every_figure(hostile: Path, tmp_path: Path) -> None:
     assert "mark-symbol" in body
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not CHROMIUM.exists(), reason="needs /usr/bin/chromium to render the page")
 def test_a_browser_runs_no_script_but_ours(hostile: Path, tmp_path: Path) -> None:
     """Markup that slipped through every escape would still be refused: scripts, handlers and images."""

@@ -107,6 +107,7 @@ def asked() -> list[Metric]:
 REFUSED = (Unavailable, InputError, RequirementError)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("metric", asked(), ids=str)
 def test_what_is_proved_is_so(metric: Metric) -> None:
     """No choice of levels and classes costs less than a proved optimum, and none meets what no generalization is said to meet."""

@@ -358,6 +358,7 @@ def test_a_damaged_file_is_made_again(tmp_path: Path, calls: list[Any], content:
     assert calls == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("workers", [1, 2])
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path, calls: list[Any], workers: int) -> None:
     texts = ("mondrian k=3", "mondrian k=4", "mondrian k=6", "mondrian k=9")
