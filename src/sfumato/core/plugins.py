@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
@@ -22,6 +23,15 @@ def room_modules(*rooms: ModuleType) -> Iterator[tuple[str, ModuleType]]:
         for name in sorted(info.name for info in pkgutil.iter_modules(room.__path__) if not info.ispkg):
             if not name.startswith("_"):
                 yield name, importlib.import_module(f"{room.__name__}.{name}")
+
+
+def room_module(name: str, *rooms: ModuleType) -> ModuleType | None:
+    """The file of this name in these rooms, imported alone; None where there is none."""
+    for room in rooms:
+        where = f"{room.__name__}.{name}"
+        if name.isidentifier() and not name.startswith("_") and find_spec(where) is not None:
+            return importlib.import_module(where)
+    return None
 
 
 _HUNG: dict[str, tuple[str, ...]] = {}

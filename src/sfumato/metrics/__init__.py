@@ -6,17 +6,15 @@ A file that defines a Metric under its own name is registered, and so is what ot
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from importlib.util import find_spec
 from typing import Any, get_args
 
 from ..core.attack import Attack
 from ..core.errors import Unavailable
 from ..core.metric import Family, Metric, Requirement, Score, parse, parse_requirement, written
-from ..core.plugins import hung, plugins, room_modules
+from ..core.plugins import hung, plugins, room_module, room_modules
 from ..core.release import Release
 from ..core.roles import Roles
 from . import privacy, utility
@@ -43,12 +41,9 @@ class _Named(Mapping[str, Metric]):
     """The registry for one who knows the name: a file of that name is imported alone, and all others only where there is none."""
 
     def __getitem__(self, name: str) -> Metric:
-        for room in (privacy, utility):
-            where = f"{room.__name__}.{name}"
-            if name.isidentifier() and not name.startswith("_") and find_spec(where) is not None:
-                named: Metric = getattr(importlib.import_module(where), name)
-                return named
-        return registry()[name]
+        module = room_module(name, privacy, utility)
+        named: Metric = registry()[name] if module is None else getattr(module, name)
+        return named
 
     def __iter__(self) -> Iterator[str]:
         return iter(registry())
