@@ -64,7 +64,7 @@ def test_wrong_answers(run: Run, house: House) -> None:
     told(run, house, "--to", "everyone", "--impact", "low").refused(2, "to must be one of public, agreement, onsite")
     told(run, house, "--to", "public", "--impact", "huge").refused(2, "impact must be one of")
     told(run, house, *ANSWERS, "--controls", "none").refused(2, "controls must be one of")
-    told(run, house, "--preset", "public_use").refused(2, "No preset", *PRESETS, *OVERALL, WP29)
+    told(run, house, "--preset", "public_use").refused(2, "Unknown preset", *PRESETS, *OVERALL, WP29)
     for share in ("1.5", "-1", "x"):
         found = told(run, house, *ANSWERS, "--known", share)
         assert found.code == 2

@@ -175,7 +175,8 @@ def _(world: World, m: Match) -> None:
 
 
 @says(
-    r"(?:Texts that usually mean missing \(such as \? or NA\) stand in (.+); say which with --missing, so that they count as one missing value\.)"
+    r"(?:Texts that usually mean missing \(such as \? or NA\) appear in (.+)\. Name them with --missing, and they count as one missing "
+    r"value\.)"
 )
 def _(world: World, m: Match) -> None:
     marks = {"?", "na", "n/a", "nan", "null", "none", "nil", "unknown", "missing"}
@@ -183,7 +184,9 @@ def _(world: World, m: Match) -> None:
         assert {row[name.strip("'")].lower() for row in world.rows} & marks
 
 
-@says(r"No column looks sensitive by its name: name what nobody may learn, or only identity is protected\.")
+@says(
+    r"No column name looks sensitive\. Name the columns that nobody may learn; otherwise only identity is protected\."
+)
 def _(world: World, m: Match) -> None:
     assert not {"ill", "pay"} & set(world.rows[0])
 
@@ -218,15 +221,15 @@ def _(world: World, m: Match) -> None:
     assert whole(m[7] or "1") == len(world.quasi)
 
 
-@says(
-    r"Minimal uniques: there are none, since no row is alone on (?:all \d+ quasi-identifiers|the one quasi-identifier)\."
-)
+@says(r"Minimal uniques: none, because no row is alone on (?:all \d+ quasi-identifiers|the one quasi-identifier)\.")
 def _(world: World, m: Match) -> None:
     assert alone(world.rows, world.quasi) == 0
 
 
 @says(
-    rf"{N} rows? (?:is|are) alone here; of these an estimated {P} \({P}%\) would be alone in the population too, if the table is a random {P}% of it\. In the whole population an estimated {P} (?:people are|person is) alone \((\w+); by model: (.+?)\)\. The models differ in what they suppose; none has seen the population\."
+    rf"{N} rows? (?:is|are) alone here\. An estimated {P} of these \({P}%\) would also be alone in the population, if the table is a "
+    rf"random {P}% of it\. In the whole population an estimated {P} (?:people are|person is) alone \((\w+); by model: (.+?)\)\. The "
+    r"models make different assumptions, and none has seen the population\."
 )
 def _(world: World, m: Match) -> None:
     here, both, there = whole(m[1]), number(m[2]), number(m[5])
@@ -260,7 +263,8 @@ def _(world: World, m: Match) -> None:
 
 
 @says(
-    rf"(\w+): {N} rows? lies? far from the others \((fewer than 1% of the other rows come|no other row comes) within one standard deviation\)(?:\.|; to {N} of them no row comes that near\.)"
+    rf"(\w+): {N} rows? lies? far from the others \((fewer than 1% of the other rows are|no other row is) within one standard "
+    rf"deviation\)(?:\.|; {N} of them have no row that near\.)"
 )
 def _(world: World, m: Match) -> None:
     numbers = [float(row[m[1]]) for row in world.rows if row[m[1]]]
@@ -314,8 +318,8 @@ def _(world: World, m: Match) -> None:
 
 
 UNPROTECTED = (
-    rf"'(\w+)' is (?:not protected(?:: {N} of {N} rows? (?:is|are) in a group whose rows all share one value of it)?"
-    r"|only partly protected: no group shares one value of it, but nothing limits how likely a value is)"
+    rf"'(\w+)' is (?:not protected(?:: {N} of {N} rows? (?:is|are) in a group where every row has the same value)?|only partly "
+    r"protected: no group has a single value, but nothing limits how likely one value is)"
 )
 
 
@@ -349,7 +353,7 @@ def _(world: World, m: Match) -> None:
         unprotected(world, m[0])
 
 
-@says(rf"Of {N} candidates that meet every requirement it is the one with the best ([\w ]+)\.")
+@says(rf"Of the {N} candidates that meet every requirement, it has the best ([\w ]+)\.")
 def _(world: World, m: Match) -> None:
     result = world.extra["result"]
     met = [point for point in result.points if point.failure is None and point.met]
@@ -364,7 +368,7 @@ def _(world: World, m: Match) -> None:
     assert sum(point.failure is None and point.met for point in world.extra["result"].points) == 1
 
 
-@says(r"No candidate on the map has a better ([\w ]+?)(, but for those of the largest risk and no loss at all)?\.")
+@says(r"No candidate on the map has a better ([\w ]+?)(, apart from those with the largest risk and no loss at all)?\.")
 def _(world: World, m: Match) -> None:
     result = world.extra["result"]
     mine = result.points[result.recommended[0]].value(result.study.utility)
@@ -381,8 +385,8 @@ def _(world: World, m: Match) -> None:
 
 
 @says(
-    rf"(?:A step (?:stricter|more useful) is (.+?): |It costs ).+? {P} instead of {P}"
-    rf"(?:, .+? {P} instead of {P}|, that of .+?)\.(?: It misses [^.]+\.)?{LAST}"
+    rf"(?:The next (?:stricter|more useful) candidate is (.+?): |It costs ).+? {P} instead of {P}(?:, .+? {P} instead of {P}| with "
+    rf".+?)\.(?: It misses [^.]+\.)?{LAST}"
 )
 def _(world: World, m: Match) -> None:
     assert m[1] is None or m[1] in [point.candidate.name for point in world.extra["result"].points]
@@ -390,7 +394,8 @@ def _(world: World, m: Match) -> None:
 
 
 @says(
-    r"The choice was tried with .+? without being worse in the other\. (?:It holds under .+? of them, and .+? ranks? it first\.|It (?:holds|does not hold), and that measure alone (?:ranks|does not rank) it first\.)"
+    r"The choice was tested with .+? without being worse in the other\. (?:It holds under .+? of them\. By themselves, .+? ranks? the "
+    r"choice first\.|It (?:holds|does not hold)\. By itself, that measure (?:ranks|does not rank) the choice first\.)"
 )
 def _(world: World, m: Match) -> None:
     """Checked against brute force in tests/study/test_study_advice.py."""
@@ -398,7 +403,10 @@ def _(world: World, m: Match) -> None:
 
 
 @says(
-    rf"(?:Beware\. )?The limits say nothing about what can be learned of people\. In some classes \({N} rows?\) all share one value of '(\w+)': who knows that a person is in one learns it\. A requirement such as alpha_anonymity\((\w+)\) <= (\S+) would limit that: no value could make up more than {P}% of a class \(the most frequent one makes up {P}% of the table\)\."
+    rf"(?:Beware\. )?The limits say nothing about what someone can learn about people\. In some classes \({N} rows?\) everyone shares "
+    r"one value of '(\w+)'\. Anyone who knows that a person is in such a class learns it\. A requirement such as "
+    rf"alpha_anonymity\((\w+)\) <= (\S+) would prevent this: no value could make up more than {P}% of a class \(the most frequent one "
+    rf"makes up {P}% of the table\)\."
 )
 def _(world: World, m: Match) -> None:
     assert m[2] == m[3]
@@ -410,14 +418,16 @@ def _(world: World, m: Match) -> None:
 
 
 @says(
-    r"(?:Beware\. )?The limits say nothing about what can be learned of people\. Everybody has the same value of '(\w+)': who knows that a person is in the table learns it, and no release that keeps the column closes that; leave it out, or tell nobody who is in the table\."
+    r"(?:Beware\. )?The limits say nothing about what someone can learn about people\. Everyone has the same value of '(\w+)'\. Anyone "
+    r"who knows that a person is in the table learns it, and no release that keeps the column prevents this\. Leave the column out, or "
+    r"tell nobody who is in the table\."
 )
 def _(world: World, m: Match) -> None:
     assert len(classes(world.rows, (m[1],))) == 1
 
 
 @says(
-    rf"(?:Beware\. )?{N} of {N} rows \({P}%\) are left out of the release; the report says which groups lose most, and names them with --reveal\."
+    rf"(?:Beware\. )?{N} of {N} rows \({P}%\) are left out of the release\. The report says which groups lose most; --reveal names them\."
 )
 def _(world: World, m: Match) -> None:
     assert (whole(m[1]), whole(m[2])) == (len(world.rows) - len(world.released), len(world.rows))

@@ -145,8 +145,7 @@ def test_a_tail_is_not_far_from_the_others_and_one_value_away_is() -> None:
     found = sf.raw_risk(table(hours=[*hours, 999]), sf.Roles(quasi=("hours",)), curve=False)
     assert (found.outliers[0].far, found.outliers[0].isolated) == (1, 1)
     assert (
-        found.sentences[-1]
-        == "hours: 1 row lies far from the others (no other row comes within one standard deviation)."
+        found.sentences[-1] == "hours: 1 row lies far from the others (no other row is within one standard deviation)."
     )
 
 

@@ -118,6 +118,6 @@ def test_those_alone_here_and_there_are_never_more_than_those_alone_here(fractio
         assert found.of_sample <= found.sample_uniques
         assert found.of_sample <= found.value + 1e-9
         assert found.of_sample == pytest.approx(fraction * found.value)
-        assert found.sentence.startswith(f"{found.sample_uniques:,} rows are alone here; of these an estimated ")
-        said = [float(text.replace(",", "")) for text in re.findall(r"an estimated ([0-9.,]+)", found.sentence)]
+        assert found.sentence.startswith(f"{found.sample_uniques:,} rows are alone here. An estimated ")
+        said = [float(text.replace(",", "")) for text in re.findall(r"[aA]n estimated ([0-9.,]+)", found.sentence)]
         assert said == pytest.approx([found.of_sample, found.value], rel=6e-3)

@@ -58,7 +58,7 @@ def test_roles_are_suggested_with_a_reason_each(found: Profile) -> None:
     assert roles.sensitive == ("diagnosis", "religion")
     assert roles.insensitive == ("source",)
     assert all(column.reason and column.evidence for column in found.columns)
-    assert any("rows are of" in note and "people" in note and "one person's alone" in note for note in found.notes)
+    assert any("rows are of" in note and "people" in note and "to one person only" in note for note in found.notes)
 
 
 def test_the_roles_file_is_read_back_as_it_is_and_says_why(found: Profile) -> None:
@@ -152,7 +152,7 @@ def test_names_come_before_a_constant_value() -> None:
     assert many.roles.sensitive == ("diagnosis",)
     assert many.roles.insensitive == ("wave", "illness")  # without a value there is nothing to learn
     reason = next(column.reason for column in many.columns if column.name == "diagnosis")
-    assert reason.endswith("everybody has the same value, so who is known to be in the table is known to have it")
+    assert reason.endswith("everyone has the same value, so anyone known to be in the table is known to have it")
     assert not any("sensitive" in note for note in many.notes)
 
 
@@ -227,7 +227,7 @@ def test_what_tells_rows_apart_is_never_insensitive() -> None:
     assert found["amount"].role == "quasi"
     assert "cent" in found["amount"].reason
     assert found["reading"].role == "quasi"
-    assert "tell rows apart" in found["reading"].reason
+    assert "distinguish rows" in found["reading"].reason
     assert found["seen_at"].role == "quasi"
     named = profile(table, quasi=["age"])
     assert named.roles.insensitive == ()

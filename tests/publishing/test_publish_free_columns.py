@@ -84,7 +84,7 @@ def test_beside_local_noise_every_column_without_noise_needs_a_waiver(tmp_path: 
         path = tmp_path / "people.csv"
         path.write_text("age,born,ill\n" + "".join(f"{a},{born(a)},flu\n" for a in range(20, 80)), encoding="utf-8")
         release = made(sf.read(path), roles)
-        with pytest.raises(NotMet, match=r"Released without noise: 'born', 'ill'\. We do not look") as refused:
+        with pytest.raises(NotMet, match=r"Released without noise: 'born', 'ill'\. Sfumato does not check") as refused:
             publish(release, roles, (), out)
         with pytest.raises(NotMet, match="Released without noise: 'ill'"):
             publish(release, roles, (), out, waive={"born": "made up"})

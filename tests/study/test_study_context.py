@@ -57,13 +57,13 @@ def test_under_agreement_and_on_site(to: Any, impact: Any, controls: Any, motive
     assert worst.k == 3
     assert all(limit.source and limit.sentence.endswith(".") for limit in context.limits)
     assert bool(means) == (wanted > overall), "a mean of at most 1 is no limit"
-    assert ("The mean is left free" in worst.sentence) == (not means)
+    assert ("The mean is not limited" in worst.sentence) == (not means)
     for mean in means:
         assert str(mean.requirement.metric) == "marketer_risk"
         assert mean.requirement.bound <= overall / wanted + 1e-12
         assert mean.requirement.bound > overall / wanted - 1e-4
         assert mean.requirement.bound * context.risk <= overall + 1e-12
-        assert f"may carry {mean.text.split()[-1]}." in mean.sentence  # printed is held
+        assert f"may be {mean.text.split()[-1]}." in mean.sentence  # printed is held
         assert mean.text == str(mean.requirement)
 
 
@@ -183,7 +183,7 @@ def test_gbt_also_holds_the_overall_risk(name: str, answers: dict[str, Any], ris
     floor = {"gbt-public": 20, "gbt-agreement": 5, "gbt-enclave": 3}[name]
     assert k == floor or context.risk / (k - 1) > 0.05, "no larger than it must be"
     assert f"at least {floor} people" in limit.sentence
-    for share in map(float, re.findall(r"overall risk of at most (\d[\d.]*\d)", limit.sentence)):
+    for share in map(float, re.findall(r"overall risk is at most (\d[\d.]*\d)", limit.sentence)):
         assert context.risk / k <= share + 1e-12 <= 0.05 + 1e-9
 
 
@@ -217,9 +217,9 @@ def test_cbs_checks_the_roles_before_anything_is_made() -> None:
     many, few = tuple(f"q{i}" for i in range(16)), tuple(f"q{i}" for i in range(15))
     Context(preset="cbs-public").check(Roles(quasi=few))
     Context(preset="cbs-research").check(Roles(quasi=many, sensitive=("illness",)))
-    with pytest.raises(InputError, match="allows 15 identifying variables, and the roles have 16"):
+    with pytest.raises(InputError, match="allows 15 identifying variables, and the roles file names 16"):
         Context(preset="cbs-public").check(Roles(quasi=many))
-    with pytest.raises(InputError, match="no sensitive variable, and the roles have 'illness'"):
+    with pytest.raises(InputError, match="no sensitive variable, and the roles file names 'illness'"):
         Study(
             read({"q0": [1], "illness": ["x"]}),
             Roles(quasi=("q0",), sensitive=("illness",)),
@@ -272,7 +272,7 @@ def test_every_context_can_be_shown_and_used() -> None:
         ({"known": -0.1}, "known is a share"),
         ({"known": float("nan")}, "known is a share"),
         ({"breach": 1.5}, "breach is a share"),
-        ({"preset": "public_use"}, "No preset"),
+        ({"preset": "public_use"}, "Unknown preset"),
     ],
 )
 def test_wrong_answers_are_refused(given: dict[str, Any], words: str) -> None:

@@ -292,7 +292,7 @@ CANDIDATE = '[[candidate]]\nmechanism = "mondrian"\nk = 3\n'
         ("[context]\nto = 'public'\nimpact = 'high'\nknown = 'x'\n", "known"),
         ("[context]\nto = ['public']\nimpact = 'high'\n", "to must be one of"),
         ("[context]\nto = 'public'\nimpact = 3\n", "impact must be one of"),
-        ("[context]\npreset = 'public_use'\n", "No preset"),
+        ("[context]\npreset = 'public_use'\n", "Unknown preset"),
         ("[context]\npreset = 5\n", "preset"),
         ("context = 'public'\n", "context must be a section"),
         ("seed = -1\n", "seed must be a whole number"),

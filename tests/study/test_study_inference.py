@@ -81,12 +81,12 @@ def test_the_first_line_says_what_stays_unprotected(tmp_path: Path) -> None:
     certain = int(classes.size[classes.distinct == 1].sum())
     assert found.certain == certain == 60
     assert advice(result).said[0].text == (
-        "Take mondrian k=10: 'ill' is not protected: 60 of 200 rows are in a group whose rows all share one value of it."
+        "Take mondrian k=10: 'ill' is not protected: 60 of 200 rows are in a group where every row has the same value."
     )
     write_all(result, tmp_path, formats=("md",))
     for name in ("report", "note", "wp29", "ema", "intruder"):
         assert "'ill' is not protected" in (tmp_path / f"{name}.md").read_text(), name
-    assert "meets all" not in (tmp_path / "report.md").read_text()
+    assert "✓ meets all" not in (tmp_path / "report.md").read_text()
 
 
 def test_a_waiver_stands_in_every_document(tmp_path: Path) -> None:

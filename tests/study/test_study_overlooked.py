@@ -80,7 +80,7 @@ def test_the_nearest_is_the_one_that_misses_by_least() -> None:
         refine=0
     )
     (_, nearest) = advice(found).of("unreached")
-    assert nearest.startswith("The nearest is k_member k=4, which misses 1: k_anonymity reaches 5")
+    assert nearest.startswith("The closest is k_member k=4, which misses 1 requirement: k_anonymity reaches 5")
 
 
 def test_the_table_itself_is_no_step() -> None:
@@ -89,6 +89,6 @@ def test_the_table_itself_is_no_step() -> None:
     assert found.points[0].value(found.study.risk) == 1
     assert not told.of("down")
     assert told.of("cost") == [
-        "No candidate on the map has a better ILoss, but for those of the largest risk and no loss at all."
+        "No candidate on the map has a better ILoss, apart from those with the largest risk and no loss at all."
     ]
     assert isinstance(found.points[1].candidate, Candidate)

@@ -60,14 +60,14 @@ def set_risks(
     """
     width = len(counts.names) - int(person)
     if not width or not counts.rows:
-        raise InputError("There are no rows, or no columns, to look at.")
+        raise InputError("The table has no rows or no columns to look at.")
     size = width if most is None else min(most, width)
     if size < 1:
-        raise InputError("Look at sets of at least one column.")
+        raise InputError("A set needs at least one column.")
     number = sum(comb(width, s) for s in range(1, size + 1))
     if number > MOST:
         raise InputError(
-            f"{width} columns have {number:,} sets of up to {size}; name fewer columns, or look at smaller sets."
+            f"{width} columns have {number:,} sets of up to {size}; name fewer columns, or choose a smaller set size."
         )
     walk = _down(counts, person) if size == width else _up(counts, size, person)
     found = [risk_of(tuple(counts.names[i] for i in at), n, thresholds) for at, n in walk]

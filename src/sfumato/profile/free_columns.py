@@ -86,19 +86,20 @@ class Finding:
     def sentence(self) -> str:
         """One sentence, without a value of the table."""
         if self.kind == "noiseless":
-            return f"Column {self.column!r}: it goes out without noise, and we do not look whether it tells what the noise hides, because a refusal would then depend on the rows."
+            return (
+                f"Column {self.column!r}: it is released without noise. Sfumato does not check whether it reveals what the noise "
+                "hides, because a refusal would then depend on the rows."
+            )
         rows = f"{self.rows:,} of {counted(self.of, 'row')} ({percent(self.share)})"
         if self.kind == "alone":
             by = f"by it together with {' and '.join(map(repr, self.others))}" if self.others else "by it"
             return f"Column {self.column!r}: {rows} {'is' if self.rows == 1 else 'are'} alone {by}."
         if self.kind == "order":
-            return f"Column {self.column!r}: it follows the order of the original's rows in {rows}, so it tells which row was which."
+            return f"Column {self.column!r}: it follows the order of the original rows in {rows}, so it reveals which row was which."
         start = f"Column {self.column!r}: {self.words} in {rows}"
         if self.kind == "known":
-            return (
-                f"{start}, so whoever knows the quasi-identifiers knows it too and tells rows of one class apart by it."
-            )
-        return f"{start}, so whoever holds the release can tell the {self.role} {self.protected[0]!r}."
+            return f"{start}, so anyone who knows the quasi-identifiers knows it too and can tell rows of one class apart by it."
+        return f"{start}, so anyone who has the release can work out the {self.role} {self.protected[0]!r}."
 
     def to_dict(self) -> dict[str, object]:
         """JSON-ready."""
@@ -377,13 +378,13 @@ def refusal(findings: Sequence[Finding]) -> list[str]:
         return []
     if findings[0].kind == "noiseless":
         return [
-            f"Released without noise: {', '.join(repr(finding.column) for finding in findings)}. We do not look whether they tell what the noise "
-            "hides, because a refusal would then depend on the rows. Add noise, take them out of the release, or answer for each with a "
-            f"waiver, --waive '{findings[0].column}: REASON'."
+            f"Released without noise: {', '.join(repr(finding.column) for finding in findings)}. Sfumato does not check whether they "
+            "reveal what the noise hides, because a refusal would then depend on the rows. Add noise, take them out of the release, "
+            f"or waive each with a reason: --waive '{findings[0].column}: REASON'."
         ]
     advice = (
-        "No requirement limits such a column: make it a quasi-identifier, take it out of the release, or answer for it "
-        f"with a waiver, --waive '{findings[0].column}: REASON'."
+        "No requirement limits such a column. Make it a quasi-identifier, take it out of the release, or waive it with a reason: "
+        f"--waive '{findings[0].column}: REASON'."
     )
     return [*(finding.sentence for finding in findings), advice]
 

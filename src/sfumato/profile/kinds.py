@@ -131,7 +131,7 @@ def _where(values: pa.Array, chosen: Mask) -> pa.Array:
 def _numbers(name: str, column: Column, distinct: int, filled: int, about: float) -> Guess:
     """Whole and decimal numbers: quantities, levels, or numbers that only name something."""
     if column.numbers is None:
-        return Guess("category", "values of a kind that is not looked into")
+        return Guess("category", "values of a type that Sfumato does not inspect")
     x = column.numbers[np.isfinite(column.numbers)]
     concept = name_lexicon.concept(name)
     key = concept.key if concept else ""
@@ -146,7 +146,7 @@ def _numbers(name: str, column: Column, distinct: int, filled: int, about: float
     if key == "person":
         return Guess("identifier", "whole numbers in a column named after people's numbers")
     if about >= _SINGLED_OUT and (filled >= 100 or (serial and about == 1.0 and filled >= 5)):
-        return Guess("identifier", "a whole number of its own for nearly every row")
+        return Guess("identifier", "a different whole number in nearly every row")
     if distinct == 2:
         return Guess("category", "two whole numbers")
     if low >= 1900 and high <= 2100 and high > low:
@@ -154,7 +154,7 @@ def _numbers(name: str, column: Column, distinct: int, filled: int, about: float
     if "code" in name_lexicon.tokens(name) and low >= 100 and len(str(int(low))) == len(str(int(high))):
         return Guess("code", "whole numbers of one length in a column named after codes")
     if "id" in name_lexicon.tokens(name):
-        return Guess("category", "whole numbers that only name something, by the column's name")
+        return Guess("category", "whole numbers that are labels, judging by the column's name")
     if distinct <= _FEW_LEVELS and high - low < 2 * distinct and filled >= 2 * distinct:
         return Guess("ordinal", "a few levels written as whole numbers")
     return Guess("numeric", "whole numbers")
@@ -176,15 +176,15 @@ def _texts(name: str, column: Column, n: npt.NDArray[np.int64], distinct: int, f
         return Guess("date", "dates")
     if shaped(_DIGITS) and matches(values, _LEADING_ZERO).any():
         if key == "person" or (about >= _SINGLED_OUT and filled >= 20 and key != "postal"):
-            return Guess("identifier", "digits with leading zeros, one number for nearly every row or person")
-        return Guess("code", "digits with leading zeros, so not a number to count with")
+            return Guess("identifier", "digits with leading zeros, a different number for nearly every row or person")
+        return Guess("code", "digits with leading zeros, so a code rather than a number")
     if column.numbers is not None:
         return _numbers(name, column, distinct, filled, about)
     if (what := _direct(values, rows)) is not None:
         return Guess("identifier", f"the values look like {what}")
     code = shaped(_CODE) and not matches(values, r"^[^0-9]*$").any()
     if not (code and key in ("postal", "health")) and (ordered := order(_few(column))):
-        return Guess("ordinal", "levels whose order is recognised", ordered)
+        return Guess("ordinal", "levels with a recognised order", ordered)
     if key == "person":
         return Guess("identifier", "texts in a column named after people's numbers")
     if code and (about < _SINGLED_OUT or filled < 20 or key == "postal"):
@@ -193,11 +193,11 @@ def _texts(name: str, column: Column, n: npt.NDArray[np.int64], distinct: int, f
     spaces = numpy(pc.count_substring_regex(values, r"\s+")).astype(np.float64)
     long = float(lengths @ rows) >= 25 and float(spaces @ rows) >= 3
     if long and about >= 0.1 and distinct > _FEW_LEVELS:
-        return Guess("text", "long texts of several words, seldom repeated")
+        return Guess("text", "long texts of several words, rarely repeated")
     if shaped(r"^[+-]?[0-9]+([.,][0-9]+)?$") and (share(r"[.,]") > 0 or about < _SINGLED_OUT):
-        return Guess("numeric", "numbers, but some values are not written as one")
+        return Guess("numeric", "numbers, although some values are not written as numbers")
     if about >= _SINGLED_OUT and filled >= 20:
-        return Guess("identifier", "a text of its own for nearly every row")
+        return Guess("identifier", "a different text in nearly every row")
     if key == "name" and distinct > _FEW_LEVELS:
         return Guess("identifier", "many texts in a column named after names")
-    return Guess("category", "two values" if distinct == 2 else "values that repeat and have no recognised order")
+    return Guess("category", "two values" if distinct == 2 else "repeated values without a recognised order")

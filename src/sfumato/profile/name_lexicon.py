@@ -38,7 +38,7 @@ def _concept(key: str, role: Role, why: str, words: str) -> Concept:
 
 NUMBER = _concept("person", "identifiers", "its name says that it numbers people", "")
 EVENT = _concept(
-    "event", "quasi", "when something happened to a person is known to those who were near",
+    "event", "quasi", "people nearby know when something happened to a person",
     """date time datetime timestamp day month year admission discharge visit arrival departure death hired joined enrolled
     enrolment enrollment datum zeit eintritt austritt einstellung aufnahme entlassung embauche entree sortie fecha ingreso alta
     dataora ricovero dimissione jour mois annee dia mes ano datumtijd opname ontslag 日期 时间""",
@@ -51,7 +51,7 @@ NAME = _concept(
 CONCEPTS = (
     NAME,
     _concept(
-        "contact", "identifiers", "its name says that it reaches people directly",
+        "contact", "identifiers", "its name says that it can be used to contact people",
         """email mail phone telephone tel mobile fax address street telefon telefono telefone telefoon courriel correo
         adresse anschrift direccion indirizzo endereco adres strasse rue calle rua straat 电话 邮箱 地址 手机""",
     ),
@@ -65,7 +65,7 @@ CONCEPTS = (
         "photo portrait fingerprint signature biometric voiceprint iris",
     ),
     _concept(
-        "birth", "quasi", "the date or place of birth stands in many registers and seldom changes",
+        "birth", "quasi", "many registers hold the date or place of birth, and it rarely changes",
         """birth birthday birthdate birthyear dateofbirth dob yob born geburt geburtsdatum geburtsjahr naissance nacimiento
         nascita nascimento geboorte geboortedatum geboortejaar 出生 生日""",
     ),
@@ -78,18 +78,18 @@ CONCEPTS = (
         "sex gender geschlecht sexe sexo sesso genero genere geslacht 性别",
     ),
     _concept(
-        "postal", "quasi", "where a person lives is widely known and stands in many registers",
+        "postal", "quasi", "where a person lives is widely known and recorded in many registers",
         """zip zipcode postal postalcode postcode plz postleitzahl codepostal codigopostal cep 邮编""",
     ),
     _concept(
-        "place", "quasi", "where a person lives or comes from is widely known and stands in many registers",
+        "place", "quasi", "where a person lives or comes from is widely known and recorded in many registers",
         """city town village municipality county district region state province country nation neighborhood neighbourhood
         area location residence place wohnort ort stadt gemeinde landkreis bundesland staat ville commune departement
         pays ciudad municipio provincia pais citta comune regione paese cidade concelho estado gemeente plaats stad
         latitude longitude lat lon lng gps coordinates 城市 地区 国家 省""",
     ),
     _concept(
-        "origin", "quasi", "it is seen or heard by all who meet the person, though laws may also protect it",
+        "origin", "quasi", "everyone who meets the person sees or hears it, although laws may also protect it",
         """race ethnicity ethnic nationality citizenship origin ancestry language migrant immigrant staatsangehorigkeit
         herkunft sprache nationalite langue nacionalidad origen idioma nazionalita cittadinanza lingua nacionalidade
         nationaliteit herkomst 民族 国籍""",
@@ -101,7 +101,7 @@ CONCEPTS = (
         statocivile figli famiglia filhos huishouden kinderen burgerlijkestaat 婚姻 家庭""",
     ),
     _concept(
-        "work", "quasi", "colleagues, classmates and public profiles tell it",
+        "work", "quasi", "colleagues, classmates and public profiles reveal it",
         """education school schooling degree university occupation job profession employer employment work workclass
         industry sector hours rank parttime fulltime overtime worktime workingtime teilzeit vollzeit arbeitszeit tempspartiel
         tempsplein tempsdetravail deeltijd voltijd beruf bildung ausbildung schule schulabschluss arbeit arbeitgeber formation emploi
@@ -109,12 +109,12 @@ CONCEPTS = (
         titolostudio ocupacao profissao escolaridade trabalho opleiding beroep werk 职业 学历 教育 工作""",
     ),
     _concept(
-        "body", "quasi", "it can be seen or guessed by all who meet the person",
+        "body", "quasi", "everyone who meets the person can see or guess it",
         "height stature hair eyes skin bodyweight grosse taille estatura altezza altura lengte 身高",
     ),
     EVENT,
     _concept(
-        "health", "sensitive", "its name says that it tells of a person's health",
+        "health", "sensitive", "its name says that it is about a person's health",
         """diagnosis diagnoses disease illness health icd icd10 condition symptom symptoms treatment therapy medication drug
         drugs hiv cancer tumor blood bloodpressure glucose cholesterol bmi disability pregnancy pregnant mental psychiatric
         surgery medical allergy severity dose dosage vaccination vaccinated sick sickness sickdays sickleave infection infected covid
@@ -126,7 +126,7 @@ CONCEPTS = (
         disabilita doenca saude tratamento ziekte gezondheid behandeling 诊断 疾病 健康 病""",
     ),
     _concept(
-        "money", "sensitive", "its name says that it tells of a person's money",
+        "money", "sensitive", "its name says that it is about a person's money",
         """income salary wage wages earnings pay debt debts loan loans credit creditscore balance wealth capital pension bonus benefit
         benefits arrears overdue owed owing unpaid mortgage rent tax taxes insolvency insolvent bankruptcy bankrupt eviction
         einkommen gehalt lohn schulden vermogen rente miete steuer steuerklasse ruckstand ruckstande mahnung mahnstufe zahlungsverzug
@@ -134,7 +134,7 @@ CONCEPTS = (
         stipendio debito renda rendimento inkomen salaris loon schuld 收入 工资 薪""",
     ),
     _concept(
-        "need", "sensitive", "its name says that it tells what help a person needs or gets",
+        "need", "sensitive", "its name says that it is about the help a person needs or gets",
         """needs specialneeds sen support allowance allowances welfare assistance aid subsidy subsidies freemeals freeschoolmeals
         freelunch scholarship bursary fostercare childprotection carelevel careplan forderbedarf forderung unterstutzung beihilfe
         zuschuss sozialhilfe grundsicherung burgergeld wohngeld arbeitslosengeld kinderzuschlag jugendhilfe besoins aide aides
@@ -142,51 +142,51 @@ CONCEPTS = (
         toeslag bijstand""",
     ),
     _concept(
-        "conduct", "sensitive", "its name says that it tells of absences or penalties",
+        "conduct", "sensitive", "its name says that it is about absences or penalties",
         """absence absences absent absenteeism truancy suspension suspended exclusion excluded expulsion expelled detention
         disciplinary fehltage fehlzeiten fehlstunden abmahnung verweis sanction sanctions renvoi""",
     ),
     _concept(
-        "status", "sensitive", "its name says that it tells of a person's legal status",
+        "status", "sensitive", "its name says that it is about a person's legal status",
         """asylum refugee undocumented residencepermit immigrationstatus deportation guardianship asyl aufenthaltstitel
         aufenthaltsstatus fluchtling abschiebung asile refugie titredesejour tutelle curatelle""",
     ),
     _concept(
-        "belief", "sensitive", "its name says that it tells what a person believes or votes for",
+        "belief", "sensitive", "its name says that it is about what a person believes or votes for",
         """religion religious faith church belief political politics party vote voted votes union tradeunion konfession kirche
         partei gewerkschaft parti syndicat croyance iglesia partido sindicato religione partito sindacato religiao igreja
         religie godsdienst partij vakbond 宗教 党派""",
     ),
     _concept(
-        "intimate", "sensitive", "its name says that it tells of a person's intimate life",
+        "intimate", "sensitive", "its name says that it is about a person's intimate life",
         "sexual sexuality orientation sexualorientation sexualitat orientierung sexualite orientacion orientamento",
     ),
     _concept(
-        "crime", "sensitive", "its name says that it tells of offences or convictions",
+        "crime", "sensitive", "its name says that it is about offences or convictions",
         """crime criminal offence offense conviction convicted arrest arrests sentence prison probation recidivism victim abuse violence
         opfer gewalt bewahrung victime straftat vorstrafe
         delit infraction condamnation delito condena reato condanna crimen crime delict strafblad 犯罪""",
     ),
     _concept(
-        "genes", "sensitive", "its name says that it tells of a person's genes",
+        "genes", "sensitive", "its name says that it is about a person's genes",
         "gene genes genetic genotype dna genome snp haplotype genetik genetique genetico 基因",
     ),
     _concept(
         "weight", "identifiers",
-        "its name says that it is a survey weight, computed from where and how people were drawn: it tells rows apart, and strata",
+        "its name says that it is a survey weight, computed from where and how people were sampled: it distinguishes rows and strata",
         """fnlwgt wgt wt sampleweight samplingweight surveyweight finalweight designweight personweight replicateweight
         hochrechnungsfaktor gewichtungsfaktor stichprobengewicht poidssondage ponderation factorexpansion factorponderacion ponderador
         pesocampionario pesoamostral weegfactor steekproefgewicht 抽样权重""",
     ),
     _concept(
-        "amount", "quasi", "whoever paid or was paid knows the amount, and to the cent it tells people apart",
+        "amount", "quasi", "whoever paid or was paid knows the amount, and an amount exact to the cent distinguishes people",
         """amount amounts price cost costs paid payment payments balance fee fees charge charges premium expense expenses spending
         revenue turnover rent betrag betrage preis kosten zahlung saldo gebuhr pramie ausgaben miete montant prix cout paiement solde
         frais loyer importe precio coste costo pago gasto alquiler importo prezzo pagamento spesa affitto preco custo despesa aluguel
         bedrag prijs betaling uitgaven huur 金额 价格 费用""",
     ),
     _concept(
-        "split", "insensitive", "its name says that it divides the rows for an analysis and says nothing of a person",
+        "split", "insensitive", "its name says that it divides the rows for an analysis and says nothing about a person",
         "part fold split partition trainset testset subset cvfold",
     ),
 )  # fmt: skip

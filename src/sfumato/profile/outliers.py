@@ -33,12 +33,12 @@ class Outliers:
         if not self.far:
             return ""
         rows = f"{counted(self.far, 'row')} {'lies' if self.far == 1 else 'lie'} far from the others"
-        near = f"fewer than {100 * NEAR:g}% of the other rows come within one standard deviation"
+        near = f"fewer than {100 * NEAR:g}% of the other rows are within one standard deviation"
         if not self.isolated:
             return f"{self.column}: {rows} ({near})."
         if self.isolated == self.far:
-            return f"{self.column}: {rows} (no other row comes within one standard deviation)."
-        return f"{self.column}: {rows} ({near}); to {self.isolated:,} of them no row comes that near."
+            return f"{self.column}: {rows} (no other row is within one standard deviation)."
+        return f"{self.column}: {rows} ({near}); {self.isolated:,} of them have no row that near."
 
 
 def outliers(counts: Counts) -> Outliers | None:

@@ -50,19 +50,20 @@ class PopulationUniques:
         are = "is" if alone == 1 else "are"
         if self.fraction == 1:
             return (
-                f"{counted(alone, 'row')} {are} alone here, and so in the population, which the table is taken to be."
+                f"{counted(alone, 'row')} {are} alone here and therefore in the population, because the table is assumed to be the "
+                "whole population."
             )
         if not alone:
             return "No row is alone here, so the models expect nobody to be alone in the population."
         if self.value is None or self.of_sample is None:
-            return f"{counted(alone, 'row')} {are} alone here; no model fits, so nothing is estimated about the population."
+            return f"{counted(alone, 'row')} {are} alone here. No model fits, so Sfumato estimates nothing about the population."
         people = "person is" if _expected(self.value) == "1" else "people are"
         told = ", ".join(f"{name} {_expected(value)}" for name, value in self.by_model.items() if value is not None)
         return (
-            f"{counted(alone, 'row')} {are} alone here; of these an estimated {_expected(self.of_sample)} "
-            f"({percent(self.of_sample / alone)}) would be alone in the population too, if the table is a random {percent(self.fraction)} "
-            f"of it. In the whole population an estimated {_expected(self.value)} {people} alone ({self.chosen}; by model: {told}). "
-            "The models differ in what they suppose; none has seen the population."
+            f"{counted(alone, 'row')} {are} alone here. An estimated {_expected(self.of_sample)} of these "
+            f"({percent(self.of_sample / alone)}) would also be alone in the population, if the table is a random "
+            f"{percent(self.fraction)} of it. In the whole population an estimated {_expected(self.value)} {people} alone "
+            f"({self.chosen}; by model: {told}). The models make different assumptions, and none has seen the population."
         )
 
     @property
@@ -97,9 +98,9 @@ def population_uniques(sizes: IntArray, fraction: float) -> PopulationUniques:
     the slide negative binomial model's estimates, whichever can be fitted.
     """
     if not 0 < fraction <= 1:
-        raise InputError("The sampling fraction is above 0 and at most 1.")
+        raise InputError("The sampling fraction must be above 0 and at most 1.")
     if not len(sizes):
-        raise InputError("There are no rows.")
+        raise InputError("The table has no rows.")
     rows, alone = int(sizes.sum()), int((sizes == 1).sum())
     if fraction == 1 or alone == 0:
         exact: dict[Model, float | None] = dict.fromkeys(("zayatz", "pitman", "snb"), float(alone))

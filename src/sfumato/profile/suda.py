@@ -52,7 +52,7 @@ class Suda:
         """Who stands out on few columns, and who only on more; minimal uniques of more than `most` columns were not looked for."""
         columns = f"all {len(self.columns)} quasi-identifiers" if len(self.columns) > 1 else "the one quasi-identifier"
         if not self.alone:
-            return f"Minimal uniques: there are none, since no row is alone on {columns}."
+            return f"Minimal uniques: none, because no row is alone on {columns}."
         sets = ", ".join(f"{n:,} of {counted(i, 'column')}" for i, n in enumerate(self.by_size, 1))
         few = "one column" if self.most == 1 else f"at most {self.most} columns"
         found = f"{counted(self.records, 'row')} {'has' if self.records == 1 else 'have'} one of {few} ({sets})"
@@ -87,10 +87,10 @@ def suda(counts: Counts, *, most: int = 3, person: bool = False) -> Suda:
     width = len(names)
     size = min(most, width)
     if size < 1:
-        raise InputError("Look at sets of at least one column.")
+        raise InputError("A set needs at least one column.")
     if sum(comb(width, s) for s in range(1, size + 1)) > MOST:
         raise InputError(
-            f"{width} columns have too many sets of up to {size}; name fewer columns, or look at smaller sets."
+            f"{width} columns have too many sets of up to {size}; name fewer columns, or choose a smaller set size."
         )
     sizes = [len(column) for column in counts.columns]
     everything = np.arange(len(counts))

@@ -59,12 +59,12 @@ def suggest(seen: Sequence[ProfiledColumn], quasi: Sequence[str] | None = None) 
     repeated = [column for column in seen if found[column.name].role == "person"]
     for column in sorted(repeated, key=lambda c: -c.distinct)[1:]:  # one person column: the finest
         found[column.name] = Suggestion(
-            "identifiers", "it numbers people or groups, as another column does more finely"
+            "identifiers", "it numbers people or groups, and another column does so more finely"
         )
     if quasi is not None:
         for name, said in found.items():
             if name in quasi:
-                found[name] = Suggestion("quasi", "named as a quasi-identifier by the owner")
+                found[name] = Suggestion("quasi", "the owner named it as a quasi-identifier")
             elif said.role == "quasi":
                 found[name] = _left_over(next(column for column in seen if column.name == name))
     return found
@@ -88,9 +88,11 @@ def _suggest(seen: ProfiledColumn) -> Suggestion:
     """The name before the values: a column that tells nobody apart can still name people, or tell of all at once."""
     kind, concept = seen.guess.kind, words.concept(seen.name)
     if kind == "text":
-        return Suggestion("identifiers", "free text can hold anything, names included, so it never leaves")
+        return Suggestion("identifiers", "free text can contain anything, including names, so it is never released")
     if concept is words.NUMBER and seen.share < 0.9 and seen.distinct > 1:
-        return Suggestion("person", "its name says that it numbers people, and numbers repeat: several rows a person")
+        return Suggestion(
+            "person", "its name says that it numbers people, and numbers repeat: some people have several rows"
+        )
     if concept is not None and concept.key == "weight":
         return Suggestion("identifiers", f"{concept.why}; {_many(seen)}")
     if concept is not None and concept.role == "identifiers":
@@ -102,21 +104,21 @@ def _suggest(seen: ProfiledColumn) -> Suggestion:
     if seen.alike and seen.missing < seen.rows and concept is not None and concept.role == "sensitive":
         return Suggestion(
             "sensitive",
-            f"{concept.why}; everybody has the same value, so who is known to be in the table is known to have it",
+            f"{concept.why}; everyone has the same value, so anyone known to be in the table is known to have it",
         )
     if seen.alike:
-        return Suggestion("insensitive", f"{seen.guess.reason}, so it tells nothing apart")
+        return Suggestion("insensitive", f"{seen.guess.reason}, so it distinguishes no rows")
     if concept is not None:
         said = why(seen.name, kind)
         if concept.role == "insensitive" and telling(seen):
-            return Suggestion("quasi", f"{_many(seen)}, which tell rows apart, whatever its name says")
+            return Suggestion("quasi", f"{_many(seen)}, which distinguish rows, whatever its name says")
         return Suggestion(concept.role, said)
     if kind == "numeric" and telling(seen):
         return Suggestion(
-            "quasi", f"{_many(seen)}, which tell rows apart: whoever has one from elsewhere finds the row"
+            "quasi", f"{_many(seen)}, which distinguish rows: anyone who has one from elsewhere finds the row"
         )
     if kind == "date" and _timed(seen):
-        return Suggestion("quasi", "exact times tell rows apart, and those who were near know them")
+        return Suggestion("quasi", "exact times distinguish rows, and people nearby know them")
     return Suggestion("quasi", why(seen.name, kind))
 
 
@@ -137,10 +139,10 @@ def _timed(seen: ProfiledColumn) -> bool:
 
 def _left_over(seen: ProfiledColumn) -> Suggestion:
     """A column that the owner does not count among the quasi-identifiers; one that tells rows apart stays in the house all the same."""
-    words = "not among the quasi-identifiers that the owner named"
+    words = "the owner did not name it as a quasi-identifier"
     if telling(seen):
         return Suggestion(
-            "identifiers", f"{words}, but {_many(seen)}, which tell rows apart: keep it back, or make it quasi"
+            "identifiers", f"{words}, but {_many(seen)}, which distinguish rows: keep it back, or make it quasi"
         )
     return Suggestion("insensitive", words)
 
@@ -150,7 +152,7 @@ def why(name: str, kind: str) -> str:
     concept = words.concept(name)
     if concept is not None and not (concept is words.EVENT and kind == "category"):  # a yes or no tells no time
         return concept.why
-    return words.EVENT.why if kind == "date" else "nothing says that others cannot know it, so assume that they do"
+    return words.EVENT.why if kind == "date" else "others may know it, so assume that they do"
 
 
 def roles(seen: Sequence[ProfiledColumn], found: Mapping[str, Suggestion]) -> Roles:
@@ -190,12 +192,16 @@ def notes(seen: Sequence[ProfiledColumn], found: Mapping[str, Suggestion]) -> li
     """What the owner should know beyond the columns' own reasons."""
     said = []
     if not any(suggestion.role == "sensitive" for suggestion in found.values()):
-        said.append("No column looks sensitive by its name: name what nobody may learn, or only identity is protected.")
+        said.append(
+            "No column name looks sensitive. Name the columns that nobody may learn; otherwise only identity is protected."
+        )
     if marked := [repr(c.name) for c in seen if c.guess.marks]:
         said.append(
-            f"Texts that usually mean missing (such as ? or NA) stand in {', '.join(marked)}; "
-            "say which with --missing, so that they count as one missing value."
+            f"Texts that usually mean missing (such as ? or NA) appear in {', '.join(marked)}. Name them with --missing, and they "
+            "count as one missing value."
         )
     if dates := [repr(c.name) for c in seen if c.guess.kind == "date" and not c.column.dates]:
-        said.append(f"Dates are not written YYYY-MM-DD in {', '.join(dates)}; rewritten, they coarsen by calendar.")
+        said.append(
+            f"Dates in {', '.join(dates)} are not written YYYY-MM-DD. Rewrite them to coarsen them by the calendar."
+        )
     return said

@@ -125,7 +125,7 @@ class Profile:
 def profile(table: Table, *, most: int = 3, quasi: Sequence[str] | None = None, roles: Roles | None = None) -> Profile:
     """Profile a table; combinations of up to `most` quasi-identifiers, which are suggested unless `quasi` or `roles` name them."""
     if most < 1:
-        raise InputError(f"Combinations of {most} columns cannot be looked at; give a size of at least 1.")
+        raise InputError(f"Combinations cannot have {most} columns; give a size of at least 1.")
     if roles is not None:
         roles.check(table.columns, where=table.name)
         quasi = roles.quasi if quasi is None else quasi
@@ -192,11 +192,11 @@ def people_notes(table: Table, roles: Roles) -> list[str]:
     if repeated is None:
         return []
     quasi = [name for name in roles.quasi if name != repeated.column]
-    note = f"{repeated.sentence} Rows are counted here, not people."
+    note = f"{repeated.sentence} The profile counts rows, not people."
     if quasi:
         _, member = table.count((*quasi, repeated.column)).group(quasi)
         alone = int((np.bincount(member) == 1).sum())
-        note += f" {counted(alone, 'combination')} of the quasi-identifiers {'is' if alone == 1 else 'are'} one person's alone."
+        note += f" {counted(alone, 'combination')} of the quasi-identifiers {'belongs' if alone == 1 else 'belong'} to one person only."
     if not repeated.named:
         note += (
             f' Name it, person = "{repeated.column}", or say one_row_per_person = true if each row is another person.'

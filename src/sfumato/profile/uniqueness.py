@@ -109,8 +109,8 @@ def uniqueness(
     notes = []
     if size < min(most, len(columns)):
         notes.append(
-            f"{len(columns)} columns have too many combinations of {most}: looked at combinations of up to {size}. "
-            "Name fewer quasi-identifiers to look at larger ones."
+            f"{len(columns)} columns have too many combinations of {most}, so Sfumato looked at combinations of up to {size}. Name "
+            "fewer quasi-identifiers to look at larger ones."
         )
     if not columns or not rows:
         return Uniqueness(Combination(columns, 0, min(rows, 1), 0.0), size, notes=tuple(notes))

@@ -83,8 +83,8 @@ def advice(result: Result) -> Advice:
             Said(
                 "looked",
                 f"{counted(result.looked, 'more candidate')} with the same mechanisms and other parameters "
-                f"{'was' if result.looked == 1 else 'were'} tried around it; "
-                f"none of them{' that meets every requirement' if study.require else ''} beats it.",
+                f"{'was' if result.looked == 1 else 'were'} tried near it; "
+                f"none{' that meets every requirement' if study.require else ''} beats it.",
             )
         )
     said += _unplaced(result)
@@ -101,18 +101,17 @@ def _robust(result: Result) -> list[Said]:
         return []
     meets = " that meets every requirement" if result.study.require else ""
     tried = (
-        f"The choice was tried with {counted(n, 'other measure')} in the place of the risk or the utility here; it holds where no other "
-        f"candidate{meets} is better in one of the two without being worse in the other."
+        f"The choice was tested with {counted(n, 'other measure')} in place of the risk or utility measure used here. It holds if no "
+        f"other candidate{meets} is better in one of the two without being worse in the other."
     )
     if n == 1:
-        found = f"It {'holds' if holds else 'does not hold'}, and that measure alone {'ranks' if best else 'does not rank'} it first."
-    else:
-        by = (
-            "none of them, taken alone, ranks"
-            if not best
-            else f"{_of(best, n)} of them, taken alone, rank" + "s" * (best == 1)
+        found = (
+            f"It {'holds' if holds else 'does not hold'}. By itself, that measure {'ranks' if best else 'does not rank'} the choice "
+            "first."
         )
-        found = f"It holds under {_of(holds, n)} of them, and {by} it first."
+    else:
+        by = "none of them ranks" if not best else f"{_of(best, n)} of them rank" + "s" * (best == 1)
+        found = f"It holds under {_of(holds, n)} of them. By themselves, {by} the choice first."
     return [Said("robust", f"{tried} {found}")]
 
 
@@ -131,7 +130,7 @@ def _cost(result: Result, chosen: int) -> list[Said]:
     best, mine = result.axis(study.utility, [first, chosen])
     if best >= mine:
         but = (
-            ", but for those of the largest risk and no loss at all"
+            ", apart from those with the largest risk and no loss at all"
             if any(_bare(result, i) for i in result.frontier)
             else ""
         )
@@ -139,7 +138,7 @@ def _cost(result: Result, chosen: int) -> list[Said]:
     other = result.points[first]
     missed = f", which misses {' and '.join(other.misses)}" if other.misses else ", which has more risk"
     words = _difference(study.utility, point.value(study.utility), other.value(study.utility))
-    return [Said("cost", f"It costs {words}, that of {other.candidate.name}{missed}.")]
+    return [Said("cost", f"It costs {words} with {other.candidate.name}{missed}.")]
 
 
 def _bare(result: Result, i: int) -> bool:
@@ -164,13 +163,13 @@ def _steps(result: Result, chosen: int) -> list[Said]:
     now = (point.value(study.risk), point.value(study.utility))
     if less:
         i = max(less, key=lambda i: (risk[at[i]], -loss[at[i]]))
-        found.append(Said("up", f"A step stricter is {_step(result, i, *now)}"))
+        found.append(Said("up", f"The next stricter candidate is {_step(result, i, *now)}"))
     else:
         meets = " that meets every requirement" if any(risk[at[i]] < here[0] for i in result.placed) else ""
         found.append(Said("up", f"No candidate on the frontier{meets} has less risk."))
     if more:
         i = min(more, key=lambda i: (risk[at[i]], loss[at[i]]))
-        found.append(Said("down", f"A step more useful is {_step(result, i, *now)}"))
+        found.append(Said("down", f"The next more useful candidate is {_step(result, i, *now)}"))
     return found
 
 
@@ -196,9 +195,14 @@ def _closest(result: Result) -> list[Said]:
         for v in point.verdicts
         if not v.met
     ]
-    reached += [f"{text} cannot be asked of it" for text in point.unknown]
+    reached += [f"{text} cannot be measured on it" for text in point.unknown]
     words = "; ".join(reached)
-    return [Said("unreached", f"The nearest is {point.candidate.name}, which misses {len(point.misses)}: {words}.")]
+    return [
+        Said(
+            "unreached",
+            f"The closest is {point.candidate.name}, which misses {counted(len(point.misses), 'requirement')}: {words}.",
+        )
+    ]
 
 
 def _short(point: Point) -> float:
@@ -219,8 +223,8 @@ def _unplaced(result: Result) -> list[Said]:
     return [
         Said(
             "unplaced",
-            f"{len(gone)} candidate{'s' if len(gone) > 1 else ''} ({names}) cannot be placed on this map, since "
-            f"{result.study.risk} or {result.study.utility} cannot be asked of what they release; other measures can.",
+            f"{len(gone)} candidate{'s' if len(gone) > 1 else ''} ({names}) cannot be placed on this map, because {result.study.risk} "
+            f"or {result.study.utility} cannot be measured on what they release; other measures can.",
         )
     ]
 
@@ -234,7 +238,8 @@ def _left_out(result: Result, chosen: int) -> list[Said]:
     return [
         Said(
             "beware",
-            f"{every - rows:,} of {every:,} rows ({percent((every - rows) / every)}) are left out of the release; the report says which groups lose most, and names them with --reveal.",
+            f"{every - rows:,} of {every:,} rows ({percent((every - rows) / every)}) are left out of the release. The report says "
+            "which groups lose most; --reveal names them.",
         )
     ]
 
@@ -246,13 +251,13 @@ def _bounding(result: Result, column: str | None) -> str:
     """
     alpha = alpha_anonymity
     if column is None:
-        return f"A requirement on {alpha} limits the share that one value may have in a class."
+        return f"A requirement on {alpha} limits the share of one value in a class."
     counts = result.study.table.count((column,))
     share = float(counts.n.max()) / counts.rows
     bound = float(up((1 + share) / 2, 2, short_of=1))
     return (
-        f"A requirement such as {alpha.on(column).at_most(bound)} would limit that: no value could make up more than {percent_up(bound)} of a "
-        f"class (the most frequent one makes up {percent(share)} of the table)."
+        f"A requirement such as {alpha.on(column).at_most(bound)} would prevent this: no value could make up more than "
+        f"{percent_up(bound)} of a class (the most frequent one makes up {percent(share)} of the table)."
     )
 
 
@@ -261,23 +266,22 @@ def _beware(result: Result, chosen: int) -> list[Said]:
     point, found = result.points[chosen], _left_out(result, chosen)
     if any(requirement.metric.card.keeps is not None for requirement in result.study.require):
         return found
-    about = "The limits say nothing about what can be learned of people."
+    about = "The limits say nothing about what someone can learn about people."
     for metric, score in point.scores.values():
         if metric.card is not distinct_l_diversity.card or metric.column is not None or score.value > 1:
             continue
         column = score.details.get("column")
         if column is not None and len(result.study.table.count((column,))) == 1:
             text = (
-                f"{about} Everybody has the same value of {column!r}: who knows that a person is in the "
-                "table learns it, and no release that keeps the column closes that; leave it out, or tell nobody who is in the table."
+                f"{about} Everyone has the same value of {column!r}. Anyone who knows that a person is in the table learns it, and no "
+                "release that keeps the column prevents this. Leave the column out, or tell nobody who is in the table."
             )
         else:
             rows = score.details.get("worst_rows")
             where = f" ({counted(rows, 'row')})" if isinstance(rows, int) else ""
             text = (
-                f"{about} In some classes{where} all share one value of "
-                f"{column or 'a sensitive column'!r}: who knows that a person is in one learns it. "
-                f"{_bounding(result, column)}"
+                f"{about} In some classes{where} everyone shares one value of {column or 'a sensitive column'!r}. Anyone who knows "
+                f"that a person is in such a class learns it. {_bounding(result, column)}"
             )
         found.append(Said("beware", text))
     return found

@@ -94,13 +94,13 @@ def _held_out(result: Result, chosen: int, seed: int) -> tuple[Release, Table]:
     study = result.study
     made, table = result.points[chosen].candidate.mechanism, study.table
     if made is None:
-        raise Unavailable("It was made elsewhere, so it cannot be made again without some people.")
+        raise Unavailable("The release was made elsewhere, so it cannot be made again without some of the people.")
     if study.roles.person is not None and study.roles.person in table.columns:
         raise Unavailable(
-            "People have several rows, which cannot be told apart one by one into those inside and outside."
+            "Some people have several rows, so the rows cannot be split into people inside and people outside."
         )
     if not 100 <= table.rows <= HELD_OUT:
-        raise Unavailable(f"It is only made again for tables of 100 to {HELD_OUT:,} rows.")
+        raise Unavailable(f"Sfumato makes a release again only for tables of 100 to {HELD_OUT:,} rows.")
     counts = table.count(table.columns)
     who = np.repeat(np.arange(len(counts)), counts.n)
     out = np.random.default_rng([seed, 29]).permutation(len(who))[: round(OUTSIDE * len(who))]

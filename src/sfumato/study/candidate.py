@@ -70,7 +70,7 @@ class Candidate:
         except ValueError:
             raise InputError(f"Candidate {text!r}: the quotes do not match; write mechanism key=value ... .") from None
         if not name:
-            raise InputError("A candidate is empty; write a mechanism and its parameters, such as: mondrian k=5.")
+            raise InputError("A candidate is empty; write a mechanism and its parameters, for example: mondrian k=5.")
         values: dict[str, str] = {}
         require: list[Requirement] = []
         for setting in settings:

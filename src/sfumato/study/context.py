@@ -29,7 +29,7 @@ Grade = Literal["low", "medium", "high"]
 
 QUESTIONS: dict[str, dict[str, str]] = {
     "to": {
-        "public": "anyone can have it (a website, open data)",
+        "public": "anyone can get it (a website, open data)",
         "agreement": "named recipients who sign an agreement",
         "onsite": "researchers who work with it in your rooms, or in an enclave that you control",
     },
@@ -106,9 +106,9 @@ class Context:
                 raise InputError(f"{name} must be one of {', '.join(get_args(kind))}.")
         for name in ("known", "breach"):
             if not 0 <= getattr(self, name) <= 1:
-                raise InputError(f"{name} is a share: it must lie between 0 and 1.")
+                raise InputError(f"{name} is a share and must be between 0 and 1.")
         if self.preset is not None and self.preset not in (*PRESETS, *OVERALL, WP29):
-            raise InputError(f"No preset {self.preset!r}; there are {', '.join((*PRESETS, *OVERALL, WP29))}.")
+            raise InputError(f"Unknown preset {self.preset!r}; choose from {', '.join((*PRESETS, *OVERALL, WP29))}.")
 
     @property
     def recipients(self) -> To:
@@ -152,8 +152,8 @@ class Context:
                 Limit(
                     f"prosecutor_risk <= {spell_number(overall)}",
                     IPC,
-                    f"Nobody may be found in a public release with a probability above {overall:g} where the impact is "
-                    f"{self.impact}: at least {k} people share every combination{more}.",
+                    f"Where the impact is {self.impact}, nobody may be found in a public release with a probability above {overall:g}: "
+                    f"at least {k} people share every combination{more}.",
                     k,
                 ),
             )
@@ -161,14 +161,12 @@ class Context:
         named = ", ".join(f"{name} {value:.3g}" for name, value in self.parts.items())
         tries = f"someone tries with a probability of {self.risk:.3g} (the largest of {named})"
         free = (
-            ""
-            if data < 1
-            else f" The mean is left free: {tries}, so that even certainty would stay within {overall:g}."
+            "" if data < 1 else f" The mean is not limited: {tries}, so even certainty would stay within {overall:g}."
         )
         worst = Limit(
             "k_anonymity >= 3",
             IPC if self.to == "agreement" else f"{GBT} (enclave); {IPC}",
-            "However low the mean, no one may be found with a probability above one in three: at least 3 people share every "
+            "However low the mean is, nobody may be found with a probability above one in three: at least 3 people share every "
             f"combination.{free}",
             3,
         )
@@ -177,8 +175,8 @@ class Context:
         mean = Limit(
             f"marketer_risk <= {spell_bound(data)}",
             IPC,
-            f"The mean risk may be {overall:g} overall where the impact is {self.impact}; {tries}, so the data may carry "
-            f"{spell_bound(data)}.",
+            f"Where the impact is {self.impact}, the mean risk may be {overall:g} overall; {tries}, so the mean risk in the data may "
+            f"be {spell_bound(data)}.",
         )
         return (mean, worst)
 
@@ -188,13 +186,13 @@ class Context:
             return
         if len(roles.quasi) > CBS_VARIABLES:
             raise InputError(
-                f"Preset cbs-public allows {CBS_VARIABLES} identifying variables, and the roles have {len(roles.quasi)} quasi-identifiers; "
-                "leave some out, by making them identifiers."
+                f"Preset cbs-public allows {CBS_VARIABLES} identifying variables, and the roles file names {len(roles.quasi)} "
+                "quasi-identifiers; leave some out by making them identifiers."
             )
         if roles.sensitive:
             raise InputError(
-                f"Preset cbs-public allows no sensitive variable, and the roles have {', '.join(map(repr, roles.sensitive))}; leave "
-                "it out, by making it an identifier, or take another preset."
+                f"Preset cbs-public allows no sensitive variable, and the roles file names {', '.join(map(repr, roles.sensitive))}; "
+                "leave it out by making it an identifier, or choose another preset."
             )
 
     def _overall(self, k: int, words: str) -> Limit:
@@ -204,8 +202,8 @@ class Context:
         if self.risk < 1:
             named = ", ".join(f"{name} {value:.3g}" for name, value in self.parts.items())
             more = (
-                f" Someone tries with a probability of {self.risk:.3g} (the largest of {named}), so that {need} people make an overall "
-                f"risk of at most {up(self.risk / need)}, where {GBT_OVERALL:g} is allowed."
+                f" Someone tries with a probability of {self.risk:.3g} (the largest of {named}), so with {need} people the overall "
+                f"risk is at most {up(self.risk / need)}; {GBT_OVERALL:g} is allowed."
             )
         least = f"at least {k} people share every combination" + (f", here {need}" if need > k else "")
         sentence = f"{words}: {least}, a risk of at most {up(1 / need)}.{more}"
@@ -229,11 +227,11 @@ class Context:
     def sentence(self) -> str:
         """The context in words."""
         if self.preset in PRESETS:
-            return f"Released by the preset {self.preset}."
+            return f"Released under the preset {self.preset}."
         who = f"Released to: {QUESTIONS['to'][self.recipients]}."
         if self.preset in OVERALL:
-            return f"Released by the preset {self.preset}. {who} Context risk {self.risk:.3g}."
-        more = " WP29's tests are made of every candidate; the Opinion sets no numbers, so the limits are those of the two answers."
+            return f"Released under the preset {self.preset}. {who} Context risk {self.risk:.3g}."
+        more = " Every candidate is put to WP29's tests. The Opinion sets no numbers, so the limits come from the two answers."
         said = f"{who} Impact {self.impact}: {QUESTIONS['impact'][self.impact]}. Context risk {self.risk:.3g}."
         return said + (more if self.preset == WP29 else "")
 
@@ -281,8 +279,8 @@ PRESETS: dict[str, tuple[Limit, ...]] = {
         _risk(
             0.09,
             "EMA Policy 0070 external guidance v1.5; Health Canada, Public Release of Clinical Information",
-            "Clinical reports that are made public: a risk of at most 0.09, strictly {k} people in every class (11 is what is "
-            "practised, and 1/11 is 0.0909).",
+            "Public clinical reports: a risk of at most 0.09, which strictly means {k} people in every class (11 is common practice, "
+            "but 1/11 is 0.0909).",
         ),
     ),
     "public-use": (_k(5, "sdcMicro vignette; IHSN, Statistical Disclosure Control Practice Guide", "Public use file"),),
@@ -293,18 +291,19 @@ PRESETS: dict[str, tuple[Limit, ...]] = {
         Limit(
             "rarest_combination[size=3] >= 100",
             "SDC Handbook 2024, 3.7 (CBS)",
-            "Research file of CBS: at least 100 people share region, a very identifying and an identifying variable. The office counts the "
-            "population; here every three quasi-identifiers are counted among the released rows, which is stricter. Regions of at "
-            "least 10,000 people are yours to see to.",
+            "Research file of CBS: at least 100 people share region, a very identifying and an identifying variable. The office counts "
+            "the population. Sfumato counts every three quasi-identifiers among the released rows, which is stricter. Check yourself "
+            "that regions have at least 10,000 people.",
         ),
     ),
     "cbs-public": (
         Limit(
             "rarest_combination[size=1] >= 200000",
             "SDC Handbook 2024, 3.7 (CBS)",
-            "Public use file of CBS: at least 200,000 people share each value, here counted among the released rows, which is stricter. "
-            "At most 15 identifying variables and no sensitive ones are checked in the roles; released rows are sorted, so that their order says "
-            "nothing. Areas of 200,000 and data a year old are yours to see to.",
+            "Public use file of CBS: at least 200,000 people share each value. Sfumato counts among the released rows, which is "
+            "stricter. It also checks in the roles file that there are at most 15 identifying variables and no sensitive ones. "
+            "Released rows are sorted, so their order says nothing. Check yourself that areas have 200,000 people and that the data "
+            "are a year old.",
         ),
         Limit(
             "rarest_combination[size=2] >= 1000",
@@ -316,10 +315,12 @@ PRESETS: dict[str, tuple[Limit, ...]] = {
         Limit(
             "hipaa_rules <= 0",
             "45 CFR 164.514(b)(2); HHS 2012, guidance on de-identification",
-            "Health data by the rules of HIPAA on identifiers: no direct identifiers, no date finer than a year, ages of 90 and over "
-            "together, ZIP codes of at most three digits and none in areas of 20,000 people or fewer. Names within texts, pictures, "
-            "other codes that point at one person, birth years of people who were 90 only after the latest date in the table (hipaa_rules[year=...] checks them), and that you do not know of a way to find someone all the same (164.514(b)(2)(ii)), are yours "
-            "to see to. The rules set no limit on how many people share a combination: require k_anonymity besides if it should be met.",
+            "Health data under HIPAA's rules on identifiers: no direct identifiers, no date finer than a year, ages of 90 and over "
+            "together, ZIP codes of at most three digits and none in areas of 20,000 people or fewer. Check yourself: names within "
+            "texts, pictures, other codes that point at one person, and birth years of people who turned 90 only after the latest date "
+            "in the table (hipaa_rules[year=...] checks these). Also check that you know of no other way to find someone "
+            "(164.514(b)(2)(ii)). The rules do not limit how many people share a combination; require k_anonymity as well if you want "
+            "that.",
         ),
     ),
     "output-check": (_k(10, "ONS output checking, cells of at least 10", "Tables that leave a research centre"),),
@@ -327,7 +328,7 @@ PRESETS: dict[str, tuple[Limit, ...]] = {
 """Presets that are numbers on the data as they stand."""
 
 OVERALL: dict[str, tuple[To, int, str]] = {
-    "gbt-public": ("public", 20, "Released to everybody"),
+    "gbt-public": ("public", 20, "Released to everyone"),
     "gbt-agreement": ("agreement", 5, "Released under agreement"),
     "gbt-enclave": ("onsite", 3, "Used in an enclave"),
 }

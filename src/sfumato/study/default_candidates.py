@@ -42,8 +42,9 @@ def overlooked(table: Table, roles: Roles, made: Sequence[Candidate]) -> list[st
             like = [text for text in texts if pattern.fullmatch(text)]
             if len(texts) > 2 and len(like) > 0.9 * len(texts) and any(sign in text for text in like):
                 said.append(
-                    f"{table.name}: column {name!r} looks like {what}, and is read as text: values are put together in lists, not in "
-                    f"intervals, and a loss that counts values makes them look precise. Mend those that are none, or see --{option}."
+                    f"{table.name}: column {name!r} looks like {what} but is read as text. Its values are grouped into lists, not "
+                    "intervals, and a loss that counts values makes these lists look precise. Correct the values that do not fit, or "
+                    f"see --{option}."
                 )
                 break
     for each in made:
@@ -51,10 +52,10 @@ def overlooked(table: Table, roles: Roles, made: Sequence[Candidate]) -> list[st
             try:
                 each.mechanism.check(table, roles)
             except SfumatoError as refusal:
-                said.append(f"{refusal} Else no candidate may meet hipaa_rules <= 0.")
+                said.append(f"{refusal} Otherwise no candidate may meet hipaa_rules <= 0.")
     if len(table.count(roles.quasi)) > CLUSTERED and not any(each.family == KMember.card.name for each in made):
         said.append(
-            f"{table.name}: clustering (k_member) is left out, since there are more than {CLUSTERED:,} distinct combinations; add it with "
+            f"{table.name}: clustering (k_member) is left out, because there are more than {CLUSTERED:,} distinct combinations; add it with "
             "--candidate 'k_member k=10' if you have the time."
         )
     return said

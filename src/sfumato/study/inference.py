@@ -67,19 +67,20 @@ def _limit(column: str, table: Table) -> Limit:
     share = float(counts.n.max()) / counts.rows if counts.rows else 0.0
     if share >= 1:
         raise Infeasible(
-            f"{table.name}: everybody has the same value of {column!r}, so no release that keeps it limits what is learned of it; leave "
-            f"it out, by making it an identifier, or waive it with a reason: --waive '{column}: REASON'."
+            f"{table.name}: everyone has the same value of {column!r}, so no release that keeps it can hide it; leave it out by making "
+            f"it an identifier, or waive it with a reason: --waive '{column}: REASON'."
         )
     bound = max(MOST, float(up((1 + share) / 2, 2, short_of=1)))
     wide = (
-        f" The rule of thumb is 90%; the most frequent value makes up {percent(share)} of the table, so the limit is halfway to certainty."
+        f" The rule of thumb is 90%. The most frequent value makes up {percent(share)} of the table, so the limit is halfway from "
+        "there to certainty."
         if bound > MOST
         else ""
     )
     return Limit(
         str(alpha_anonymity.on(column).at_most(bound)),
         SOURCE,
-        f"Nobody's {column!r} may be told by their group where the impact is high: no value makes up more than {percent_up(bound)} of "
+        f"Where the impact is high, nobody's group may give away their {column!r}: no value makes up more than {percent_up(bound)} of "
         f"a group.{wide}",
     )
 
@@ -99,9 +100,9 @@ class Unprotected:
         said = f"{self.column!r} is not protected"
         if self.certain:
             verb = "is" if self.certain == 1 else "are"
-            said += f": {self.certain:,} of {counted(self.rows, 'row')} {verb} in a group whose rows all share one value of it"
+            said += f": {self.certain:,} of {counted(self.rows, 'row')} {verb} in a group where every row has the same value"
         elif self.certain == 0:
-            said = f"{self.column!r} is only partly protected: no group shares one value of it, but nothing limits how likely a value is"
+            said = f"{self.column!r} is only partly protected: no group has a single value, but nothing limits how likely one value is"
         return said + (f" (waived: {self.waived})" if self.waived else "")
 
 

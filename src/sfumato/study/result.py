@@ -117,8 +117,8 @@ class Result:
             if not good and elsewhere:
                 many = f"{len(elsewhere)} candidates meet" if len(elsewhere) > 1 else "1 candidate meets"
                 return None, (
-                    f"{many} every requirement, but {study.risk} and {study.utility} cannot both be asked of what is released there, "
-                    "so the map has no place for it: choose other axes."
+                    f"{many} every requirement, but {study.risk} and {study.utility} cannot both be measured there, so the map has no "
+                    "place for it; choose other axes."
                 )
             if not good:
                 return None, "No candidate meets every requirement: " + " ".join(self._nearest())
@@ -127,21 +127,21 @@ class Result:
             if len(good) == 1:
                 return best, "It is the only candidate on the map that meets every requirement."
             return best, (
-                f"Of {len(good)} candidates that meet every requirement it is the one with the best {study.utility.card.title}."
+                f"Of the {len(good)} candidates that meet every requirement, it has the best {study.utility.card.title}."
             )
         if not self.placed:
             return None, (
-                f"None of the candidates could be placed on the map: {study.risk} and {study.utility} cannot both be asked of any."
+                f"No candidate could be placed on the map: {study.risk} and {study.utility} cannot both be measured on any of them."
             )
         if self.knee is not None:
             return self.knee, (
-                "No requirement was given, so this is the knee of the frontier: the sharpest turn, where less risk begins "
-                "to cost much more utility. A requirement would be a better reason."
+                "No requirement was given, so this is the knee of the frontier: the sharpest turn, where less risk begins to cost much "
+                "more utility. A requirement would give a better reason."
             )
         middle = self.frontier[len(self.frontier) // 2]
         return (
             middle,
-            "No requirement was given and the frontier has no knee, so this is its middle. Give a requirement.",
+            "No requirement was given and the frontier has no knee, so this is the middle of the frontier. Give a requirement.",
         )
 
     def release(self, i: int) -> Release:
@@ -209,11 +209,11 @@ class Result:
                 if verdict.requirement == requirement
             ]
             if not values:
-                found.append(f"{requirement} could be asked of none.")
+                found.append(f"{requirement} could be measured on none.")
                 continue
             best = max(values) if requirement.sign == ">=" else min(values)
             word = "met by some" if requirement.holds(best) else "met by none"
-            found.append(f"{requirement} is {word}, the best reaches {spell(best, apart=requirement.bound)}.")
+            found.append(f"{requirement} is {word}; the best reaches {spell(best, apart=requirement.bound)}.")
         return found
 
     def to_dict(self) -> dict[str, Any]:

@@ -39,11 +39,11 @@ class Ranking:
         kind = "utility" if self.metric.card.about == "utility" else "risk"
         place = f"worse than none of {self.of}" if self.rank == 1 else f"number {self.rank} of {self.of}"
         beaten = (
-            "what is better in risk or utility is worse in the other"
+            "no other candidate is better in risk or utility without being worse in the other"
             if self.on_frontier
-            else "another is no worse in both and better in one"
+            else "another candidate is no worse in both and better in one"
         )
-        return f"By {self.metric} as the measure of {kind} the recommended candidate is {place}, and {beaten}."
+        return f"With {self.metric} as the measure of {kind}, the recommended candidate is {place}, and {beaten}."
 
     def to_dict(self, names: list[str]) -> dict[str, Any]:
         """For machines."""

@@ -67,9 +67,7 @@ class Bench:
             if candidate.release is None and not isinstance(error, Infeasible | Unavailable):
                 if not (lacks := self._lacks(made)):
                     raise  # what is asked is wrong, not the candidate
-                reason = (
-                    f"It is made without {', '.join(map(repr, lacks))}, so that what is asked cannot be measured on it."
-                )
+                reason = f"The release is made without {', '.join(map(repr, lacks))}, so the requirements cannot be measured on it."
             return Measurement(failure=reason, seconds=time.perf_counter() - started, lasting=False)
         rows = None
         if not made.statistics:  # known without another scan where the mechanism says what became what

@@ -81,8 +81,8 @@ class Study:
             utility.check_complete()
             if risk.card.about != "privacy" or utility.card.about != "utility":
                 raise InputError(
-                    f"The map needs a privacy metric for risk and a utility metric for utility; "
-                    f"{risk} is about {risk.card.about} and {utility} about {utility.card.about}."
+                    f"The map needs a privacy metric for risk and a utility metric for utility; {risk} is about {risk.card.about} and "
+                    f"{utility} is about {utility.card.about}."
                 )
         if not self.candidates:
             texts = (*GRID, *(SPLIT_GRID if self.roles.sensitive else ()))
@@ -142,7 +142,7 @@ class Study:
                 each.lasting for each in found
             ):  # nothing fits, so it is the table or what is asked that does not
                 raise InputError(str(points[0].failure))
-            raise Infeasible(f"No candidate could be made. The first says: {points[0].failure}")
+            raise Infeasible(f"No candidate could be made. The first failed with: {points[0].failure}")
         result = Result(self, tuple(points), seed, cache=cache)
         if refine:
             from .refinement import refined

@@ -192,7 +192,7 @@ def _candidates(
     labels = [candidate.label for candidate in candidates.values() if candidate.label is not None]
     for label in labels:
         if labels.count(label) > 1:
-            raise InputError(f"{where}: two candidates are named {label!r}; give each a name of its own.")
+            raise InputError(f"{where}: two candidates are named {label!r}; give each its own name.")
     return tuple(candidates.values())
 
 
@@ -220,7 +220,7 @@ def _candidate(
             raise InputError(f"{at}: {key} is an empty list, so there is no candidate; give it a value.")
     texts = product(made.mechanism, settings, list(made.require))
     if made.name is not None and len(texts) > 1:
-        raise InputError(f"{at}: a grid of {len(texts)} candidates cannot share one name; leave it out.")
+        raise InputError(f"{at}: a grid of {len(texts)} candidates cannot share one name; leave the name out.")
     if made.steer:
         texts = [steered(text, require) for text in texts]
     return [Candidate.of(texts[0], label=made.name)] if made.name is not None else grid(texts)
