@@ -95,8 +95,8 @@ def _sanitize(out: str, mechanism: str, setting: str) -> tuple[str, ...]:
     return ("sanitize", "people.csv", "--roles", "roles.toml", "--mechanism", mechanism, "--set", setting, "--out", out)
 
 
-def _compare(k: int) -> tuple[str, ...]:
-    return ("compare", "people.csv", "--roles", "roles.toml", "--candidate", f"mondrian k={k}", "--measure", "k_anonymity", "--out", "map")  # fmt: skip
+def _study_table(k: int) -> tuple[str, ...]:
+    return ("study", "people.csv", "--roles", "roles.toml", "--candidate", f"mondrian k={k}", "--metric", "k_anonymity", "--workers", "1", "--formats", "md", "--out", "map")  # fmt: skip
 
 
 def _study(file: str, *more: str) -> tuple[str, ...]:
@@ -113,7 +113,7 @@ def _advise(impact: str, *more: str) -> tuple[str, ...]:
 JOBS = (
     Job("sanitize", _sanitize("out.csv", "mondrian", "k=3"), (("out.csv",),), _sanitize("out.csv", "mondrian", "k=5"), share=4),
     Job("companions", (*_sanitize("out.csv", "anatomy", "l=2"), "--seed", "1"), (("out.csv", "out.sensitive.csv"),), (*_sanitize("out.csv", "anatomy", "l=3"), "--seed", "1"), share=4),
-    Job("compare", _compare(3), (("map",),), _compare(5)),
+    Job("study of a table", _study_table(3), (("map",),), _study_table(5)),
     Job("study", _study("study.toml"), (("study",),), _study("old.toml")),
     Job("packaging", _study("study.toml", "--package", "package"), (("study",), ("package", "package.house")), (), "package", kept=True, share=3),
     Job("advise", _advise("low", "--package", "advised"), (("advice",), ("advised", "advised.house")), _advise("medium"), "advised"),

@@ -66,7 +66,7 @@ def test_wrong_answers(run: Run, house: House) -> None:
     told(run, house, *ANSWERS, "--controls", "none").refused(2, "controls must be one of")
     told(run, house, "--preset", "public_use").refused(2, "Unknown preset", *PRESETS, *OVERALL, WP29)
     for share in ("1.5", "-1", "x"):
-        found = told(run, house, *ANSWERS, "--known", share)
+        found = told(run, house, *ANSWERS, "--fraction", share)
         assert found.code == 2
         assert "known" in found.err
 

@@ -142,7 +142,9 @@ def test_the_frontier_and_the_rivals(run: Run, folder: Path) -> None:
     for line in found["compared"]:
         assert line["designed"] >= line["error"] - 1e-7
     assert {line["name"] for line in found["compared"]} >= {"pram keep=0.9", "groups of 2"}
-    said = run("design", folder / "people.csv", "--column", "age", "--error", "0.5", "--eps", "2", "--compare").fine()
+    said = run(
+        "design", folder / "people.csv", "--column", "age", "--error", "0.5", "--epsilon", "2", "--compare"
+    ).fine()
     assert "At equal degradation" in said.out
     assert "--uniform" in said.err
 
@@ -165,7 +167,7 @@ def test_design_refuses(run: Run, folder: Path) -> None:
     run("design", people, "--column", "age", "--budget", "1", "--neighbours", "some").refused(2, "--neighbours")
     run("design", people, "--column", "age", "--budget", "1", "--cost", "x").refused(2, "--cost")
     run("design", people, "--column", "age", "--error", "0.999").refused(1, "cannot be reached")
-    run("design", people, "--column", "age", "--budget", "0.001", "--eps", "0.1").refused(1, "at least")
+    run("design", people, "--column", "age", "--budget", "0.001", "--epsilon", "0.1").refused(1, "at least")
     run("design", people, "--column", "age", "--frontier", "3", "--save", folder / "m.csv").refused(2, "frontier")
     assert not (folder / "m.csv").exists()
 

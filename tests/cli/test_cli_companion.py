@@ -173,8 +173,8 @@ def test_queries_expect_the_group_s_share(run: Run, joined: tuple[object, ...], 
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (("--known", "town"), ("Only the groups in 'group' join 'ill'", "all quasi-identifiers")),
-        (("--known", "ill", "--sensitive", "town"), ("Only the groups in 'group' join 'ill'",)),
+        (("--knows", "town"), ("Only the groups in 'group' join 'ill'", "all quasi-identifiers")),
+        (("--knows", "ill", "--sensitive", "town"), ("Only the groups in 'group' join 'ill'",)),
         (("--margins", "1"), ("Only the groups in 'group' join 'ill'", "prior")),
         (("--subsets",), ("nothing to choose",)),
         (("--sensitive", "height"), ("'height'",)),
@@ -189,7 +189,7 @@ def test_leakage_that_groups_cannot_tell_is_refused(
 
 
 def test_leakage_between_columns_of_one_side_is_as_ever(run: Run, joined: tuple[object, ...], house: House) -> None:
-    more = ("--known", "town", "--sensitive", "age")
+    more = ("--knows", "town", "--sensitive", "age")
     plain = run("inspect", "leakage", house / "whole.csv", "--roles", house / "two.toml", *more, "--json").fine().json
     found = run("inspect", "leakage", *joined, *more).fine().json
     assert {**found, "release": 0} == {**plain, "release": 0}

@@ -30,7 +30,7 @@ def complete(spawn: Run):
     ("words", "offered"),
     [
         (["sfumato", "se"], ["search"]),
-        (["sfumato", "search", "--max-c"], ["--max-checks"]),
+        (["sfumato", "search", "--max-ch"], ["--max-checks"]),
         (["sfumato", "explain", "k_an"], ["k_anonymity"]),
         (["sfumato", "measure", "--metric", "t_clo"], ["t_closeness"]),
         (["sfumato", "verify", "--require", "k_an"], ["k_anonymity"]),

@@ -11,7 +11,7 @@ from cli_house import Outcome, Run
 
 import sfumato as sf
 
-FILES = {"people.csv", "roles.toml", "hierarchies", "report.html", "report.json", "release.csv"}
+FILES = {"people.csv", "roles.toml", "queries.toml", "hierarchies", "report.html", "report.json", "release.csv"}
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def test_the_printed_commands_work_when_typed(
     before = (shown[1] / "my town" / "release.csv").read_bytes()
     commands = [line.strip().removeprefix("$ ") for line in shown[0].out.splitlines() if line.strip().startswith("$ ")]
     assert [shlex.split(command)[:2] for command in commands] == [
-        ["sfumato", verb] for verb in ("profile", "compare", "sanitize", "verify")
+        ["sfumato", verb] for verb in ("profile", "study", "sanitize", "verify")
     ]
     for command in commands:
         run(*shlex.split(command)[1:]).fine()

@@ -86,5 +86,5 @@ def test_advise_refuses_before_any_work(run: Run, town: Path) -> None:
 
 
 def test_compare_tells_and_goes_on(run: Run, town: Path) -> None:
-    words = ["compare", town / "people.csv", "--roles", town / "roles.toml", "--out", town / "study"]
+    words = ["study", town / "people.csv", "--roles", town / "roles.toml", "--out", town / "study"]
     assert "'weight'" in run(*words, "--candidate", "mondrian k=5").fine().err

@@ -316,7 +316,7 @@ def test_a_missing_roles_file_says_how_to_get_one(run: Run, house: House) -> Non
     found.refused(2, "nowhere.toml", "no such roles file", "sfumato profile", "--write-roles")
 
 
-@pytest.mark.parametrize("verb", ["profile", "measure", "sanitize", "verify", "compare"])
+@pytest.mark.parametrize("verb", ["profile", "measure", "sanitize", "verify", "study"])
 @pytest.mark.parametrize("more", [[], ["--json"]], ids=["text", "json"])
 def test_no_verb_lets_a_value_into_an_error(run: Run, house: House, verb: str, more: list[str]) -> None:
     """A row with a field too many, full of canaries."""
@@ -326,7 +326,7 @@ def test_no_verb_lets_a_value_into_an_error(run: Run, house: House, verb: str, m
         "measure": ["--roles", house.roles],
         "verify": ["--roles", house.roles, "--require", "k_anonymity >= 2"],
         "sanitize": ["--roles", house.roles, "--mechanism", "mondrian", "--set", "k=2", "--out", house / "out.csv"],
-        "compare": ["--roles", house.roles, "--out", house / "report"],
+        "study": ["--roles", house.roles, "--out", house / "report"],
     }
     found = run(verb, path, *options[verb], *more)
     found.refused(2, "line 42", "6 fields")

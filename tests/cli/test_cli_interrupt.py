@@ -150,7 +150,7 @@ def test_where_nothing_was_kept_nothing_is_promised(run: Run, house: House, monk
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Bench, "measure", interrupted)
-    call = ("compare", house.people, "--roles", house.roles, "--out", house / "out", "--candidate", "mondrian k=2")
+    call = ("study", house.people, "--roles", house.roles, "--out", house / "out", "--candidate", "mondrian k=2")
     for more in ((), ("--cache", house / "kept")):
         assert run(*call, *more).refused(130).endswith("interrupted; nothing unfinished was left behind.")
 
@@ -171,7 +171,7 @@ def test_predictions_are_kept_and_said_to_be(
 
     if verb == "mine":
         monkeypatch.setattr("sfumato.mining.mine.mine", interrupted)
-        call = ("mine", house.people, house.people, "--good", "ill")
+        call = ("mine", "--original", house.people, house.people, "--target", "ill")
     else:
         monkeypatch.setattr("sfumato.reproduce.sramka.reproduce", interrupted)
         monkeypatch.setattr("sfumato.reproduce.adult.folder", lambda data: house.folder)

@@ -68,7 +68,7 @@ def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
 
 
 def test_the_common_case_without_a_file(run: Run, office: House) -> None:
-    found = run("mine", office.people, office / "release.csv", "--good", "pay-class", "--bad", "age", "--roles", office.roles, *QUICK, "--json").fine()  # fmt: skip
+    found = run("mine", "--original", office.people, office / "release.csv", "--target", "pay-class", "--secret", "age", "--roles", office.roles, *QUICK, "--json").fine()  # fmt: skip
     (mined,) = found.json["releases"]
     assert (mined["name"], mined["rows"], mined["suppressed"], mined["paired"], mined["folds"]) == ("release.csv", 120, 0, True, 2)  # fmt: skip
     assert mined["exactness"] == "estimate"
@@ -94,7 +94,7 @@ def test_the_common_case_without_a_file(run: Run, office: House) -> None:
 
 
 def test_for_people_to_read(run: Run, office: House) -> None:
-    found = run("mine", office.people, office / "release.csv", "--good", "pay-class", "--bad", "age", "--roles", office.roles, *QUICK).fine()  # fmt: skip
+    found = run("mine", "--original", office.people, office / "release.csv", "--target", "pay-class", "--secret", "age", "--roles", office.roles, *QUICK).fine()  # fmt: skip
     for words in (
         "Good utility",
         "delta",
@@ -110,7 +110,7 @@ def test_for_people_to_read(run: Run, office: House) -> None:
 
 
 def test_without_roles_every_column_is_looked_at(run: Run, office: House) -> None:
-    (mined,) = run("mine", office / "turned.csv", office / "turned.csv", "--good", "pay-class", *QUICK, "--json").fine().json["releases"]  # fmt: skip
+    (mined,) = run("mine", "--original", office / "turned.csv", office / "turned.csv", "--target", "pay-class", *QUICK, "--json").fine().json["releases"]  # fmt: skip
     assert mined["good"]["delta"]["value"] == 0
     assert mined["bad"] is None
 
@@ -135,8 +135,8 @@ def test_a_scenario_file_and_its_cache(run: Run, office: House) -> None:
 
 def test_made_here(run: Run, office: House) -> None:
     found = run(
-        "mine", office.people, "--roles", office.roles, "--candidate", "k_member k=5", "--candidate",
-        "mondrian k=10", "--candidate", "local_noise bounds=age=17:100 epsilon=1", "--bad", "age", *QUICK, "--json",
+        "mine", "--original", office.people, "--roles", office.roles, "--candidate", "k_member k=5", "--candidate",
+        "mondrian k=10", "--candidate", "local_noise bounds=age=17:100 epsilon=1", "--secret", "age", *QUICK, "--json",
     ).fine()  # fmt: skip
     names = [mined["name"] for mined in found.json["releases"]]
     assert [name.split()[0] for name in names] == ["k_member", "mondrian", "local_noise"]
@@ -147,7 +147,7 @@ def test_made_here(run: Run, office: House) -> None:
 
 
 def test_two_releases_side_by_side(run: Run, office: House) -> None:
-    found = run("mine", office.people, office / "release.csv", office / "noisy.csv", "--roles", office.roles, "--perturbed", "age", "--pair", "position", "--bad", "age", *QUICK, "--json").fine()  # fmt: skip
+    found = run("mine", "--original", office.people, office / "release.csv", office / "noisy.csv", "--roles", office.roles, "--perturbed", "age", "--pair", "position", "--secret", "age", *QUICK, "--json").fine()  # fmt: skip
     rounded, noisy = found.json["releases"]
     assert noisy["bad"]["task"] == "numbers"
     assert rounded["bad"]["task"] == "classes"
@@ -156,81 +156,91 @@ def test_two_releases_side_by_side(run: Run, office: House) -> None:
 
 def test_the_medical_example_in_a_line(run: Run, office: House) -> None:
     more = (
-        "--error",
+        "--worth",
         "predicted >= true",
         "--weight",
         "age > 55 and town = 'Rome' -> 10",
         "--weight",
         "otherwise -> 0",
     )
-    (mined,) = run("mine", office.people, office / "noisy.csv", "--pair", "position", "--roles", office.roles, "--good", "pay-class", *more, *QUICK, "--json").fine().json["releases"]  # fmt: skip
+    (mined,) = run("mine", "--original", office.people, office / "noisy.csv", "--pair", "position", "--roles", office.roles, "--target", "pay-class", *more, *QUICK, "--json").fine().json["releases"]  # fmt: skip
     assert mined["good"]["total"] % 10 == 0
     assert 0 < mined["good"]["total"] < 1200
 
 
 def test_aims_in_a_line(run: Run, office: House) -> None:
-    more = ("--nearer", "50", "--bad-weight", "age > 50 -> 3", "--bad", "age", "--pair", "position")
-    (mined,) = run("mine", office.people, office / "noisy.csv", "--roles", office.roles, *more, *QUICK, "--json").fine().json["releases"]  # fmt: skip
+    more = ("--nearer", "50", "--secret-weight", "age > 50 -> 3", "--secret", "age", "--pair", "position")
+    (mined,) = run("mine", "--original", office.people, office / "noisy.csv", "--roles", office.roles, *more, *QUICK, "--json").fine().json["releases"]  # fmt: skip
     (aim,) = mined["bad"]["aims"]
     assert aim["nearer"] == 50
     assert aim["total"] > 120
 
 
 def test_a_sample_and_a_seed(run: Run, office: House) -> None:
-    more = ("--rows", "60", "--seed", "4", "--good", "pay-class", "--group", "work", "--roles", office.roles)
-    (mined,) = run("mine", office.people, office / "release.csv", *more, *QUICK, "--json").fine().json["releases"]
+    more = ("--sample", "60", "--seed", "4", "--target", "pay-class", "--by", "work", "--roles", office.roles)
+    (mined,) = (
+        run("mine", "--original", office.people, office / "release.csv", *more, *QUICK, "--json")
+        .fine()
+        .json["releases"]
+    )
     assert (mined["rows"], mined["seed"]) == (60, 4)
     assert any("sample" in note for note in mined["notes"])
 
 
 def test_whose_rows_are_not_known(run: Run, office: House) -> None:
-    more = ("--roles", office.roles, "--bad", "age")
-    run("mine", office.people, office / "turned.csv", *more, *QUICK).refused(2, "--pair")
-    both = run("mine", office.people, office / "turned.csv", *more, "--good", "pay-class", *QUICK).fine()
+    more = ("--roles", office.roles, "--secret", "age")
+    run("mine", "--original", office.people, office / "turned.csv", *more, *QUICK).refused(2, "--pair")
+    both = run(
+        "mine", "--original", office.people, office / "turned.csv", *more, "--target", "pay-class", *QUICK
+    ).fine()
     assert "--pair" in both.out
     assert "Bad utility" not in both.out
 
 
 def test_numbers_that_json_lacks(run: Run, office: House) -> None:
     """A utility of nothing has no decline; that is null, and the sentence for people does not say NaN."""
-    more = ("--error", "-1", "--good", "pay-class", "--roles", office.roles)
-    (mined,) = run("mine", office.people, office / "release.csv", *more, *QUICK, "--json").fine().json["releases"]
+    more = ("--worth", "-1", "--target", "pay-class", "--roles", office.roles)
+    (mined,) = (
+        run("mine", "--original", office.people, office / "release.csv", *more, *QUICK, "--json")
+        .fine()
+        .json["releases"]
+    )
     assert mined["good"]["delta"]["value"] is None
-    shown = run("mine", office.people, office / "release.csv", *more, *QUICK).fine()
+    shown = run("mine", "--original", office.people, office / "release.csv", *more, *QUICK).fine()
     assert "nan" not in shown.out.lower()
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("people.csv", "release.csv"), ("--good", "--bad")),
-        (("people.csv", "--good", "pay-class"), ("--candidate",)),
-        (("people.csv", "release.csv", "--good", "pay"), ("pay", "good")),
-        (("people.csv", "release.csv", "--bad", "years"), ("years", "bad")),
-        (("people.csv", "release.csv", "--good", "pay-class", "--miners", "naive_bias"), ("naive_bias",)),
-        (("people.csv", "release.csv", "--bad", "age", "--miners", "linear"), ("linear",)),
-        (("people.csv", "gone.csv", "--good", "pay-class"), ("gone.csv",)),
-        (("gone.csv", "release.csv", "--good", "pay-class"), ("gone.csv",)),
+        (("--original", "people.csv", "release.csv"), ("--target", "--secret")),
+        (("--original", "people.csv", "--target", "pay-class"), ("--candidate",)),
+        (("--original", "people.csv", "release.csv", "--target", "pay"), ("pay", "good")),
+        (("--original", "people.csv", "release.csv", "--secret", "years"), ("years", "bad")),
+        (("--original", "people.csv", "release.csv", "--target", "pay-class", "--miners", "naive_bias"), ("naive_bias",)),
+        (("--original", "people.csv", "release.csv", "--secret", "age", "--miners", "linear"), ("linear",)),
+        (("--original", "people.csv", "gone.csv", "--target", "pay-class"), ("gone.csv",)),
+        (("--original", "gone.csv", "release.csv", "--target", "pay-class"), ("gone.csv",)),
         (("gone.toml",), ("gone.toml",)),
-        (("scenario.toml", "--good", "pay-class"), ("scenario.toml", "--good")),
-        (("scenario.toml", "--rows", "60"), ("scenario.toml", "--rows")),
+        (("scenario.toml", "--target", "pay-class"), ("scenario.toml", "--target")),
+        (("scenario.toml", "--sample", "60"), ("scenario.toml", "--sample")),
         (("scenario.toml", "--folds", "3"), ("scenario.toml", "--folds")),
         (("scenario.toml", "--miners", "tree"), ("scenario.toml", "--miners")),
         (("scenario.toml", "release.csv"), ("scenario.toml", "alone")),
-        (("people.csv", "release.csv", "--good", "pay-class", "--folds", "1"), ("folds",)),
-        (("people.csv", "release.csv", "--good", "pay-class", "--rows", "1"), ("rows",)),
-        (("people.csv", "release.csv", "--good", "pay-class", "--seed", "-1"), ("seed",)),
-        (("people.csv", "release.csv", "--bad", "age", "--nearer", "101"), ("nearer",)),
-        (("people.csv", "release.csv", "--good", "pay-class", "--weight", "age > 5"), ("->",)),
-        (("people.csv", "release.csv", "--good", "pay-class", "--weight", "nope > 5 -> 2"), ("nope",)),
-        (("people.csv", "release.csv", "--good", "pay-class", "--error", "predicted >"), ("predicted >",)),
-        (("people.csv", "release.csv", "--good", "pay-class", "--error", "(select 1 from read_csv('/etc/passwd'))"), ("cannot be read",)),
-        (("people.csv", "release.csv", "--good", "pay-class", "--group", "nope"), ("nope",)),
-        (("people.csv", "release.csv", "--good", "pay-class", "--pair", "somehow"), ("somehow",)),
-        (("people.csv", "release.csv", "--good", "pay-class", "--pair", "key:name"), ("name",)),
-        (("people.csv", "--candidate", "k_membre k=5", "--good", "pay-class"), ("k_membre",)),
-        (("people.csv", "release.csv", "--good", "pay-class", "--roles", "gone.toml"), ("gone.toml",)),
-        (("people.csv", "release.csv", "--good", "pay-class", "--cache", "people.csv"), ("people.csv",)),
+        (("--original", "people.csv", "release.csv", "--target", "pay-class", "--folds", "1"), ("folds",)),
+        (("--original", "people.csv", "release.csv", "--target", "pay-class", "--sample", "1"), ("rows",)),
+        (("--original", "people.csv", "release.csv", "--target", "pay-class", "--seed", "-1"), ("seed",)),
+        (("--original", "people.csv", "release.csv", "--secret", "age", "--nearer", "101"), ("nearer",)),
+        (("--original", "people.csv", "release.csv", "--target", "pay-class", "--weight", "age > 5"), ("->",)),
+        (("--original", "people.csv", "release.csv", "--target", "pay-class", "--weight", "nope > 5 -> 2"), ("nope",)),
+        (("--original", "people.csv", "release.csv", "--target", "pay-class", "--worth", "predicted >"), ("predicted >",)),
+        (("--original", "people.csv", "release.csv", "--target", "pay-class", "--worth", "(select 1 from read_csv('/etc/passwd'))"), ("cannot be read",)),
+        (("--original", "people.csv", "release.csv", "--target", "pay-class", "--by", "nope"), ("nope",)),
+        (("--original", "people.csv", "release.csv", "--target", "pay-class", "--pair", "somehow"), ("somehow",)),
+        (("--original", "people.csv", "release.csv", "--target", "pay-class", "--pair", "key:name"), ("name",)),
+        (("--original", "people.csv", "--candidate", "k_membre k=5", "--target", "pay-class"), ("k_membre",)),
+        (("--original", "people.csv", "release.csv", "--target", "pay-class", "--roles", "gone.toml"), ("gone.toml",)),
+        (("--original", "people.csv", "release.csv", "--target", "pay-class", "--cache", "people.csv"), ("people.csv",)),
     ],
 )  # fmt: skip
 def test_refused_in_one_sentence(
@@ -245,8 +255,8 @@ def test_help(run: Run) -> None:
     found = run("mine", "--help").fine()
     for words in (
         "SCENARIO.toml",
-        "--good",
-        "--bad",
+        "--target",
+        "--secret",
         "--candidate",
         "--pair",
         "--miners",
@@ -282,8 +292,10 @@ def test_a_release_of_two_files_is_joined_by_its_groups(run: Run, tmp_path: Path
     base = [tmp_path / "people.csv", "--roles", tmp_path / "roles.toml"]
     run("sanitize", *base, "--mechanism", "anatomy", "--set", "l=3", "--out", tmp_path / "a.csv").fine()
     joined = ["--companion", f"sensitive={tmp_path / 'a.sensitive.csv'}", "--joined-by", "group"]
-    asked = ["--good", "ill", "--miners", "zero_rule,naive_bayes", "--folds", "2", "--no-cache", "--json"]
-    found = run("mine", base[0], tmp_path / "a.csv", *base[1:], *joined, *asked).fine().json["releases"][0]
+    asked = ["--target", "ill", "--miners", "zero_rule,naive_bayes", "--folds", "2", "--no-cache", "--json"]
+    found = (
+        run("mine", "--original", base[0], tmp_path / "a.csv", *base[1:], *joined, *asked).fine().json["releases"][0]
+    )
     assert found["paired"] is False
     assert [m["miner"] for m in found["good"]["miners"]] == ["zero_rule", "naive_bayes"]
-    run("mine", base[0], tmp_path / "a.csv", *base[1:], *joined[:2], *asked).refused(2, "--joined-by")
+    run("mine", "--original", base[0], tmp_path / "a.csv", *base[1:], *joined[:2], *asked).refused(2, "--joined-by")

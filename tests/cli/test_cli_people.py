@@ -57,7 +57,7 @@ def test_without_people_it_says_rows(run: Run, ward: Path) -> None:
         ["attack", "release.csv", "--original", "visits.csv", "--attack", "homogeneity"],
         ["audit", "release.csv", "--original", "visits.csv"],
         ["inspect", "subgroups", "release.csv", "--original", "visits.csv", "--pair", "position"],
-        ["profile", "visits.csv", "--risk"],
+        ["profile", "visits.csv", "--deep"],
     ],
     ids=lambda words: words[0],
 )

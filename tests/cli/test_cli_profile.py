@@ -56,10 +56,10 @@ def test_combinations_come_worst_first_and_count_right(run: Run, town: Path) -> 
 
 
 def test_larger_and_chosen_combinations(run: Run, town: Path) -> None:
-    content = run("profile", town, "--json", "--most", "1", "--quasi", "age", "--quasi", "job").fine().json
+    content = run("profile", town, "--json", "--max-columns", "1", "--quasi", "age", "--quasi", "job").fine().json
     assert {tuple(c["columns"]) for c in content["combinations"]} == {("age",), ("job",)}
     run("profile", town, "--quasi", "agee").refused(2, "'agee'", "did you mean 'age'?")
-    run("profile", town, "--most", "0").refused(2, "--most")
+    run("profile", town, "--max-columns", "0").refused(2, "--max-columns")
 
 
 @pytest.mark.parametrize("more", [[], ["--json"]], ids=["text", "json"])
@@ -87,7 +87,7 @@ def test_the_written_roles_sanitize_verify_and_compare(run: Run, house: House, t
     scores = run("measure", release, "--roles", roles, "--original", town, "--json").fine().json["scores"]
     assert scores["k_anonymity"]["value"] >= 5
     assert 0 < scores["iloss"]["value"] < 1
-    run("compare", town, "--roles", roles, "--out", house / "report", "--require", "k_anonymity >= 5").fine()
+    run("study", town, "--roles", roles, "--out", house / "report", "--require", "k_anonymity >= 5").fine()
 
 
 def test_the_roles_read_back_as_the_profile_s_own(run: Run, house: House, town: Path) -> None:
@@ -100,7 +100,7 @@ def test_the_roles_read_back_as_the_profile_s_own(run: Run, house: House, town: 
 
 def test_edited_roles_are_not_overwritten_unless_forced(run: Run, house: House, town: Path) -> None:
     before = house.roles.read_bytes()
-    run("profile", town, "--write-roles", house.roles).refused(2, "roles.toml", "already there", "--force")
+    run("profile", town, "--write-roles", house.roles).refused(2, "roles.toml", "exists", "--force")
     assert house.roles.read_bytes() == before
     run("profile", town, "--write-roles", house.roles, "--force").fine()
     assert house.roles.read_bytes() != before

@@ -1,4 +1,4 @@
-"""`sfumato profile --risk`."""
+"""`sfumato profile --deep`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from cli_house import House, Run
 
 
 def test_the_deeper_look_is_printed_and_the_same_in_json(run: Run, house: House) -> None:
-    done = run("profile", house.people, "--risk", "--fraction", "0.1")
+    done = run("profile", house.people, "--deep", "--fraction", "0.1")
     assert done.code == 0, done.err
     for words in ("sets of", "Minimal uniques", "least frequency", "EMA's three questions", "As columns become known"):
         assert words in done.out
-    found = json.loads(run("profile", house.people, "--risk", "--fraction", "0.1", "--json").out)
+    found = json.loads(run("profile", house.people, "--deep", "--fraction", "0.1", "--json").out)
     risk = found["risk"]
     assert risk["population"]["exactness"] == "estimate"
     assert len(risk["sets"]) == 2 ** len(risk["quasi"]) - 1
@@ -21,12 +21,12 @@ def test_the_deeper_look_is_printed_and_the_same_in_json(run: Run, house: House)
 
 
 def test_what_goes_with_risk_only_is_refused_without(run: Run, house: House) -> None:
-    run("profile", house.people, "--fraction", "0.1").refused(2, "go with --risk")
-    run("profile", house.people, "--risk", "--fraction", "7").refused(2, "sampling fraction")
+    run("profile", house.people, "--fraction", "0.1").refused(2, "need --deep")
+    run("profile", house.people, "--deep", "--fraction", "7").refused(2, "sampling fraction")
 
 
 def test_thresholds_are_the_owners(run: Run, house: House) -> None:
-    found = json.loads(run("profile", house.people, "--risk", "--threshold", "20", "--threshold", "2", "--json").out)
+    found = json.loads(run("profile", house.people, "--deep", "--threshold", "20", "--threshold", "2", "--json").out)
     assert {check["least"] for check in found["risk"]["checks"]} == {2, 20}
 
 
@@ -37,7 +37,7 @@ def test_nothing_is_called_suggested_that_the_owner_named(run: Run, house: House
     named = run("profile", house.people, "--quasi", names[0], "--quasi", names[1]).out
     assert "On all 2 quasi-identifiers that you named together" in named
     assert "suggested quasi-identifier" not in named
-    roles = run("profile", house.people, "--risk", "--roles", house.roles).out
+    roles = run("profile", house.people, "--deep", "--roles", house.roles).out
     assert "suggested" not in roles
     assert "that you named" in roles
-    run("profile", house.people, "--risk", "--roles", house.roles, "--quasi", names[0]).refused(2, "give one of them")
+    run("profile", house.people, "--deep", "--roles", house.roles, "--quasi", names[0]).refused(2, "only one")

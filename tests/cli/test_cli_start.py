@@ -17,7 +17,7 @@ import sfumato
 from sfumato.cli import app
 from sfumato.cli.group import verbs
 
-VERBS = ("profile", "measure", "sanitize", "verify", "compare", "demo", "explain", "mechanisms")
+VERBS = ("profile", "measure", "sanitize", "verify", "study", "inspect", "demo", "explain", "mechanisms")
 HEAVY = ("numpy", "duckdb", "pyarrow", "pandas", "polars", "scipy", "altair", "jinja2", "vl_convert", "python_calamine")
 LOADED = """
 import json, sys
@@ -33,7 +33,7 @@ print(json.dumps({"code": code, "modules": sorted(sys.modules)}), file=sys.stder
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["--version"], ["sanitize", "--help"], ["compare", "--help"]], ids=" ".join
+    "arguments", [["--help"], ["--version"], ["sanitize", "--help"], ["study", "--help"]], ids=" ".join
 )
 def test_help_loads_no_heavy_module(arguments: list[str]) -> None:
     done = subprocess.run([sys.executable, "-c", LOADED, *arguments], capture_output=True, text=True, check=True)
@@ -93,7 +93,7 @@ def test_help_lists_every_verb_and_the_exit_codes(run: Run) -> None:
         ("measure", ["RELEASE", "--roles", "--original", "--metric", "--json"]),
         ("sanitize", ["INPUT", "--roles", "--mechanism", "--set", "--require", "--out", "--seed", "--json"]),
         ("verify", ["RELEASE", "--roles", "--require", "--json"]),
-        ("compare", ["INPUT", "--roles", "--out", "--require", "--candidate", "--json"]),
+        ("study", ["INPUT", "--roles", "--out", "--require", "--candidate", "--release", "--json"]),
         ("demo", ["--out", "--rows", "--seed", "--json"]),
         ("explain", ["--json"]),
         ("mechanisms", ["--json"]),

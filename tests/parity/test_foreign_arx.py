@@ -116,7 +116,7 @@ def test_verify_and_compare_read_it_too(files: Path) -> None:
     )  # fmt: skip
     assert "every requirement is met" in out
     out, _ = sfumato(
-        "compare", files / "original.csv", "--roles", files / "roles.toml", "--release", files / "arx.csv",
+        "study", files / "original.csv", "--roles", files / "roles.toml", "--release", files / "arx.csv",
         "--release", files / "ours.csv", "--out", files / "report", "--missing", "NULL", "--json",
     )  # fmt: skip
     points = [{name: score["value"] for name, score in c["scores"].items()} for c in json.loads(out)["candidates"]]

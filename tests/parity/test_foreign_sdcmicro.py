@@ -108,7 +108,7 @@ def test_verify_compare_and_queries_read_it_too(files: Path) -> None:
     assert "every requirement is met" in out
     assert "read as suppressed" in told
     out, told = sfumato(
-        "compare", files / "original.csv", "--roles", files / "roles.toml", "--release", files / "sdc.csv",
+        "study", files / "original.csv", "--roles", files / "roles.toml", "--release", files / "sdc.csv",
         "--release", files / "ours.csv", "--out", files / "report", "--json",
     )  # fmt: skip
     points = [{name: score["value"] for name, score in c["scores"].items()} for c in json.loads(out)["candidates"]]

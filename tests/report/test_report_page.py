@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.cli.compare import report
+from sfumato.cli.study_output import write_report
 from sfumato.metrics import metric, require
 from sfumato.report import figures, page
 from sfumato.study.study import Candidate, Result, Study, grid
@@ -113,7 +113,7 @@ def study(requirements: tuple[str, ...] = ("k_anonymity >= 4",), texts: tuple[st
 def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
     folder = tmp_path_factory.mktemp("report")
     result = study().run(refine=0)
-    report(result, folder)
+    write_report(result, folder)
     return result, folder
 
 
@@ -286,7 +286,7 @@ def hostile_study(folder: Path) -> Study:
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("hostile")
-    report(hostile_study(folder).run(refine=0), folder)
+    write_report(hostile_study(folder).run(refine=0), folder)
     return folder / "report.html"
 
 
@@ -319,7 +319,7 @@ def test_hostile_names_survive_in_the_json(hostile: Path) -> None:
 @pytest.mark.parametrize("texts", [KS, ("mondrian k=3 mode=relaxed", "mondrian k=9 mode=relaxed")])
 def test_the_same_study_writes_the_same_bytes(texts: tuple[str, ...], tmp_path: Path) -> None:
     for name in ("a", "b"):
-        report(study(texts=texts).run(seed=5), tmp_path / name)
+        write_report(study(texts=texts).run(seed=5), tmp_path / name)
     for file in ("report.html", "report.json"):
         assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
 
@@ -327,7 +327,7 @@ def test_the_same_study_writes_the_same_bytes(texts: tuple[str, ...], tmp_path: 
 def test_an_earlier_report_is_replaced(written: tuple[Result, Path], tmp_path: Path) -> None:
     (tmp_path / "report.html").write_text("old")
     (tmp_path / "report.json").write_text("old")
-    report(written[0], tmp_path)
+    write_report(written[0], tmp_path)
     assert (tmp_path / "report.html").read_bytes() == (written[1] / "report.html").read_bytes()
     assert (tmp_path / "report.json").read_bytes() == (written[1] / "report.json").read_bytes()
 
@@ -350,7 +350,7 @@ def test_a_failure_leaves_no_half_written_file(
     for name in ("report.html", "report.json"):
         (tmp_path / name).write_text("old")
     with pytest.raises(sf.SfumatoError, match="cannot be written"):
-        report(written[0], tmp_path)
+        write_report(written[0], tmp_path)
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"report.html": "old", "report.json": "old"}
 
 
@@ -359,7 +359,7 @@ def test_a_failure_leaves_no_half_written_file(
 
 def test_no_candidate_to_take(tmp_path: Path) -> None:
     result = study(("k_anonymity >= 149",), KS[:3]).run(refine=0)
-    report(result, tmp_path)
+    write_report(result, tmp_path)
     seen = Page(tmp_path / "report.html")
     assert "No candidate can be recommended" in seen.text
     assert "k_anonymity >= 149 is met by none" in seen.text
@@ -372,7 +372,9 @@ def test_no_candidate_to_take(tmp_path: Path) -> None:
 def test_without_sensitive_columns_and_requirements(tmp_path: Path) -> None:
     table = sf.read(pa.table({"age": np.arange(40), "n": ["x"] * 40}))
     roles = sf.Roles(quasi=("age",), insensitive=("n",), source="roles.toml")
-    report(Study(table=table, roles=roles, candidates=grid(["mondrian k=2", "mondrian k=9"])).run(refine=0), tmp_path)
+    write_report(
+        Study(table=table, roles=roles, candidates=grid(["mondrian k=2", "mondrian k=9"])).run(refine=0), tmp_path
+    )
     seen = Page(tmp_path / "report.html")
     assert set(seen.figures) == {"map"}
     assert "No requirement was given" in seen.text
@@ -388,7 +390,7 @@ def test_a_release_from_elsewhere_is_named_by_its_file(tmp_path: Path) -> None:
         table=sf.read(pa.table({"age": ["[1,2]"] * 2 + ["[3,4]"] * 2, "ill": list("abab")})), original=original
     )
     held = Study(table=original, roles=roles, candidates=(Candidate("their <file>.csv", release=theirs),))
-    report(held.run(refine=0), tmp_path)
+    write_report(held.run(refine=0), tmp_path)
     seen = Page(tmp_path / "report.html")
     assert "Take their <file>.csv" in seen.text
     assert "sfumato sanitize" not in seen.text
@@ -415,7 +417,7 @@ def test_which_requirements_are_lines_on_the_map(risk: str, requirement: str, dr
 @pytest.mark.parametrize("bound", [0, -1])
 def test_a_limit_that_everything_meets_needs_no_line(bound: int, tmp_path: Path) -> None:
     result = study((f"k_anonymity >= {bound}",), KS[:2]).run(refine=0)
-    report(result, tmp_path)
+    write_report(result, tmp_path)
     assert f"k_anonymity >= {bound}" in Page(tmp_path / "report.html").text
     assert figures.limits(result) == []  # a probability of 1/0 or below 0 is nowhere on the map
 
@@ -423,7 +425,7 @@ def test_a_limit_that_everything_meets_needs_no_line(bound: int, tmp_path: Path)
 def test_the_page_says_which_corner_is_good(written: tuple[Result, Path], seen: Page, tmp_path: Path) -> None:
     """Lower left is best only where less is better on both axes."""
     assert "lower left" in seen.text
-    report(study((), KS[:3], risk=metric("k_anonymity")).run(refine=0), tmp_path)
+    write_report(study((), KS[:3], risk=metric("k_anonymity")).run(refine=0), tmp_path)
     assert "lower left" not in Page(tmp_path / "report.html").text
 
 

@@ -37,7 +37,7 @@ def test_compare_says_so_and_writes_nothing(tmp_path: Path) -> None:
     lines = [f"{20 + i % 40},{'ab'[i % 2]}" for i in range(60)]
     (tmp_path / "people.csv").write_text("\n".join(["age,ill", *lines, ""]))
     (tmp_path / "roles.toml").write_text('[roles]\nquasi = ["age"]\nsensitive = ["ill"]\n')
-    words = ("compare", "people.csv", "--roles", "roles.toml", "--candidate", "mondrian k=3", "--out", "map")
+    words = ("study", "people.csv", "--roles", "roles.toml", "--candidate", "mondrian k=3", "--out", "map")
     done = subprocess.run([sys.executable, "-c", LIMITED, *words], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 2, done.stderr
     assert "2,500 MB of address space" in done.stderr

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -72,7 +72,7 @@ Waive = Annotated[
     typer.Option(
         "--waive",
         metavar="'COLUMN: REASON'",
-        help="Release a column although it is a finding. The reason appears in every document. Repeatable.",
+        help="Publish this column although a check objects to it. The reason appears in every document. Repeatable.",
     ),
 ]
 Metrics = Annotated[
@@ -108,10 +108,11 @@ Candidates = Annotated[
     ),
 ]
 Risk = Annotated[
-    str, typer.Option("--risk", metavar="METRIC", help="The metric of the risk axis.", autocompletion=metric_names)
+    str | None,
+    typer.Option("--risk", metavar="METRIC", help="The metric of the risk axis.", autocompletion=metric_names),
 ]
 Utility = Annotated[
-    str,
+    str | None,
     typer.Option("--utility", metavar="METRIC", help="The metric of the utility axis.", autocompletion=metric_names),
 ]
 Suppression = Annotated[
@@ -145,13 +146,12 @@ Target = Annotated[
     str | None, typer.Option("--target", metavar="COLUMN", help="The column that users want to predict.")
 ]
 
-Known = Annotated[
+Knows = Annotated[
     list[str] | None,
     typer.Option(
-        "--known",
+        "--knows",
         metavar="COLUMN",
         help="A column that the adversary knows. Repeatable.",
-        show_default="every quasi-identifier",
     ),
 ]
 By = Annotated[
@@ -240,25 +240,3 @@ def settings(texts: list[str] | None) -> dict[str, str]:
             raise InputError(f"--set {text}: write key=value.")
         values[key.strip()] = value.strip()
     return values
-
-
-Companions = Annotated[list[str] | None, typer.Option("--companion", metavar="NAME=FILE")]
-JoinedBy = Annotated[str | None, typer.Option("--joined-by", metavar="COLUMN")]
-Perturbed = Annotated[list[str] | None, typer.Option("--perturbed", metavar="COLUMN")]
-
-
-def released(
-    path: Path,
-    roles: Any,
-    reading: Reading,
-    *,
-    quiet: bool = False,
-    companion: Any = None,
-    joined_by: Any = None,
-    perturbed: Any = None,
-    **more: Any,
-) -> Any:
-    """A release."""
-    fields = {name: getattr(reading, name) for name in Reading.__dataclass_fields__} | {"quiet": quiet}
-    whole = ReleaseReading(**fields, companion=companion, joined_by=joined_by, perturbed=perturbed)
-    return whole.released(path, roles, **more)

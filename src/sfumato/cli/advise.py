@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,69 +9,83 @@ from typing import Annotated, Any
 import typer
 
 from . import _options as o
-from .study import AllowSeeded, Cache, Formats, Package, Reveal, Workers, check, end, told
+from .study_output import check_outputs, conduct
 
 PRESETS = (
     "clinical-public, public-use, scientific-use, cbs-research, cbs-public, output-check, hipaa, gbt-public, "
-    "gbt-agreement, gbt-enclave, or wp29, which also asks the questions"
+    "gbt-agreement, gbt-enclave, or wp29, which still needs both answers"
+)
+EXAMPLES = (
+    "sfumato advise people.csv --roles roles.toml --to agreement --impact low --refine 0",
+    "sfumato advise people.csv --roles roles.toml --preset public-use --refine 0 --out public",
 )
 
 
 @o.reads
 def run(
     input: o.Input,
-    out: Annotated[Path, typer.Option(help="Folder for the documents.")] = Path("sfumato-advice"),
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the documents go.")] = Path("sfumato-advice"),
     roles: Annotated[
         Path | None,
         typer.Option(
-            metavar="ROLES", help="The roles file (TOML); without one the suggested roles are taken, and written."
+            metavar="ROLES", help="The roles file (TOML). Without it, roles are suggested and written to the folder."
         ),
     ] = None,
-    to: Annotated[str | None, typer.Option(help="To whom it is released: public, agreement or onsite.")] = None,
-    impact: Annotated[str | None, typer.Option(help="How bad a disclosure would be: low, medium or high.")] = None,
-    controls: Annotated[str, typer.Option(help="Of the recipient: low, medium or high.")] = "medium",
-    motives: Annotated[str, typer.Option(help="Of the recipient to identify someone: low, medium or high.")] = "medium",
-    known: Annotated[
-        float, typer.Option(min=0, max=1, help="The share of the population in the table, for acquaintances.")
+    to: Annotated[
+        str | None, typer.Option(help="Who will receive the data: public, agreement (a contract) or onsite.")
+    ] = None,
+    impact: Annotated[
+        str | None, typer.Option(help="How much harm a disclosure would do: low, medium or high.")
+    ] = None,
+    controls: Annotated[
+        str, typer.Option(help="How well the recipient protects the data: low, medium or high.")
+    ] = "medium",
+    motives: Annotated[
+        str, typer.Option(help="How strong the recipient's motive to identify someone is: low, medium or high.")
+    ] = "medium",
+    fraction: Annotated[
+        float, typer.Option(min=0, max=1, help="The share of the population that is in the table.")
     ] = 0.0,
-    breach: Annotated[float, typer.Option(min=0, max=1, help="The chance of a breach at the recipient's.")] = 0.0,
+    breach: Annotated[
+        float, typer.Option(min=0, max=1, help="The probability of a data breach at the recipient.")
+    ] = 0.0,
     preset: Annotated[
-        str | None, typer.Option(help=f"The limits of a guidance instead of the two questions: {PRESETS}.")
+        str | None,
+        typer.Option(metavar="NAME", help=f"The limits of a guidance instead of the two answers: {PRESETS}."),
     ] = None,
     title: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="What the note and the package's README call the release.")
+        str | None, typer.Option(metavar="TEXT", help="The name of the release in its note and its README.")
     ] = None,
     require: o.Require = None,
     waive: o.Waive = None,
-    risk: Annotated[str | None, typer.Option(help="The privacy metric of the map's risk axis.")] = None,
-    utility: Annotated[
-        str, typer.Option(help="The utility metric that decides among what meets the limits.")
-    ] = "iloss",
-    target: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="A field that users will predict: how well it is still mined.")
-    ] = None,
-    candidate: Annotated[list[str] | None, typer.Option(help="A candidate besides the usual ones. Repeatable.")] = None,
-    wide: Annotated[bool, typer.Option("--wide", help="Also noise, swapping, microaggregation and synthesis.")] = False,
-    seed: Annotated[int | None, typer.Option(min=0, help="Repeat the same random choices.")] = None,
-    refine: Annotated[int, typer.Option(min=0, help="How often to look around the best for a better one.")] = 4,
-    cache: Cache = None,
-    workers: Workers = None,
-    formats: Formats = "html,md",
-    package: Package = None,
-    allow_seeded: AllowSeeded = False,
+    risk: o.Risk = None,
+    utility: o.Utility = None,
+    target: o.Target = None,
+    candidate: o.Candidates = None,
+    wide: Annotated[
+        bool, typer.Option("--wide", help="Also try noise, swapping, microaggregation and synthetic data.")
+    ] = False,
+    seed: o.Seed = None,
+    refine: o.Refine = 4,
+    cache: o.Cache = None,
+    workers: o.Workers = None,
+    formats: o.Formats = "html,md",
+    package: o.Package = None,
+    allow_seeded: o.AllowSeeded = False,
     neutralise_formulas: o.NeutraliseFormulas = False,
-    reveal: Reveal = False,
+    reveal: o.Reveal = False,
     json: o.Json = False,
     *,
     reading: o.Reading,
 ) -> None:
-    """Ask to whom a table is released and how bad a disclosure would be, then study it and recommend a release.
+    """The questions are: who will receive the data (--to), and how much harm would a disclosure do (--impact)?
 
-    The answers give limits, each with its source; candidates that can meet them are made and measured, the best is looked around
-    for a better one, and the documents say why. On a terminal what is not given is asked for. Where the release is public and the
-    impact high, each sensitive column is limited, too: no value may make up more than 90% of a group, unless the column is waived
-    (--waive) or limited by --require. Exits 1 if no candidate meets the limits, and before any work if a column that none of them
-    limits sets people apart or tells what must be protected.
+    Your answers become limits, each with its source. Candidates that can meet them are made and measured, and the documents explain the
+    recommendation. On a terminal, missing answers are asked for. If the release is public and the impact high, each sensitive column is limited
+    too: no value may make up more than 90% of a group, unless you waive the column (--waive) or limit it yourself (--require).
+
+    Exits 1 if no candidate meets the limits. Also exits 1, before any work, if an unlimited column sets people apart or gives away what
+    must be protected.
     """
     from .. import metrics
     from ..core.errors import InputError
@@ -85,69 +98,54 @@ def run(
     from ..study.context import WP29, Context
     from ..study.default_candidates import candidates, overlooked
     from ..study.inference import with_inference
-    from ..study.study import Study
+    from ..study.study import UTILITY, Study
 
     if preset in (None, WP29):  # the Opinion sets no limits, so that the answers must
-        to, impact = _asked("to", to), _asked("impact", impact)
+        to, impact = _answer("to", to), _answer("impact", impact)
     answers: dict[str, Any] = {name: given for name, given in (("to", to), ("impact", impact)) if given is not None}
-    context = Context(**answers, controls=controls, motives=motives, known=known, breach=breach, preset=preset)  # type: ignore[arg-type]
-    wanted = check(formats, package, out)
-    table = reading.open(input, quiet=json)
+    context = Context(**answers, controls=controls, motives=motives, known=fraction, breach=breach, preset=preset)  # type: ignore[arg-type]
+    wanted = check_outputs(formats, package, out)
+    table = reading.open(input)
     if roles is None:
         roles = _suggested(table, out)
     named = Roles.read(roles)
     one_row_each(table, named, "a study")
     if target is not None and target not in named.released(table.columns):
         raise InputError(
-            f"--target {target}: no column of that name is released; name a quasi, sensitive or insensitive one."
+            f"--target {target}: no released column has this name; name a quasi, sensitive or insensitive column."
         )
     named.check(table.columns, where=table.name)
     waivers = read_waivers(waive or [], table.columns)
-    asked = o.requirements(require)
-    context = with_inference(context, table, named, require=asked, waive=waivers)
-    limits = tuple(dict.fromkeys([*context.require, *asked]))
-    axis = metrics.metric(utility)
-    kept = cache or out / ".kept"
-    with o.keeping(kept), o.progress("candidates") as bar:
+    own = o.requirements(require)
+    context = with_inference(context, table, named, require=own, waive=waivers)
+    limits = tuple(dict.fromkeys([*context.require, *own]))
+    axis = metrics.metric(utility or UTILITY)
+    with o.progress("candidates"):
         check_free(table, named, waivers)
         made = candidates(table, named, limits, axis, wide=wide)
-        study = Study(
-            table=table,
-            roles=named,
-            candidates=(*made, *(Candidate.of(text) for text in candidate or [])),
-            risk=metrics.metric(risk or context.axis),
-            utility=axis,
-            require=limits,
-            measures=usual_metrics(named, target),
-            context=context,
-            title=title,
-            arguments=reading.arguments,
-            waive=waivers,
-        )
-        for text in overlooked(table, named, study.candidates):
-            o.tell(text)
-        result = study.run(
-            seed=seed,
-            cache=kept,
-            workers=workers or os.cpu_count() or 1,
-            refine=refine,
-            progress=lambda done, name: bar(min(0.9, 0.9 * done / (len(study.candidates) + 1)), name),
-        )
-        bar(0.92, "documents")
-        end(
-            result,
-            out,
-            formats=wanted,
-            package=package,
-            reveal=reveal,
-            allow_seeded=allow_seeded,
-            neutralise_formulas=neutralise_formulas,
-        )
-    told(result, out, package, json=json)
+    study = Study(
+        table=table,
+        roles=named,
+        candidates=(*made, *(Candidate.of(text) for text in candidate or [])),
+        risk=metrics.metric(risk or context.axis),
+        utility=axis,
+        require=limits,
+        measures=usual_metrics(named, target),
+        context=context,
+        title=title,
+        arguments=reading.arguments,
+        waive=waivers,
+    )
+    for text in overlooked(table, named, study.candidates):
+        o.tell(text)
+    conduct(
+        study, out, seed=seed, refine=refine, cache=cache, workers=workers, formats=wanted, package=package,
+        allow_seeded=allow_seeded, neutralise_formulas=neutralise_formulas, reveal=reveal, json=json,
+    )  # fmt: skip
 
 
-def _asked(name: str, given: str | None) -> str:
-    """An answer that was given, or is asked for on a terminal; never guessed."""
+def _answer(name: str, given: str | None) -> str:
+    """An answer from the options or from the terminal; it is never guessed."""
     from ..core.errors import InputError
     from ..study.context import QUESTIONS
 
@@ -156,9 +154,9 @@ def _asked(name: str, given: str | None) -> str:
     choices = QUESTIONS[name]
     if not sys.stdin.isatty():
         raise InputError(
-            f"Say --{name} {'|'.join(choices)}: " + "; ".join(f"{k}: {v}" for k, v in choices.items()) + "."
+            f"Answer --{name} {'|'.join(choices)}: " + "; ".join(f"{k}: {v}" for k, v in choices.items()) + "."
         )
-    question = {"to": "To whom is it released?", "impact": "How bad would a disclosure be?"}[name]
+    question = {"to": "Who will receive the data?", "impact": "How much harm would a disclosure do?"}[name]
     typer.secho(question, bold=True, err=True)
     for key, words in choices.items():
         typer.echo(f"  {key:<10} {words}", err=True)
@@ -178,13 +176,15 @@ def _suggested(table: Any, out: Path) -> Path:
 
     path = out / "roles.toml"
     if path.exists():
-        o.tell(f"{path}: the roles that stand there are taken.")
+        o.tell(f"{path}: these roles are used.")
         return path
     text = profile(table).toml()
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{out}: cannot be made or is no folder ({type(error).__name__}).") from None
+        raise InputError(f"{out}: this folder cannot be made ({type(error).__name__}).") from None
     write_whole(path, text)
-    o.tell(f"{path}: roles were suggested by the look of the columns. Read and correct them, then run this again.")
+    o.tell(
+        f"{path}: these roles were suggested from the look of the columns. Read and correct them, then run this again."
+    )
     return path

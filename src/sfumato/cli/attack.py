@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import _options as o
-from .completion import attack_names
+from .completion import attack_names, mechanism_names
 
 if TYPE_CHECKING:
     from ..core.attack import Attack
@@ -18,46 +18,50 @@ if TYPE_CHECKING:
     from ..core.roles import Roles
 
 
+EXAMPLES = (
+    "sfumato attack release.csv --roles roles.toml --original people.csv --attack homogeneity",
+    "sfumato attack release.csv --roles roles.toml --original people.csv --attack 'singling_out[attacks=200]'",
+)
+
+
 @o.reads
 def run(
     release: o.ReleaseFile,
     roles: o.RolesFile,
-    original: Annotated[Path | None, typer.Option(help="The original table: what is true, and who is who.")] = None,
+    original: o.Original = None,
     attack: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME[KEY=VALUE,...](COLUMN)",
-            help="An attack, such as homogeneity, background[k=2] or inference(salary); `sfumato explain` lists them. Without one, all "
-            "that can be played with what is given. Repeatable.",
+            help="An attack, such as homogeneity, background[k=2] or inference(salary). `sfumato explain` lists them. Repeatable.",
+            show_default="all that can be played",
             autocompletion=attack_names,
         ),
     ] = None,
-    pair: Annotated[str | None, typer.Option(help="How rows belong together: position, or key:COLUMN.")] = None,
-    perturbed: o.Perturbed = None,
-    companion: o.Companions = None,
-    joined_by: o.JoinedBy = None,
-    related: Annotated[
-        list[Path] | None, typer.Option(help="linkage: a table published along, about the same people. Repeatable.")
+    pair: o.Pair = "none",
+    related: o.Related = None,
+    external: Annotated[
+        Path | None,
+        typer.Option(metavar="TABLE", help="linkage: a table that the adversary has about the same people."),
     ] = None,
-    external: Annotated[Path | None, typer.Option(help="linkage: the adversary's table about the same people.")] = None,
     identity: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="The column that names people in the original and in other tables."),
     ] = None,
-    knows: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="A column that the adversary knows; all unless named. Repeatable."),
-    ] = None,
+    knows: o.Knows = None,
     control: Annotated[
-        Path | None, typer.Option(help="People who are not in the release, with the columns of the original.")
+        Path | None,
+        typer.Option(metavar="TABLE", help="People who are not in the release, with the columns of the original."),
     ] = None,
-    population: Annotated[Path | None, typer.Option(help="membership: a table of everybody.")] = None,
+    population: o.Population = None,
     previous: Annotated[
-        Path | None, typer.Option(help="composition: an earlier release of (some of) the same people.")
+        Path | None, typer.Option(metavar="FILE", help="composition: an earlier release about some of the same people.")
     ] = None,
-    previous_roles: Annotated[Path | None, typer.Option(help="composition: its roles, if they differ.")] = None,
+    previous_roles: Annotated[
+        Path | None, typer.Option(metavar="ROLES", help="composition: the roles of that release, if they differ.")
+    ] = None,
     previous_original: Annotated[
-        Path | None, typer.Option(help="composition: the table that it was made from, if it is another one.")
+        Path | None, typer.Option(metavar="TABLE", help="composition: the table that it was made from, if it differs.")
     ] = None,
     fact: Annotated[
         list[str] | None,
@@ -65,23 +69,24 @@ def run(
             help="background: 'Bob: age=34, zip=47677', 'Bob is not flu', 'if Al is flu then Bob is flu'. Repeatable."
         ),
     ] = None,
-    mechanism: Annotated[str | None, typer.Option(help="minimality: the algorithm that made the release.")] = None,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="minimality: a parameter of it. Repeatable.")
+    mechanism: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="minimality: the mechanism that made the release.", autocompletion=mechanism_names
+        ),
     ] = None,
+    settings: o.Settings = None,
     require: o.Require = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed for random draws.")] = 0,
-    reveal: Annotated[
-        bool, typer.Option("--reveal", help="Show the values of exposed classes: your own eyes only.")
-    ] = False,
+    seed: o.FixedSeed = 0,
+    reveal: o.Reveal = False,
     json: o.Json = False,
     *,
-    reading: o.Reading,
+    reading: o.ReleaseReading,
 ) -> None:
-    """Attack a release, and say what the adversary knew, how hard it was and who fell.
+    """Says for each attack what the adversary knew, how hard it was, and how many people fell.
 
-    Beside each success stands what an adversary does who never saw the release, and with --control what the same attack does to people
-    who are not in it: what lies above that is given away of the people in the release.
+    Beside each success stands the success of an adversary who never saw the release. With --control, the same attack is also played on
+    people who are not in the release. Whatever exceeds these two, the release gives away.
     """
     from ..attacks import attack as read_attack
     from ..attacks import registry
@@ -93,19 +98,14 @@ def run(
     own = Roles.read(roles)
 
     def table(path: Path | None) -> Any:
-        return None if path is None else reading.open(path, quiet=json)
+        return None if path is None else reading.open(path)
 
     everybody = table(population)
-    target = o.released(
+    target = reading.released(
         release,
         own,
-        reading,
         original=original,
-        companion=companion,
-        joined_by=joined_by,
-        perturbed=perturbed,
-        quiet=json,
-        pairing=pair or "none",
+        pairing=pair,
         population=everybody,
         related=tuple(table(path) for path in related or []),
     )
@@ -114,9 +114,9 @@ def run(
         other_roles = own if previous_roles is None else Roles.read(previous_roles)
         made_from = table(previous_original) or target.original
         earlier = Release(
-            table=reading.release(previous, other_roles, made_from, quiet=json),
+            table=reading.release(previous, other_roles, made_from),
             original=made_from,
-            pairing=pair or "none",
+            pairing=pair,
         )
     inputs = {
         "external": table(external),
@@ -152,18 +152,11 @@ def run(
 
 
 def _mechanism(name: str | None, settings: list[str] | None, require: list[str] | None) -> Any:
-    from ..core.errors import InputError
     from ..mechanisms import mechanism
 
     if name is None:
         return None
-    values = {}
-    for setting in settings or []:
-        key, sign, value = setting.partition("=")
-        if not sign:
-            raise InputError(f"--set {setting}: write key=value.")
-        values[key.strip()] = value.strip()
-    return mechanism(name).of(values, tuple(o.requirements(require)))
+    return mechanism(name).of(o.settings(settings), tuple(o.requirements(require)))
 
 
 def _play(

@@ -16,6 +16,9 @@ MATRIX = 250_000
 """Inputs of a described channel up to which its matrix is made as well."""
 
 
+EXAMPLES = ("sfumato design people.csv --column sex --budget 0.1 --save pram.csv", "sfumato channel pram.csv")
+
+
 @o.reads
 def run(
     file: Annotated[
@@ -28,18 +31,18 @@ def run(
     ],
     prior: Annotated[
         Path | None,
-        typer.Option(
-            metavar="CSV", help="What the adversary knows of a matrix's inputs: two columns, input and probability."
-        ),
+        typer.Option(metavar="CSV", help="What the adversary knows beforehand: two columns, input and probability."),
     ] = None,
     roles: Annotated[
-        Path | None, typer.Option("--roles", metavar="ROLES", help="The roles file: then FILE is a release.")
+        Path | None, typer.Option("--roles", metavar="ROLES", help="The roles file (TOML), for a release.")
     ] = None,
-    original: Annotated[Path | None, typer.Option(help="The original table of a release.")] = None,
-    pair: Annotated[str, typer.Option(help="How rows belong together: position or key:COLUMN.")] = "position",
+    original: o.Original = None,
+    pair: o.Pair = "position",
     column: Annotated[
         list[str] | None,
-        typer.Option(help="A column of the record; the quasi-identifiers if none is named. Repeatable."),
+        typer.Option(
+            metavar="COLUMN", help="A column of the record. Repeatable.", show_default="every quasi-identifier"
+        ),
     ] = None,
     worst: Annotated[
         bool,
@@ -48,30 +51,28 @@ def run(
     compare: Annotated[
         bool,
         typer.Option(
-            "--compare", help="For a small description: k-anonymity, PRAM, noise, a count and anatomy in one table."
+            "--compare", help="For a small description: put k-anonymity, PRAM, noise, a count and Anatomy in one table."
         ),
     ] = False,
     json: o.Json = False,
     *,
-    reading: o.Reading,
+    reading: o.ReleaseReading,
 ) -> None:
-    """How often the best guess of the input is wrong: of the four adversaries, over all priors, and between which bounds.
+    """Reports the error of four adversaries, the error under the worst prior, and the bounds of any error (Askari et al. 2012).
 
-    For a release inputs are original records, outputs released ones, and the prior is how frequent records are. A TOML description
-    has rows, k, publish and [[attribute]] with name, role and levels.
+    For a release, inputs are original records, outputs are released records, and the prior is how frequent each record is. A TOML
+    description has rows, k, publish, and one [[attribute]] each with name, role and levels.
     """
     from ..core.errors import InputError
 
     if compare and (roles is not None or file.suffix.lower() != ".toml"):
-        raise InputError("--compare is about a TOML description, whose domain all mechanisms are given.")
+        raise InputError("--compare needs a TOML description, whose domain every mechanism can be given.")
     if roles is not None:
         if original is None:
-            raise InputError(
-                "A release becomes a channel with the table that it was made from: give it with --original."
-            )
-        content = _of_release(file, roles, original, pair, column, worst, json, reading)
+            raise InputError("A release becomes a channel together with its original table: give --original.")
+        content = _of_release(file, roles, original, pair, column, worst, reading)
     elif original is not None or column:
-        raise InputError("--original and --column are about a release; give its --roles, too.")
+        raise InputError("--original and --column describe a release; give its --roles, too.")
     elif file.suffix.lower() == ".toml":
         if prior is not None:
             raise InputError("A description states its own prior: probabilities for the values of its attributes.")
@@ -103,7 +104,7 @@ def _prior(path: Path | None) -> Prior:
             lines = [line for line in csv.reader(file) if line]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path}: cannot be read as a prior ({type(error).__name__}).") from None
-    found: dict[Any, float] = {}
+    probabilities: dict[Any, float] = {}
     for i, line in enumerate(lines):
         try:
             name, number = line
@@ -113,10 +114,10 @@ def _prior(path: Path | None) -> Prior:
             if i == 0:  # a line of headings
                 continue
             raise InputError(f"{path}: line {i + 1} is not an input and its probability.") from None
-        if name in found:
+        if name in probabilities:
             raise InputError(f"{path}: line {i + 1} names an input again.")
-        found[name] = value
-    return found
+        probabilities[name] = value
+    return probabilities
 
 
 def _described(path: Path, worst: bool, compare: bool) -> dict[str, Any]:
@@ -145,20 +146,19 @@ def _of_release(
     pair: str,
     column: list[str] | None,
     worst: bool,
-    quiet: bool,
-    reading: o.Reading,
+    reading: o.ReleaseReading,
 ) -> dict[str, Any]:
     from ..channel.record import record_channel
     from ..channel.summary import LISTED, summary
     from ..core.roles import Roles
 
     named = Roles.read(roles)
-    made = o.released(file, named, reading, original=original, quiet=quiet, pairing=pair)
-    found = record_channel(made, named, column)
-    content = summary(found.channel, found.prior, worst=worst)
-    if "worst_prior" in content and found.channel.shape[0] <= LISTED:
+    made = reading.released(file, named, original=original, pairing=pair)
+    record = record_channel(made, named, column)
+    content = summary(record.channel, record.prior, worst=worst)
+    if "worst_prior" in content and record.channel.shape[0] <= LISTED:
         del content["worst_prior"]["prior"]  # of records, whose order would tell their values
-    return {"rows": found.rows, "record": list(column or named.quasi), **content}
+    return {"rows": record.rows, "record": list(column or named.quasi), **content}
 
 
 ADVERSARIES = {
@@ -190,7 +190,9 @@ def _show(content: dict[str, Any]) -> None:
         grid.add_row("under the prior that is worst for the adversary", shown)
     out.print(grid)
     if content.get("ci"):
-        out.print(f"An estimate: {content['ci'][0]:.6g} to {content['ci'][1]:.6g} with confidence.")
+        out.print(
+            f"This is an estimate, with a confidence interval from {content['ci'][0]:.6g} to {content['ci'][1]:.6g}."
+        )
     if "place" in content:
         low, high = content["bounds"]
         out.print(

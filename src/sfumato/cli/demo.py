@@ -11,26 +11,40 @@ import typer
 
 from . import _options as o
 
+EXAMPLES = ("sfumato demo --rows 2000 --out town",)
 CANDIDATES = (
     "mondrian k=5",
     'mondrian k=10 require="distinct_l_diversity(diagnosis) >= 4"',
     'mondrian k=10 require="t_closeness[equal](diagnosis) <= 0.3"',
 )
 REQUIRE = ("k_anonymity >= 10", "distinct_l_diversity(diagnosis) >= 3")
+QUERIES = """# counting queries, for sfumato inspect queries
+[[query]]
+name = "women of 20 to 39"
+sex = ["female"]
+age = { from = 20, to = 39 }
+
+[[query]]
+name = "married people"
+marital_status = ["married"]
+"""
 MADE_UP = "the people of this town are made up"
 
 
 def run(
-    out: Annotated[Path, typer.Option(help="Folder for the data, the report and the release.")] = Path("sfumato-demo"),
-    rows: Annotated[int, typer.Option(min=100, help="How many people.")] = 30_000,
-    seed: Annotated[int, typer.Option(min=0, help="Which town.")] = 2026,
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the data, the report and the release go.")] = Path(
+        "sfumato-demo"
+    ),
+    rows: Annotated[int, typer.Option(min=100, help="How many people live in the town.")] = 30_000,
+    seed: o.FixedSeed = 2026,
     json: o.Json = False,
 ) -> None:
-    """Generate a census-like table of made-up people, then profile, compare three candidates, publish one and verify it.
+    """Makes up a census of a town, profiles it, compares three candidates, publishes one and verifies it.
 
-    Everything is written to a folder, and each step prints the command that does the same on your own table.
+    Everything is written to one folder. Each step prints the command that does the same for your own table.
     """
     from ..core.errors import InputError
+    from ..core.files import write_whole
     from ..core.roles import Roles
     from ..engines import read
     from ..metrics import require
@@ -38,9 +52,10 @@ def run(
     from ..profile.table import profile
     from ..publishing import publish, verify
     from ..study.study import Study, grid
-    from . import compare
     from .demo_table import write
     from .profile import show as show_profile
+    from .study_output import show as show_result
+    from .study_output import write_report
 
     started = time.perf_counter()
 
@@ -53,9 +68,10 @@ def run(
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{out}: cannot be made or is no folder ({type(error).__name__}).") from None
+        raise InputError(f"{out}: this folder cannot be made ({type(error).__name__}).") from None
     step(f"1. A town of {rows:,} made-up people")
     paths = write(out, rows=rows, seed=seed)
+    write_whole(out / "queries.toml", QUERIES)
     people, roles_file, release_file = out / "people.csv", out / "roles.toml", out / "release.csv"
     if not json:
         typer.echo(f"  {people}, with roles and hierarchies beside it ({len(paths)} files)")
@@ -63,19 +79,19 @@ def run(
 
     quoted, roles_quoted = shlex.quote(str(people)), shlex.quote(str(roles_file))
     step("2. What is risky in it?", f"sfumato profile {quoted} --write-roles my-roles.toml")
-    found = profile(table)
+    profiled = profile(table)
     if not json:
-        show_profile(found, most=6)
+        show_profile(profiled, most=6)
 
     roles = Roles.read(roles_file)
-    # in a small town incomes set people apart; an owner would coarsen them, the demo says why it need not
+    # in a small town, incomes set people apart; an owner would coarsen them, and the demo waives them with a reason
     waive = {finding.column: MADE_UP for finding in free_of_table(table, roles).findings}
-    asked = " ".join(f"--require '{text}'" for text in REQUIRE)
-    asked += "".join(f" --waive {shlex.quote(f'{column}: {reason}')}" for column, reason in waive.items())
+    options = " ".join(f"--require '{text}'" for text in REQUIRE)
+    options += "".join(f" --waive {shlex.quote(f'{column}: {reason}')}" for column, reason in waive.items())
     tried = " ".join(f"--candidate {shlex.quote(text)}" for text in CANDIDATES)
     step(
         "3. Which release?",
-        f"sfumato compare {quoted} --roles {roles_quoted} {tried} {asked} --out {shlex.quote(str(out))}",
+        f"sfumato study {quoted} --roles {roles_quoted} {tried} {options} --out {shlex.quote(str(out))}",
     )
     requirements = tuple(require(text) for text in REQUIRE)
     study = Study(table=table, roles=roles, candidates=grid(CANDIDATES), require=requirements, waive=waive)
@@ -83,13 +99,15 @@ def run(
         result = study.run(
             seed=seed, refine=0, progress=lambda done, name: bar(done / (len(study.candidates) + 1), name)
         )
-        compare.report(result, out)
+        write_report(result, out)
     if not json:
-        compare.show(result)
+        show_result(result)
 
     chosen = result.recommended[0]
     if chosen is None:
-        raise InputError(f"None of the demo's candidates fits a town of {rows} people; take more with --rows.")
+        raise InputError(
+            f"No candidate of the demo meets its requirements in a town of {rows} people; take more with --rows."
+        )
     point = result.points[chosen]
     assert point.release is not None
     make, check = result.commands(str(release_file))
@@ -99,7 +117,7 @@ def run(
     wanted = list(dict.fromkeys([*made.promises, *requirements]))
     publish(point.release, roles, wanted, release_file, waive=waive)
     if not json:
-        typer.echo(f"  {release_file}: written, measured again from the file, then given its name")
+        typer.echo(f"  {release_file}: written, measured again from the file, and renamed")
 
     step("5. Verify it, from the published file alone", check)
     verification = verify(read(release_file), roles, wanted, waive=waive)

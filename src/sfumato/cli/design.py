@@ -13,64 +13,74 @@ if TYPE_CHECKING:
     from ..channel.design import Design
 
 
+EXAMPLES = (
+    "sfumato design people.csv --column sex --budget 0.1 --save pram.csv",
+    "sfumato design people.csv --column sex --frontier 5 --compare --figure design.html",
+)
+
+
 @o.reads
 def run(
     input: Annotated[
         Path | None,
         typer.Argument(metavar="[INPUT]", help="A table, for --column: its values and how frequent they are."),
     ] = None,
-    column: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that is to be sanitized.")] = None,
+    column: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column to randomize.")] = None,
     degradation: Annotated[
         Path | None,
         typer.Option(
-            metavar="CSV",
-            help="What it costs to release each value (first column) as each output (first line); else 'cost' says so.",
+            metavar="CSV", help="What it costs to release each value (first column) as each output (first line)."
         ),
     ] = None,
     cost: Annotated[
-        str, typer.Option(help="distance (in the column's order), differ (1 for any other value), or auto.")
+        str,
+        typer.Option(
+            help="Without --degradation: distance (in the column's order), differ (1 for any other value), or auto."
+        ),
     ] = "auto",
-    uniform: Annotated[
-        bool, typer.Option("--uniform", help="A uniform prior instead of the frequencies in the table.")
-    ] = False,
+    uniform: Annotated[bool, typer.Option("--uniform", help="Assume that all values are equally frequent.")] = False,
     budget: Annotated[
-        float | None, typer.Option(min=0, help="The largest expected degradation: find the largest error under it.")
+        float | None,
+        typer.Option(min=0, help="The largest expected degradation. The design has the largest error under it."),
     ] = None,
     error: Annotated[
-        float | None, typer.Option(min=0, help="The least error of the adversary: find the least degradation with it.")
-    ] = None,
-    eps: Annotated[
         float | None,
-        typer.Option(min=0, help="Also eps-differential privacy between the values named by --neighbours."),
+        typer.Option(min=0, help="The least error of the adversary. The design has the least degradation with it."),
     ] = None,
-    neighbours: Annotated[str, typer.Option(help="all values (local differential privacy), or next in order.")] = "all",
+    epsilon: Annotated[
+        float | None,
+        typer.Option(
+            min=0, help="Also require epsilon-differential privacy between the values that --neighbours names."
+        ),
+    ] = None,
+    neighbours: Annotated[
+        str, typer.Option(help="Which values are neighbours: all (local differential privacy), or next in order.")
+    ] = "all",
     gain: Annotated[
         Path | None,
         typer.Option(
-            metavar="CSV", help="What a guess (first column) is worth where a value (first line) is true, 0 to 1."
+            metavar="CSV", help="What a guess (first column) is worth when a value (first line) is true, from 0 to 1."
         ),
     ] = None,
     points: Annotated[
-        int | None, typer.Option("--frontier", min=2, help="Instead of one design, so many along the frontier.")
+        int | None,
+        typer.Option("--frontier", metavar="POINTS", min=2, help="Compute this many designs along the frontier."),
     ] = None,
     compare: Annotated[
-        bool, typer.Option("--compare", help="Also PRAM and generalization, each beside the design of its degradation.")
+        bool, typer.Option("--compare", help="Compare PRAM and generalization with the design of the same degradation.")
     ] = False,
     save: Annotated[
         Path | None,
-        typer.Option(help="Save the matrix as a CSV file: pram sanitizes with it (--set matrix=FILE)."),
+        typer.Option(metavar="CSV", help="Save the matrix. The mechanism pram uses it (--set matrix=FILE)."),
     ] = None,
-    figure: Annotated[
-        Path | None,
-        typer.Option(help="Draw the frontier with PRAM and generalization below it, as one HTML page without network."),
-    ] = None,
+    figure: o.Figure = None,
     json: o.Json = False,
     *,
     reading: o.Reading,
 ) -> None:
-    """Design a mechanism for one column by linear programming, with a proof of how good any mechanism could be.
+    """Finds, by linear programming, the probabilities with which each value is released as each other, and proves how good they are.
 
-    Give --budget or --error (or --frontier). The result is a matrix of probabilities: which value is released as which.
+    Give --budget, --error or --frontier.
     """
     import numpy as np
 
@@ -81,9 +91,9 @@ def run(
     from ..core.matrix import read_matrix
 
     if (budget is None) + (error is None) + (points is None) != 2:
-        raise InputError("Give one of --budget, --error and --frontier.")
+        raise InputError("Give exactly one of --budget, --error and --frontier.")
     if save is not None and points is not None:
-        raise InputError("A frontier is many matrices; give --budget or --error to save one.")
+        raise InputError("A frontier has many matrices; give --budget or --error to save one.")
     for path in (save, figure):
         if path is not None and not path.parent.is_dir():
             raise InputError(f"{path}: the folder does not exist; make it first.")
@@ -92,11 +102,11 @@ def run(
     if neighbours not in ("all", "next"):
         raise InputError("--neighbours is all or next.")
     if (input is None) != (column is None):
-        raise InputError("A column comes with its table: give INPUT and --column, or --degradation alone.")
+        raise InputError("Give INPUT together with --column, or --degradation alone.")
     matrix: Any
     prior: Any = None
     if input is not None and column is not None:
-        problem = column_problem(reading.open(input, quiet=json), column, cost=cost)  # type: ignore[arg-type]
+        problem = column_problem(reading.open(input), column, cost=cost)  # type: ignore[arg-type]
         names: tuple[str, ...] = problem.names
         outputs, matrix, prior = names, problem.cost, None if uniform else problem.prior
         if degradation is not None:
@@ -111,21 +121,21 @@ def run(
     elif degradation is not None:
         names, outputs, matrix = read_matrix(degradation, "degradation matrix")
     else:
-        raise InputError("Say what is to be designed for: INPUT and --column, or --degradation.")
-    privacy: dict[str, Any] = {"eps": eps, "neighbours": neighbours, "inputs": names, "outputs": outputs}
+        raise InputError("Say what to design for: INPUT and --column, or --degradation.")
+    privacy: dict[str, Any] = {"eps": epsilon, "neighbours": neighbours, "inputs": names, "outputs": outputs}
     if gain is not None:
-        _, asked, worth = read_matrix(gain, "gain function")
-        if set(asked) != set(names):
+        _, values, worth = read_matrix(gain, "gain function")
+        if set(values) != set(names):
             raise InputError(f"{gain}: its first line must name the {len(names)} values.")
-        privacy["gain"] = worth[:, [asked.index(name) for name in names]]
+        privacy["gain"] = worth[:, [values.index(name) for name in names]]
     if points is not None:
-        found = frontier(prior, matrix, points=points, **privacy)
+        designs = frontier(prior, matrix, points=points, **privacy)
     elif budget is not None:
-        found = [most_private(prior, matrix, budget=budget, **privacy)]
+        designs = [most_private(prior, matrix, budget=budget, **privacy)]
     else:
         assert error is not None
-        found = [least_degradation(prior, matrix, error=error, **privacy)]
-    content: dict[str, Any] = {"inputs": len(names), "outputs": len(outputs), "designs": [_content(d) for d in found]}
+        designs = [least_degradation(prior, matrix, error=error, **privacy)]
+    content: dict[str, Any] = {"inputs": len(names), "outputs": len(outputs), "designs": [_content(d) for d in designs]}
     if compare:
         content["compared"] = _compared(prior, matrix, names, outputs, privacy.get("gain"))
     if figure is not None:
@@ -138,14 +148,16 @@ def run(
         write([_content(each) for each in line], beside, figure, what=what, uniform=uniform or input is None)
         content["figure"] = str(figure)
     if save is not None:
-        transition(found[0].channel).write(save)
+        transition(designs[0].channel).write(save)
         content["saved"] = str(save)
     if json:
         o.dump(content)
     else:
         _show(content)
     if input is not None and not uniform:
-        o.tell("The prior is the column's frequencies, so the design tells about them; --uniform uses none.")
+        o.tell(
+            "The prior is the frequencies in the column, so the design reveals something about them; --uniform does not use them."
+        )
 
 
 def _content(design: Design) -> dict[str, Any]:
@@ -184,7 +196,7 @@ def _rivals(matrix: Any, names: Any, outputs: Any) -> tuple[Any, dict[str, Any]]
 
     if tuple(names) != tuple(outputs):
         raise InputError(
-            "--compare and --figure are about mechanisms that release values as values: a degradation matrix of the same names."
+            "--compare and --figure need a degradation matrix whose inputs and outputs have the same names."
         )
     size = len(names)
     made, labels = [], []

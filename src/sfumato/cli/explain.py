@@ -13,64 +13,90 @@ if TYPE_CHECKING:
     from ..core.metric import Card
 
 
+EXAMPLES = (
+    "sfumato explain k_anonymity",
+    "sfumato explain mondrian",
+    "sfumato explain homogeneity",
+    "sfumato explain prosecutor",
+)
+
+
 def run(
-    metric: Annotated[
+    name: Annotated[
         str | None,
         typer.Argument(
-            help="A metric's name, or a word such as knee or prosecutor; without one, all are listed.",
+            help="A metric, a mechanism, an attack, or a term such as knee or prosecutor.",
+            show_default="list all",
             autocompletion=names,
         ),
     ] = None,
     json: o.Json = False,
 ) -> None:
-    """Explain a metric: what it asks, how to read it, when it misleads, where it was published. Or a word of the reports."""
-    from .. import attacks, metrics
+    """For a metric: what it asks, how to read it, when it misleads, and where it was published.
+
+    For a mechanism: what it promises, against whom, and its parameters. For an attack: how it is played and what the adversary knows.
+    """
+    from .. import attacks, mechanisms, metrics
     from ..report import glossary
+    from .mechanisms import card_dict
+    from .mechanisms import show as show_mechanism
 
-    if metric is None:
-        cards = [found.card for found in metrics.registry().values()]
+    if name is None:
+        _list(json)
+        return
+    base = name.split("[")[0].split("(")[0].strip()
+    if base in mechanisms.registry():
+        mechanism = mechanisms.mechanism(base).card
         if json:
-            played = [each.as_dict() for each in attacks.registry().values()]
-            o.dump({"metrics": [as_dict(card) for card in cards], "attacks": played, "words": glossary.WORDS})
-            return
-        from rich.table import Table as Grid
-
-        grid = Grid(box=None, padding=(0, 2, 0, 0))
-        for heading in ("metric", "about", "better", "asks"):
-            grid.add_column(heading, no_wrap=heading == "metric")
-        for card in cards:
-            grid.add_row(card.name, card.about, card.better, card.question)
-        o.console().print(grid)
-        typer.echo(f"\nAttacks: {', '.join(attacks.registry())}.")
-        typer.echo(f"\nWords that can be explained, too: {', '.join(glossary.WORDS)}.")
+            o.dump(card_dict(mechanism))
+        else:
+            show_mechanism(mechanism)
         return
-    if metric in attacks.registry():
-        _explain_attack(attacks.attack(metric).as_dict(), json)
+    if base in attacks.registry():
+        _print(attacks.registry()[base].as_dict(), json)
         return
-    word = None if metric.split("[")[0].split("(")[0].strip() in metrics.registry() else glossary.define(metric)
+    word = None if base in metrics.registry() else glossary.define(name)
     if word is not None:
         if json:
             o.dump({"word": word[0], "means": word[1]})
         else:
             typer.echo(f"{word[0]}: {word[1]}")
         return
-    card = metrics.metric(metric).card
-    if json:
-        o.dump(as_dict(card))
-        return
-    for key, value in as_dict(card).items():
-        typer.echo(f"{key + ':':<12}{value}")
+    _print(as_dict(metrics.metric(name).card), json)
 
 
-def _explain_attack(card: dict[str, Any], json: bool) -> None:
+def _print(content: dict[str, Any], json: bool) -> None:
     if json:
-        o.dump(card)
+        o.dump(content)
         return
-    parameters = card.pop("parameters")
-    for key, value in card.items():
+    parameters = content.pop("parameters", {})
+    for key, value in content.items():
         typer.echo(f"{key + ':':<12}{value}")
     for name, meaning in parameters.items():
         typer.echo(f"  {name}: {meaning}")
+
+
+def _list(json: bool) -> None:
+    """Everything that can be explained."""
+    from .. import attacks, mechanisms, metrics
+    from ..report import glossary
+
+    cards = [each.card for each in metrics.registry().values()]
+    if json:
+        played = [each.as_dict() for each in attacks.registry().values()]
+        o.dump({"metrics": [as_dict(card) for card in cards], "attacks": played, "words": glossary.WORDS})
+        return
+    from rich.table import Table as Grid
+
+    grid = Grid(box=None, padding=(0, 2, 0, 0))
+    for heading in ("metric", "about", "better", "asks"):
+        grid.add_column(heading, no_wrap=heading == "metric")
+    for card in cards:
+        grid.add_row(card.name, card.about, card.better, card.question)
+    o.console().print(grid)
+    typer.echo(f"\nMechanisms: {', '.join(mechanisms.registry())}.")
+    typer.echo(f"Attacks: {', '.join(attacks.registry())}.")
+    typer.echo(f"Terms: {', '.join(glossary.WORDS)}.")
 
 
 def as_dict(card: Card) -> dict[str, object]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,46 +15,44 @@ _LINES = 40
 """Nodes of a frontier that are listed at most."""
 
 
+EXAMPLES = (
+    "sfumato frontier people.csv --roles roles.toml --policy 'ours: age=1' --max-checks 200",
+    "sfumato frontier people.csv --roles roles.toml --require 'k_anonymity >= 5' --suppression 0.1 --max-checks 200 --figure frontier.html",
+)
+
+
 @o.reads
 def run(
     input: o.Input,
     roles: o.RolesFile,
-    risk: Annotated[str, typer.Option(metavar="METRIC", help="The privacy metric of the risk axis.")] = "marketer_risk",
+    risk: o.Risk = "marketer_risk",
     utility: Annotated[
         str,
-        typer.Option(metavar="LOSS", help="A utility metric, or a loss such as loss or '-mutual_information(salary)'."),
+        typer.Option(
+            metavar="METRIC", help="The utility metric, or a loss such as loss or '-mutual_information(salary)'."
+        ),
     ] = "loss",
     policy: Annotated[
         list[str] | None,
         typer.Option(
             metavar="'NAME: COLUMN=LEVEL, ...'",
-            help="A fixed policy to compare, such as 'HIPAA: age=2, zip=3'; columns not named stay as they are. Repeatable.",
+            help="A fixed policy to compare, such as 'HIPAA: age=2, zip=3'. Other columns stay unchanged. Repeatable.",
         ),
     ] = None,
     require: o.Require = None,
-    suppression: Annotated[
-        float,
-        typer.Option(help="The share of the rows that may be left out to meet the requirements, 0 to 1."),
-    ] = 0.0,
-    time_limit: Annotated[
-        float | None, typer.Option(min=0, help="Stop after so many seconds with what was found.")
-    ] = None,
-    max_checks: Annotated[
-        int | None, typer.Option(min=0, help="Stop after so many nodes with what was found; the same on every machine.")
-    ] = None,
-    population: Annotated[
-        Path | None, typer.Option(help="A table of the population, for metrics that look at it.")
-    ] = None,
-    figure: Annotated[Path | None, typer.Option(help="Draw the frontier: one HTML file without network.")] = None,
+    suppression: o.Suppression = 0.0,
+    time_limit: o.TimeLimit = None,
+    max_checks: o.MaxChecks = None,
+    population: o.Population = None,
+    figure: o.Figure = None,
     json: o.Json = False,
     *,
     reading: o.Reading,
 ) -> None:
-    """Every full-domain generalization that no other beats on both axes (Xia et al. 2015), settled where the lattice allows it.
+    """A policy is one level per quasi-identifier (Xia et al. 2015). Within the limits, the frontier is complete.
 
-    Fixed policies are measured too: whether each is on the frontier, and if not, which generalizations beat it and by how much.
-    A lattice that is too large for the limits gives the frontier of what was seen, and says so. Exits 1 if nothing meets the
-    requirements.
+    Fixed policies are measured too: whether each is on the frontier, and if not, which generalizations beat it and by how much. If the
+    lattice is too large for the limits, you get the frontier of what was checked. Exits 1 if nothing meets the requirements.
     """
     from ..core.errors import InputError
     from ..core.roles import Roles
@@ -64,33 +61,33 @@ def run(
     wanted = o.requirements(require)
     policies = _policies(policy)
     if figure is not None and figure.suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"{figure}: the figure is a page; name it .html.")
+        raise InputError(f"{figure}: the figure is a web page; give it a name that ends in .html.")
     if figure is not None and not figure.parent.is_dir():
         raise InputError(f"{figure}: the folder does not exist; make it first.")
     named = Roles.read(roles)
-    table = reading.open(input, quiet=json)
+    table = reading.open(input)
     with o.progress(f"frontier {input}") as bar:
-        found = policy_frontier(
+        result = policy_frontier(
             table,
             named,
-            risk=risk,
+            risk=risk or "marketer_risk",
             utility=utility,
             require=wanted,
             suppression=suppression,
             policies=policies,
             time_limit=time_limit,
             max_checks=max_checks,
-            population=None if population is None else reading.open(population, quiet=json),
+            population=None if population is None else reading.open(population),
             progress=lambda share: bar(share, ""),
         )
     if figure is not None:
         from ..report.frontier import write
 
-        write(found, named, figure, table=str(input))
+        write(result, named, figure, table=str(input))
     if json:
-        o.dump({"input": str(input), **found.to_dict(), "figure": None if figure is None else str(figure)})
+        o.dump({"input": str(input), **result.to_dict(), "figure": None if figure is None else str(figure)})
         return
-    _show(found)
+    _show(result)
     if figure is not None:
         typer.echo(f"Figure: {figure}")
 
@@ -99,13 +96,13 @@ def _policies(texts: list[str] | None) -> dict[str, dict[str, int]]:
     """Policies by name, each a level by column."""
     from ..core.errors import InputError
 
-    found: dict[str, dict[str, int]] = {}
+    policies: dict[str, dict[str, int]] = {}
     for text in texts or []:
         name, colon, rest = text.partition(":")
         name = name.strip()
         if not colon or not name:
             raise InputError(f"--policy {text}: write it like 'HIPAA: age=2, zip=3', a name and levels by column.")
-        if name in found:
+        if name in policies:
             raise InputError(f"--policy {text}: there is already a policy {name!r}.")
         levels: dict[str, int] = {}
         for part in filter(None, (part.strip() for part in rest.split(","))):
@@ -116,52 +113,52 @@ def _policies(texts: list[str] | None) -> dict[str, dict[str, int]]:
             if column in levels:
                 raise InputError(f"--policy {text}: column {column!r} has two levels; give it one.")
             levels[column] = int(level)
-        found[name] = levels
-    return found
+        policies[name] = levels
+    return policies
 
 
-def _show(found: Frontier) -> None:
+def _show(result: Frontier) -> None:
     from rich.table import Table as Grid
 
     out = o.console()
-    count = sum(1 + len(node.same) for node in found.nodes)
+    count = sum(1 + len(node.same) for node in result.nodes)
     sure = (
-        f"no other of the {found.lattice:,} generalizations beats any of them"
-        if found.status == "exact"
-        else f"no other of the {found.lattice:,} beats any of them, as far as that is known: {found.why}"
-        if found.status == "rule"
-        else f"of {found.checked:,} that were measured; the search of {found.lattice:,} was stopped, so some may be missing"
+        f"no other of the {result.lattice:,} generalizations beats any of them"
+        if result.status == "exact"
+        else f"no other of the {result.lattice:,} beats any of them, as far as that is known: {result.why}"
+        if result.status == "rule"
+        else f"of {result.checked:,} that were measured; the search of {result.lattice:,} was stopped, so some may be missing"
     )
     out.print(f"{count:,} generalization{'s' * (count != 1)} on the frontier, {sure}", style="bold")
     grid = Grid(box=None, padding=(0, 2, 0, 0))
-    for name in found.nodes[0].levels:
+    for name in result.nodes[0].levels:
         grid.add_column(name, justify="right", overflow="fold")
-    for axis in (found.risk, found.utility):
+    for axis in (result.risk, result.utility):
         grid.add_column(f"{axis.name}\n({axis.better} is better)", justify="right")
     for heading in ("suppressed", "classes"):
         grid.add_column(heading, justify="right")
     grid.add_column("")
-    listed = _some(found)
+    listed = _some(result)
     for i in listed:
-        node = found.nodes[i]
-        marks = ["knee"] if i == found.knee else []
-        marks += [policy.name for policy in found.policies if policy.on_frontier and _stands(policy, node)]
+        node = result.nodes[i]
+        marks = ["knee"] if i == result.knee else []
+        marks += [policy.name for policy in result.policies if policy.on_frontier and _stands(policy, node)]
         marks += [f"{len(node.same):,} more like it"] if node.same else []
         grid.add_row(*map(str, node.levels.values()), *_line(node), ", ".join(marks))
     out.print(grid)
-    if len(listed) < len(found.nodes):
-        out.print(f"{len(found.nodes) - len(listed):,} between these are in --json.")
-    for policy in found.policies:
-        out.print(_told(policy, found))
+    if len(listed) < len(result.nodes):
+        out.print(f"{len(result.nodes) - len(listed):,} between these are in --json.")
+    for policy in result.policies:
+        out.print(_sentence(policy, result))
 
 
-def _some(found: Frontier) -> list[int]:
+def _some(result: Frontier) -> list[int]:
     """The nodes to list: all, or evenly chosen ones with the ends and the knee."""
-    last = len(found.nodes) - 1
+    last = len(result.nodes) - 1
     if last < _LINES:
         return list(range(last + 1))
     chosen = {round(i * last / (_LINES - 1)) for i in range(_LINES)}
-    return sorted(chosen | ({found.knee} if found.knee is not None else set()))
+    return sorted(chosen | ({result.knee} if result.knee is not None else set()))
 
 
 def _line(node: Node) -> list[str]:
@@ -172,9 +169,9 @@ def _stands(policy: Policy, node: Node) -> bool:
     return policy.node.levels in (node.levels, *node.same)
 
 
-def _told(policy: Policy, found: Frontier) -> str:
+def _sentence(policy: Policy, result: Frontier) -> str:
     """A policy in a sentence or two."""
-    axes = f"{found.risk.name} {_number(policy.node.risk)}, {found.utility.name} {_number(policy.node.utility)}"
+    axes = f"{result.risk.name} {_number(policy.node.risk)}, {result.utility.name} {_number(policy.node.utility)}"
     text = f"Policy {policy.name}: {axes}"
     if policy.missed:
         text += f"; it misses {' and '.join(map(str, policy.missed))}"
@@ -184,8 +181,8 @@ def _told(policy: Policy, found: Frontier) -> str:
         return f"{text}; no generalization on the frontier beats it on both axes."
     most = max(policy.beaten_by, key=lambda b: b.risk)
     gains = [
-        f"{found.risk.name} better by {_number(most.risk)}",
-        f"{found.utility.name} better by {_number(most.utility)}",
+        f"{result.risk.name} better by {_number(most.risk)}",
+        f"{result.utility.name} better by {_number(most.utility)}",
     ]
     many = len(policy.beaten_by)
     levels = ", ".join(f"{name} {level}" for name, level in most.node.levels.items())

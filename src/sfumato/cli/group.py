@@ -29,9 +29,9 @@ def command_of(package: str, name: str) -> Any:
     """A verb as its own file writes it: summary, text, examples and options."""
     module = import_module(f"{package}.{name}")
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=MARKUP)
-    examples = "\n\n".join(f"    {command}" for command in getattr(module, "EXAMPLES", ()))
+    examples = "\n".join(module.EXAMPLES)
     text = f"{module.__doc__}\n\n{module.run.__doc__ or ''}"
-    single.command(name, help=text, epilog=f"Examples:\n\n{examples}")(module.run)
+    single.command(name, help=text, epilog=f"Examples:\n```text\n{examples}\n```")(module.run)
     return typer.main.get_command(single)
 
 

@@ -14,129 +14,126 @@ if TYPE_CHECKING:
     from ..mining.outcome import Estimate, MiningOutcome
 
 
+EXAMPLES = (
+    "sfumato mine release.csv --original people.csv --roles roles.toml --target diagnosis --miners quick --sample 500 --folds 3",
+    "sfumato mine --candidate 'mondrian k=10' --original people.csv --roles roles.toml --secret age --miners quick --sample 500 --folds 3",
+)
+
+
 @o.reads
 def run(
     files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="SCENARIO.toml | ORIGINAL [RELEASE]...", help="A scenario file; or the tables themselves."
-        ),
-    ],
-    good: Annotated[str | None, typer.Option(metavar="FIELD", help="The field that users want to predict.")] = None,
-    bad: Annotated[str | None, typer.Option(metavar="FIELD", help="The field that an adversary wants to know.")] = None,
+        list[Path] | None,
+        typer.Argument(metavar="SCENARIO.toml | [RELEASE]...", help="A scenario file, or the published files."),
+    ] = None,
+    original: o.Original = None,
     roles: Annotated[
         Path | None,
         typer.Option(
-            metavar="ROLES", help="The roles file. Without one every column is released and may be looked at."
+            metavar="ROLES",
+            help="The roles file (TOML). Without it, every column is released and may be used to predict.",
         ),
     ] = None,
-    candidate: Annotated[
-        list[str] | None,
-        typer.Option(help="A mechanism with parameters, such as 'k_member k=10', made and mined here. Repeatable."),
+    target: o.Target = None,
+    secret: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The column that an adversary wants to predict.")
     ] = None,
+    candidate: o.Candidates = None,
     pair: Annotated[
         str | None,
         typer.Option(
-            help="How rows belong together: position, or key:COLUMN. Without it they are paired by position if every row agrees."
+            help="How released rows pair with original rows: position, key:COLUMN or none.",
+            show_default="position, if every row agrees",
         ),
     ] = None,
-    perturbed: o.Perturbed = None,
-    companion: o.Companions = None,
-    joined_by: o.JoinedBy = None,
-    error: Annotated[
-        str, typer.Option(help="Worth of a prediction: equal, 'within 5', or an expression: 'predicted >= true'.")
+    worth: Annotated[
+        str,
+        typer.Option(
+            help="When a prediction is worth something: equal, 'within 5', or a test such as 'predicted >= true'."
+        ),
     ] = "equal",
     weight: Annotated[
         list[str] | None,
-        typer.Option(metavar="RULE", help="What people count for users: \"age > 55 and sex = 'F' -> 10\". Repeatable."),
+        typer.Option(
+            metavar="RULE",
+            help="How much some people count for users, such as \"age > 55 and sex = 'F' -> 10\". Repeatable.",
+        ),
     ] = None,
-    bad_weight: Annotated[
-        list[str] | None, typer.Option(metavar="RULE", help="The same for the adversary. Repeatable.")
+    secret_weight: Annotated[
+        list[str] | None, typer.Option(metavar="RULE", help="How much some people count for the adversary. Repeatable.")
     ] = None,
     nearer: Annotated[
         float | None,
-        typer.Option(min=0, max=100, help="Percent nearer that counts as a success; 0 strictly nearer, 100 exact."),
+        typer.Option(
+            min=0,
+            max=100,
+            help="How many percent nearer to the truth counts as a success for the adversary (0: any; 100: exact).",
+        ),
     ] = None,
     miners: Annotated[
         str | None,
-        typer.Option(help="reference, quick, paper, or names separated by commas; for both fields."),
+        typer.Option(
+            metavar="NAMES", help="The miners: reference, quick, paper, or names with commas.", show_default="reference"
+        ),
     ] = None,
-    group: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="Look at the utility of its groups. Repeatable.")
-    ] = None,
-    folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 10,
-    rows: Annotated[int | None, typer.Option(min=1, help="Mine a sample of at most so many people.")] = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Folds, samples and miners are drawn by it.")] = 0,
-    workers: Annotated[int | None, typer.Option(min=1, help="Miners at once; as many as there are cores.")] = None,
-    cache: Annotated[
-        Path | None, typer.Option(help="Folder for finished predictions, so that an interrupted run goes on.")
-    ] = None,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Keep nothing.")] = False,
+    by: o.By = None,
+    folds: o.Folds = 10,
+    sample: o.Sample = None,
+    seed: o.FixedSeed = 0,
+    workers: o.Workers = None,
+    cache: o.Cache = None,
+    no_cache: o.NoCache = False,
     json: o.Json = False,
     *,
-    reading: o.Reading,
+    reading: o.ReleaseReading,
 ) -> None:
-    """Mine a release: what it is still worth to users, and what an adversary can still predict.
+    """Users and the adversary train on the release, with cross-validation. Their predictions are compared with the original.
 
-    Users and adversary learn from the release by cross-validation; predictions are held against the original. What users lose is
-    (1 - delta, L): for every miner of L at least 1 - delta of the utility is kept. What the adversary gains is counted in people
-    whose protected value is predicted nearer to the truth than it was released, beside an adversary who never saw the release.
+    Users want to predict --target. Their loss is (1 - delta, L): every miner of L keeps at least 1 - delta of the utility. An
+    adversary wants to predict --secret. Their gain is the number of people whose secret they predict nearer to the truth than it was released,
+    beside the same number for an adversary who never saw the release. The method is that of Sramka et al. (2010).
     """
     from ..mining.mine import cache_folder
 
     folder = None if no_cache else cache or cache_folder()
     with o.keeping(folder, shared=cache is None), o.progress("mining") as bar:
-        if files[0].suffix.lower() == ".toml":
+        if files and files[0].suffix.lower() == ".toml":
             given = {
-                "--good": good, "--bad": bad, "--roles": roles, "--candidate": candidate, "--pair": pair,
-                "--perturbed": perturbed, "--companion": companion, "--joined-by": joined_by, "--weight": weight, "--bad-weight": bad_weight, "--nearer": nearer,
-                "--miners": miners, "--group": group, "--rows": rows, "--error": error != "equal" or None,
-                "--folds": folds != 10 or None, "--seed": seed or None,
+                "--original": original, "--target": target, "--secret": secret, "--roles": roles, "--candidate": candidate,
+                "--pair": pair, "--perturbed": reading.perturbed, "--companion": reading.companion, "--joined-by": reading.joined_by,
+                "--weight": weight, "--secret-weight": secret_weight, "--nearer": nearer, "--miners": miners, "--by": by,
+                "--sample": sample, "--worth": worth != "equal" or None, "--folds": folds != 10 or None, "--seed": seed or None,
             }  # fmt: skip
-            found = _scenario(files, [name for name, value in given.items() if value is not None], folder, workers, bar)
+            mined = _scenario(files, [name for name, value in given.items() if value is not None], folder, workers, bar)
         else:
             from ..core.errors import InputError
             from ..mining.scenario import AIMS, Aim, Bad, Good, Scenario
 
-            if good is None and bad is None:
-                raise InputError(
-                    "Name the field to be predicted with --good, the one to be protected with --bad, or both."
-                )
+            if target is None and secret is None:
+                raise InputError("Name the column to predict: --target for users, --secret for an adversary, or both.")
             chosen = None if miners is None else [name.strip() for name in miners.split(",")]
             more: dict[str, Any] = {} if chosen is None else {"miners": chosen}
             aims: tuple[Aim, ...] = AIMS
-            if nearer is not None or bad_weight:
-                aims = (Aim(name="A", nearer=nearer or 0.0, weights=bad_weight),)
+            if nearer is not None or secret_weight:
+                aims = (Aim(name="A", nearer=nearer or 0.0, weights=secret_weight),)
             scenario = Scenario(
                 good=None
-                if good is None
-                else Good(field=good, error=error, weights=weight, groups=tuple(group or ()), **more),
-                bad=None if bad is None else Bad(field=bad, aims=aims, **more),
+                if target is None
+                else Good(field=target, error=worth, weights=weight, groups=tuple(by or ()), **more),
+                bad=None if secret is None else Bad(field=secret, aims=aims, **more),
                 folds=folds,
                 seed=seed,
-                rows=rows,
+                rows=sample,
             )
-            found = _tables(
-                files,
-                roles,
-                candidate or [],
-                pair,
-                perturbed or [],
-                companion,
-                joined_by,
-                scenario,
-                reading,
-                json,
-                folder,
-                workers,
-                bar,
+            mined = _tables(
+                files or [], original, roles, candidate or [], pair, scenario, reading, folder, workers, bar
             )
     if json:
-        o.dump({"releases": [as_json(mined) for mined in found.values()]})
+        o.dump({"releases": [as_json(each) for each in mined.values()]})
         return
     out = o.console()
-    for mined in found.values():
-        show(mined, out)
+    for each in mined.values():
+        show(each, out)
 
 
 def _scenario(
@@ -147,21 +144,18 @@ def _scenario(
 
     if len(files) > 1 or given:
         more = f"without {', '.join(given)}" if given else "alone"
-        raise InputError(f"{files[0]} says itself what is mined and how; give it {more}.")
+        raise InputError(f"{files[0]} is a scenario file, which says that itself; give it {more}.")
     return mine_file(files[0], cache=folder, workers=workers, progress=bar)
 
 
 def _tables(
     files: list[Path],
+    path: Path | None,
     roles: Path | None,
     candidates: list[str],
     pair: str | None,
-    perturbed: list[str],
-    companion: list[str] | None,
-    joined_by: str | None,
     scenario: Any,
-    reading: o.Reading,
-    quiet: bool,
+    reading: o.ReleaseReading,
     folder: Path | None,
     workers: int | None,
     bar: Any,
@@ -173,9 +167,11 @@ def _tables(
     from ..mining.mine import mine
     from ..study.study import grid
 
-    original = reading.open(files[0], quiet=quiet)
-    if len(files) < 2 and not candidates:
-        raise InputError("Name a release behind the original, or a mechanism with --candidate.")
+    if path is None:
+        raise InputError("Predictions are compared with the truth: give the original table with --original.")
+    if not files and not candidates:
+        raise InputError("Name a release, or a mechanism with --candidate.")
+    original = reading.open(path)
     if roles is not None:
         named = Roles.read(roles)
     else:
@@ -183,19 +179,9 @@ def _tables(
         rest = tuple(name for name in original.columns if name not in protected)
         named = Roles(quasi=rest, sensitive=protected)
     releases = {}
-    for path in files[1:]:
-        name = path.name if path.name not in releases else str(path)
-        releases[name] = o.released(
-            path,
-            named,
-            reading,
-            original=files[0],
-            companion=companion,
-            joined_by=joined_by,
-            perturbed=perturbed,
-            quiet=quiet,
-            pairing=pair or "none",
-        )
+    for file in files:
+        name = file.name if file.name not in releases else str(file)
+        releases[name] = reading.released(file, named, original=path, pairing=pair or "none")
     for made in grid(candidates):
         bar(0.0, made.name)
         assert made.mechanism is not None
@@ -204,7 +190,7 @@ def _tables(
 
 
 def as_json(mined: MiningOutcome) -> dict[str, Any]:
-    """Everything that was found, as plain data."""
+    """Everything that was mined, as plain data."""
 
     def plain(value: Any) -> Any:
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -215,8 +201,8 @@ def as_json(mined: MiningOutcome) -> dict[str, Any]:
             return [plain(item) for item in (sorted(value) if isinstance(value, frozenset) else value)]
         return value.item() if hasattr(value, "item") else value
 
-    found: dict[str, Any] = {**plain(mined), "exactness": "estimate"}
-    return found
+    content: dict[str, Any] = {**plain(mined), "exactness": "estimate"}
+    return content
 
 
 def show(mined: MiningOutcome, out: Any) -> None:

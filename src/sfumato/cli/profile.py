@@ -14,48 +14,63 @@ if TYPE_CHECKING:
     from ..profile.table import Profile
 
 
+EXAMPLES = (
+    "sfumato profile people.csv --write-roles my-roles.toml",
+    "sfumato profile people.csv --deep --roles roles.toml --fraction 0.1",
+)
+
+
 @o.reads
 def run(
     input: o.Input,
     write_roles: Annotated[
-        Path | None, typer.Option(help="Write the suggested roles to this TOML file, to edit.")
+        Path | None, typer.Option(metavar="FILE", help="Write the suggested roles to this TOML file, for you to edit.")
     ] = None,
-    most: Annotated[int, typer.Option(min=1, max=6, help="Look at combinations of up to this many columns.")] = 3,
+    max_columns: Annotated[int, typer.Option(min=1, max=6, help="The largest combination of columns to look at.")] = 3,
     quasi: Annotated[
         list[str] | None,
-        typer.Option(help="Look at these columns instead of the suggested quasi-identifiers. Repeatable."),
+        typer.Option(
+            metavar="COLUMN",
+            help="Look at this column instead of the suggested quasi-identifiers. Repeatable.",
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the roles file.")] = False,
-    risk: Annotated[
+    deep: Annotated[
         bool,
         typer.Option(
-            "--risk",
-            help="Look deeper: every set of quasi-identifiers, minimal uniques, thresholds, outliers, what each further column costs.",
+            "--deep",
+            help="Look deeper: every set of quasi-identifiers, minimal uniques, thresholds, outliers, and the cost of each further column.",
         ),
     ] = False,
     roles: Annotated[
-        Path | None, typer.Option(metavar="ROLES", help="With --risk: your roles file instead of the suggested roles.")
+        Path | None, typer.Option(metavar="ROLES", help="With --deep: your roles file instead of the suggested roles.")
     ] = None,
     fraction: Annotated[
         float | None,
         typer.Option(
-            min=0, help="With --risk: the share of the population in the table; estimates who is unique there."
+            min=0,
+            help="With --deep: the share of the population that is in the table, to estimate who is unique in it.",
         ),
     ] = None,
     population: Annotated[
-        Path | None, typer.Option(help="With --risk: a table of the population, for the journalist's risk.")
+        Path | None,
+        typer.Option(metavar="TABLE", help="With --deep: a table of the whole population, for the journalist's risk."),
     ] = None,
     threshold: Annotated[
         list[int] | None,
-        typer.Option(help="With --risk: a least frequency of combinations. Repeatable; 3, 5 and 10 unless given."),
+        typer.Option(
+            min=1,
+            help="With --deep: the least number of rows that a combination should have. Repeatable.",
+            show_default="3, 5 and 10",
+        ),
     ] = None,
     json: o.Json = False,
     *,
     reading: o.Reading,
 ) -> None:
-    """Look at a raw table: what each column is, which role suits it and why, and which combinations single people out.
+    """Shows what each column is, which role suits it and why, and which combinations of columns single people out.
 
-    No value of the table is printed. The suggestions are a start: you know better than any program what an adversary may know.
+    Prints no value of the table. The suggested roles are a start: you know better than any program what an adversary may know.
     """
     from ..core.errors import InputError
     from ..core.files import write_whole
@@ -63,38 +78,38 @@ def run(
     from ..profile.table import profile
 
     if write_roles is not None and write_roles.exists() and not force:
-        raise InputError(f"{write_roles}: already there; remove it, name another file, or pass --force.")
+        raise InputError(f"{write_roles}: this file exists; name another one, or pass --force.")
     if quasi and roles is not None:
-        raise InputError("--quasi and --roles both name the quasi-identifiers; give one of them.")
-    if not risk and (roles or fraction or population or threshold):
-        raise InputError("--roles, --fraction, --population and --threshold go with --risk.")
-    table = reading.open(input, quiet=json)
+        raise InputError("--quasi and --roles both name the quasi-identifiers; give only one.")
+    if not deep and (roles or fraction or population or threshold):
+        raise InputError("--roles, --fraction, --population and --threshold need --deep.")
+    table = reading.open(input)
     deeper = None
     with o.progress(f"profile {input}") as bar:
         own = None if roles is None else Roles.read(roles)
-        found = profile(table, most=most, quasi=quasi or None, roles=own)
-        if risk:
+        result = profile(table, most=max_columns, quasi=quasi or None, roles=own)
+        if deep:
             from ..inspect.raw_risk import THRESHOLDS, raw_risk
 
             deeper = raw_risk(
                 table,
-                own or found.roles,
+                own or result.roles,
                 fraction=fraction,
-                population=None if population is None else reading.open(population, quiet=json),
+                population=None if population is None else reading.open(population),
                 thresholds=tuple(sorted(set(threshold))) if threshold else THRESHOLDS,
                 progress=bar,
             )
     if write_roles is not None:
-        write_whole(write_roles, found.toml())
+        write_whole(write_roles, result.toml())
     if json:
-        content = {**found.to_dict(), "roles_file": None if write_roles is None else str(write_roles)}
+        content = {**result.to_dict(), "roles_file": None if write_roles is None else str(write_roles)}
         o.dump(content if deeper is None else {**content, "risk": deeper.to_dict()})
         return
-    show(found)
+    show(result)
     if deeper is not None:
         show_risk(deeper)
     if write_roles is not None:
-        typer.echo(f"\nSuggested roles: {write_roles}. Read and correct them before you go on.")
+        typer.echo(f"\nSuggested roles: {write_roles}. Read and correct them first.")
 
 
 NUMBERS = ("distinct", "missing", "alone", "share", "bits", "alone by it only", "alone without it", "it adds")

@@ -48,7 +48,7 @@ class Reading:
             words += ["--missing", text]
         return tuple(words)
 
-    def open(self, path: Path, *, stated: Roles | None = None, quiet: bool = False) -> Table:
+    def open(self, path: Path, *, stated: Roles | None = None) -> Table:
         """Open a table and say what was detected; by what is `stated` there and here, and fixed rules, for differential privacy."""
         from ..engines import read
 
@@ -66,7 +66,7 @@ class Reading:
         table = (
             read(path, **options) if stated is None else read(path, stated=True, **{**dict(stated.reading), **options})
         )
-        if not (quiet or self.quiet):
+        if not self.quiet:
             for note in table.notes:
                 tell(f"{path}: {note}")
         return table
@@ -78,7 +78,6 @@ class Reading:
         original: Table | None,
         *,
         leave: Iterable[str] = (),
-        quiet: bool = False,
         neutralise_formulas: bool = False,
     ) -> Table:
         """Open a release; what NA and NULL of other tools were read as is told, quiet or not, since the numbers hang on it.
@@ -87,7 +86,7 @@ class Reading:
         """
         from ..engines.missing_codes import recognise
 
-        table, left = self.as_before(self.open(path, quiet=quiet), neutralise_formulas), set(leave)
+        table, left = self.as_before(self.open(path), neutralise_formulas), set(leave)
         recognised = recognise(
             table,
             original,

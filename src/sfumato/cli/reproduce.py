@@ -17,41 +17,50 @@ PAPERS = ("askari", "sramka", "manta", "bezzi", "afifi")
 PAGE = "papers"
 
 
+EXAMPLES = ("sfumato reproduce askari",)
+
+
 def run(
-    paper: Annotated[str, typer.Argument(help=f"The paper: {', '.join(PAPERS)}; or {PAGE}, to write all on a page.")],
+    paper: Annotated[
+        str, typer.Argument(help=f"The paper: {', '.join(PAPERS)}; or {PAGE}, for one page about all of them.")
+    ],
     data: Annotated[
         Path | None,
-        typer.Option(help="The folder with adult_48842.csv and its hierarchies, where the paper uses Adult."),
+        typer.Option(
+            metavar="FOLDER", help="The folder with adult_48842.csv and its hierarchies, for papers that use Adult."
+        ),
     ] = None,
-    rows: Annotated[int | None, typer.Option(min=1, help="Use a sample of so many people.")] = None,
-    folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 10,
-    miners: Annotated[str, typer.Option(help="The adversary's miners: reference, or quick.")] = "reference",
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Noise, folds and samples are drawn by it.")] = 0,
-    workers: Annotated[int | None, typer.Option(min=1, help="Miners at once; as many as there are cores.")] = None,
-    cache: Annotated[Path | None, typer.Option(help="Folder for finished predictions.")] = None,
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Keep nothing.")] = False,
-    out: Annotated[Path, typer.Option(help="Where papers writes papers.md and its figures.")] = Path("docs"),
+    sample: o.Sample = None,
+    folds: o.Folds = 10,
+    miners: o.Miners = "reference",
+    seed: o.FixedSeed = 0,
+    workers: o.Workers = None,
+    cache: o.Cache = None,
+    no_cache: o.NoCache = False,
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="For papers: where papers.md and its figures go.")] = Path(
+        "docs"
+    ),
     sramka: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="What `reproduce sramka --json` printed once, for papers."),
+        typer.Option(metavar="FILE", help="For papers: what `reproduce sramka --json` printed."),
     ] = None,
     json: o.Json = False,
 ) -> None:
-    """Recompute a paper's tables and figures beside the printed ones, its errata with proof; exit 1 if a check does not hold.
+    """Shows printed and recomputed numbers side by side, and proves each error in print. Exits 1 if a check fails.
 
-    askari: the appendix' channel and the k-anonymity example of 98,280 tables; seconds, and no data needed.
+    askari: the channel of the appendix and the k-anonymity example of 98,280 tables. Takes seconds and needs no data.
 
-    manta, bezzi, afifi: the examples need no data and run without it; the experiments on Adult (30,162 rows) take seconds more.
+    manta, bezzi, afifi: the examples need no data. The experiments on Adult (30,162 rows) take some seconds more.
 
-    sramka: utility and anti-utility by data mining of eight releases of Adult (45,222 rows; half an hour on two cores, less with
-    --rows or --miners quick).
+    sramka: utility and anti-utility by data mining of eight releases of Adult (45,222 rows). Takes half an hour on two cores, and less with
+    --sample or --miners quick.
 
-    papers: all of them on one page, papers.md with its figures under --out; sramka from a recorded run, if --sramka names one.
+    papers: writes all of them to one page. sramka comes from a recorded run, if --sramka names one.
     """
     from ..core.errors import InputError
 
     if paper not in (*PAPERS, PAGE):
-        raise InputError(f"{paper!r} is not known; there are {', '.join(PAPERS)}, and {PAGE} for a page of all.")
+        raise InputError(f"{paper!r} is no paper here; there are {', '.join(PAPERS)}, and {PAGE} for all of them.")
     if paper == PAGE:
         _page(out, data, sramka, json)
         return
@@ -63,7 +72,7 @@ def run(
             data,
             json,
             folds=folds,
-            rows=rows,
+            rows=sample,
             miners=miners,
             seed=seed,
             workers=workers,

@@ -9,41 +9,35 @@ from typing import Annotated
 import typer
 
 from . import _options as o
-from .completion import mechanism_names
+
+EXAMPLES = (
+    "sfumato sanitize people.csv --roles roles.toml --mechanism mondrian --set k=10 --waive 'income: made up' --out ten.csv",
+    "sfumato sanitize people.csv --roles roles.toml --mechanism k_member --set k=5 --waive 'income: made up' --out five.csv --json",
+)
 
 
 @o.reads
 def run(
     input: o.Input,
     roles: o.RolesFile,
-    mechanism: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME", help="The mechanism. `sfumato mechanisms` lists them all.", autocompletion=mechanism_names
-        ),
-    ],
-    out: Annotated[Path, typer.Option(help="Where the release goes: a .csv or .parquet file.")],
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="A parameter of the mechanism. May be repeated."),
-    ] = None,
+    mechanism: o.MechanismName,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Where the release goes: a .csv or .parquet file.")],
+    settings: o.Settings = None,
     require: o.Require = None,
     waive: o.Waive = None,
     neutralise_formulas: o.NeutraliseFormulas = False,
-    seed: Annotated[
-        int | None,
-        typer.Option(min=0, help="Repeat the same random choices, for tests: whoever finds the seed can undo them."),
-    ] = None,
+    seed: o.Seed = None,
     json: o.Json = False,
     *,
     reading: o.Reading,
 ) -> None:
-    """Sanitize a table and publish it, verified.
+    """Writes only the columns that the roles file names as quasi, sensitive or insensitive, in an order that hides the order of the input.
 
-    Only columns that the roles file names as quasi, sensitive or insensitive are released, rows in an order that says nothing
-    about the input's. The file is written under a hidden name, measured again, and renamed only if every requirement (those
-    given and those the mechanism promises) is met, and no column that none of them limits sets people apart or tells what the release
-    protects, unless --waive says why it may; otherwise nothing is left and the exit code is 1.
+    The file is written under a hidden name and measured again. It gets its name only if it meets every requirement (yours and those that the
+    mechanism promises), and if no unlimited column sets people apart or gives away what the release protects, unless --waive
+    gives a reason. Otherwise nothing is left behind and the exit code is 1.
+
+    `search` finds the best full-domain generalization and proves it; `sanitize` runs any mechanism.
     """
     import numpy as np
 
@@ -55,16 +49,10 @@ def run(
     from ..publishing import companion_files, publish
     from ..study.study import number
 
-    values: dict[str, str] = {}
-    for setting in settings or []:
-        key, sign, value = setting.partition("=")
-        if not sign:
-            raise InputError(f"--set {setting}: write key=value.")
-        values[key.strip()] = value.strip()
     wanted = o.requirements(require)
-    made_by = find(mechanism).of(values, tuple(wanted))
+    made_by = find(mechanism).of(o.settings(settings), tuple(wanted))
     named = Roles.read(roles)
-    table = reading.open(input, stated=named if made_by.card.private else None, quiet=json)
+    table = reading.open(input, stated=named if made_by.card.private else None)
     if out.suffix.lower() not in (".csv", ".parquet"):
         raise InputError(f"{out}: a release is written as .csv or .parquet.")
     if not out.parent.is_dir():
@@ -74,7 +62,7 @@ def run(
     with o.progress(f"{mechanism} {input}") as bar:
         release = made_by(table, named, rng, progress=lambda share: bar(0.9 * share, ""))
         promised = [requirement for requirement in made_by.promises if requirement not in wanted]
-        found = publish(
+        published = publish(
             release, named, [*wanted, *promised], out, waive=waivers, neutralise_formulas=neutralise_formulas
         )
         bar(1.0, "")
@@ -90,12 +78,12 @@ def run(
     # where rows of the domain stand among the table's, none was suppressed (alpha_beta)
     drawn = release.recoding is None and set(released) <= release.perturbed
     beside = companion_files(release, out)
-    told = {*released, *(column for companion in release.companions.values() for column in companion.columns)}
-    dropped = [column for column in table.columns if column not in told]
+    kept = {*released, *(column for companion in release.companions.values() for column in companion.columns)}
+    dropped = [column for column in table.columns if column not in kept]
     if json:
         verdicts = {
             str(v.requirement): {"met": v.met, "value": number(v.score.value), "exactness": v.score.exactness}
-            for v in found.verdicts
+            for v in published.verdicts
         }
         o.dump(
             {
@@ -123,18 +111,18 @@ def run(
                 "seed_means": None if seed is None else _seed_means(drew),
                 "notes": list(release.notes),
                 "requirements": verdicts,
-                "free_columns": [finding.to_dict() for finding in found.findings],
-                "waived": dict(found.waive),
+                "free_columns": [finding.to_dict() for finding in published.findings],
+                "waived": dict(published.waive),
             }
         )
         return
-    for verdict in found.verdicts:
+    for verdict in published.verdicts:
         typer.echo(f"✓ {verdict}")
     if dropped:
         typer.echo(f"Not released: {', '.join(dropped)}.")
     if seed is not None:
         typer.echo(f"Seed {seed}: {_seed_means(drew)}")
-    for text in (*found.waived, *release.notes):
+    for text in (*published.waived, *release.notes):
         typer.echo(text)
     for name, path in beside.items():
         typer.echo(f"{path}: its companion {name!r}, written and verified with it.")

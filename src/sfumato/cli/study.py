@@ -2,209 +2,143 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from . import _options as o
+from .study_output import check_outputs, conduct, warn_of_free_columns
 
 if TYPE_CHECKING:
-    from ..study.result import Result
     from ..study.study import Study
 
-Out = Annotated[
-    Path, typer.Option(help="Folder for the documents; scores are kept there, too, unless --cache says where.")
-]
-Cache = Annotated[Path | None, typer.Option(help="Folder where scores are kept by content, for the next run.")]
-Workers = Annotated[int | None, typer.Option(min=1, help="Processes; as many as there are cores unless given.")]
-Refine = Annotated[
-    int | None,
-    typer.Option(min=0, help="How many times to look around the recommended candidate for a better one."),
-]
-Formats = Annotated[str, typer.Option(help="Formats of the documents, between commas: html, md, pdf.")]
-Package = Annotated[
-    Path | None,
-    typer.Option(help="Also write the recommended release with all that goes with it into this new folder, verified."),
-]
-AllowSeeded = Annotated[
-    bool,
-    typer.Option(
-        "--allow-seeded",
-        help="Package a release even if its random choices were seeded; whoever finds the seed can undo them, and every document says so.",
-    ),
-]
-Reveal = Annotated[bool, typer.Option("--reveal", help="Show values of the table in the internal report.")]
+EXAMPLES = (
+    "sfumato study people.csv --roles roles.toml --require 'k_anonymity >= 10' --out study",
+    "sfumato study people.csv --roles roles.toml --candidate 'mondrian k=10' --release release.csv --out study",
+)
 
 
+@o.reads
 def run(
-    study: Annotated[Path, typer.Argument(metavar="STUDY", help="The study file (TOML).")],
-    out: Out,
-    cache: Cache = None,
-    workers: Workers = None,
-    refine: Refine = None,
-    formats: Formats = "html,md",
-    package: Package = None,
-    allow_seeded: AllowSeeded = False,
+    source: Annotated[Path, typer.Argument(metavar="STUDY | INPUT", help="A study file (TOML), or a table.")],
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the documents go.")],
+    roles: Annotated[Path | None, typer.Option(metavar="ROLES", help="The roles file (TOML), for a table.")] = None,
+    candidate: o.Candidates = None,
+    release: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE", help="A release made elsewhere, as a candidate. Repeatable.")
+    ] = None,
+    require: o.Require = None,
+    waive: o.Waive = None,
+    risk: o.Risk = None,
+    utility: o.Utility = None,
+    metric: o.Metrics = None,
+    seed: o.Seed = None,
+    refine: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="How many times to look around the best candidate for a better one.",
+            show_default="4 for a study file, else 0",
+        ),
+    ] = None,
+    cache: o.Cache = None,
+    workers: o.Workers = None,
+    formats: o.Formats = "html,md",
+    package: o.Package = None,
+    allow_seeded: o.AllowSeeded = False,
     neutralise_formulas: o.NeutraliseFormulas = False,
-    reveal: Reveal = False,
+    reveal: o.Reveal = False,
     json: o.Json = False,
+    *,
+    reading: o.Reading,
 ) -> None:
-    """Make and measure every candidate of a study file, and recommend one, with the documents.
+    """Makes and measures every candidate, draws the map, and finds its frontier and its knee.
 
-    Scores are kept by content: after an interruption it goes on where it stopped, and what is added later costs itself alone.
-    Writes report.html and report.json (everything, for you), note (to publish with the data), wp29, ema and intruder. Exits 1 if
-    something is required that no candidate meets, or the audit that the file names fails; then no package is written.
+    The candidates stand in a study file, or are named by --candidate and --release. If you name none, a standard grid is tried.
+    If you require something, the most useful candidate that meets it is recommended; otherwise the knee.
+
+    Writes report (everything, for you), note (to publish with the data), wp29, ema and intruder, and report.json. Finished
+    scores are kept, so an interrupted study goes on where it stopped, and adding a candidate later costs only that candidate.
+    Exits 1 if no candidate meets the requirements, or if the recommended one fails the audit that the study file names. Then no package
+    is written.
     """
     from ..profile.free_release import check_free
-    from ..study.study_file import read_study
 
-    wanted = check(formats, package, out)
-    asked = read_study(study)
-    if not json:
-        for note in asked.study.table.notes:
-            o.tell(f"{asked.study.table.name}: {note}")
-    if package is not None:
-        check_free(asked.study.table, asked.study.roles, asked.study.waive)
+    wanted = check_outputs(formats, package, out)
+    settings: dict[str, Any] = {"seed": seed, "refine": refine or 0}
+    if source.suffix.lower() == ".toml":
+        from ..study.study_file import read_study
+
+        named = {"--roles": roles, "--candidate": candidate, "--release": release, "--require": require, "--waive": waive,
+                 "--risk": risk, "--utility": utility, "--metric": metric, "--seed": seed}  # fmt: skip
+        _refuse([name for name, value in named.items() if value is not None], reading, source)
+        content = read_study(source)
+        study = content.study
+        allow_seeded |= content.allow_seeded
+        neutralise_formulas |= content.neutralise_formulas
+        settings = {"seed": content.seed, "refine": content.refine if refine is None else refine}
+        if not json:
+            for note in study.table.notes:
+                o.tell(f"{study.table.name}: {note}")
     else:
-        tell_free(asked.study)
-    kept = cache or out / ".kept"
-    with o.keeping(kept), o.progress("study") as bar:
-        result = asked.study.run(
-            seed=asked.seed,
-            cache=kept,
-            workers=workers or os.cpu_count() or 1,
-            refine=asked.refine if refine is None else refine,
-            progress=lambda done, name: bar(min(0.9, 0.9 * done / (len(asked.study.candidates) + 1)), name),
-        )
-        bar(0.92, "documents")
-        insist = allow_seeded or asked.allow_seeded
-        neutral = neutralise_formulas or asked.neutralise_formulas
-        end(
-            result,
-            out,
-            formats=wanted,
-            package=package,
-            reveal=reveal,
-            allow_seeded=insist,
-            neutralise_formulas=neutral,
-        )
-    told(result, out, package, json=json)
+        study = _of_table(source, roles, candidate, release, require, waive, risk, utility, metric, reading)
+    if package is not None:
+        check_free(study.table, study.roles, study.waive)
+    else:
+        warn_of_free_columns(study)
+    conduct(
+        study, out, **settings, cache=cache, workers=workers, formats=wanted, package=package,
+        allow_seeded=allow_seeded, neutralise_formulas=neutralise_formulas, reveal=reveal, json=json,
+    )  # fmt: skip
 
 
-def tell_free(study: Study) -> None:
-    """Say what goes out whichever candidate is taken, and what would be said if one were published."""
-    from ..profile.free_columns import refusal
-
-    for text in refusal(study.free.open):
-        o.tell(text)
-
-
-def check(formats: str, package: Path | None, out: Path) -> tuple[str, ...]:
-    """The formats; what cannot be written is refused before the work is done."""
+def _refuse(names: list[str], reading: o.Reading, file: Path) -> None:
+    """A study file says everything itself."""
     from ..core.errors import InputError
-    from ..core.leftovers import clear
-    from ..report import pdf, vega
-    from ..report.documents import FORMATS
 
-    wanted = tuple(dict.fromkeys(text.strip() for text in formats.split(",") if text.strip()))
-    for text in wanted:
-        if text not in FORMATS:
-            raise InputError(f"--formats {text}: known are {', '.join(FORMATS)}.")
-    if package is not None:
-        clear(package.parent)
-    if package is not None and package.exists():
-        raise InputError(f"{package}: already there; name a new folder for the package.")
-    if package is not None and not package.parent.is_dir() and package.parent != out:
-        raise InputError(f"{package}: the folder above it does not exist; make it first.")
-    if {"html", "pdf"} & set(wanted):
-        vega.check()
-    if "pdf" in wanted:
-        pdf.check()
-    return wanted
+    names += [word for word in reading.arguments if word.startswith("--")]
+    if names:
+        raise InputError(f"{file} is a study file, which says that itself; leave out {', '.join(names)}.")
 
 
-def end(
-    result: Result,
-    out: Path,
-    *,
-    formats: tuple[str, ...],
-    package: Path | None,
-    reveal: bool,
-    allow_seeded: bool,
-    neutralise_formulas: bool,
-) -> None:
-    """Write the documents, and the package if one is asked for."""
-    from ..report.documents import write_all
+def _of_table(
+    path: Path,
+    roles: Path | None,
+    candidate: list[str] | None,
+    release: list[Path] | None,
+    require: list[str] | None,
+    waive: list[str] | None,
+    risk: str | None,
+    utility: str | None,
+    metric: list[str] | None,
+    reading: o.Reading,
+) -> Study:
+    """A study of what the options name."""
+    from .. import metrics
+    from ..core.errors import InputError
+    from ..core.release import Release
+    from ..core.roles import Roles
+    from ..core.waivers import read_waivers
+    from ..study.study import GRID, RISK, SPLIT_GRID, UTILITY, Candidate, Study, grid
 
-    write_all(result, out, formats=formats, reveal=reveal, numbers=o.finite(result.to_dict()))
-    if package is not None and fit(result):
-        from ..report.package import write_package
-
-        write_package(result, package, allow_seeded=allow_seeded, neutralise_formulas=neutralise_formulas)
-
-
-def warnings(result: Result) -> list[str]:
-    """What the documents found of the recommended release that its owner should not overlook."""
-    from ..report.shared_sections import blanked
-    from ..report.wp29 import short
-    from ..study.findings import findings
-
-    release = findings(result).release
-    if release is None:
-        return []
-    texts = [text] if (text := blanked(release.columns)) else []
-    texts += [f"{text} See wp29.html." for text in short(release, worked=True)]
-    checks = () if isinstance(release.audit, str) else release.audit.checks
-    if failed := sum(check.status == "fails" for check in checks):
-        texts.append(f"Audit: {failed} of {len(checks)} checks fail; see the report.")
-    return texts
-
-
-def fit(result: Result) -> bool:
-    """Whether there is a release to recommend, and it keeps what the owner listed that it must."""
-    from ..study.findings import findings
-
-    release = findings(result).release
-    return release is not None and (
-        not result.study.checks or (not isinstance(release.audit, str) and release.audit.met)
+    if roles is None:
+        raise InputError("A table needs its roles file: give --roles.")
+    named = Roles.read(roles)
+    table = reading.open(path)
+    texts = candidate or ([] if release else [*GRID, *(SPLIT_GRID if named.sensitive else ())])
+    elsewhere = [
+        Candidate(str(file), release=Release(table=reading.release(file, named, table), original=table))
+        for file in release or []
+    ]
+    return Study(
+        table=table,
+        roles=named,
+        candidates=(*grid(texts), *elsewhere),
+        risk=metrics.metric(risk or RISK),
+        utility=metrics.metric(utility or UTILITY),
+        require=tuple(o.requirements(require)),
+        measures=None if not metric else tuple(metrics.metric(text) for text in metric),
+        arguments=reading.arguments,
+        waive=read_waivers(waive or [], table.columns),
     )
-
-
-def told(result: Result, out: Path, package: Path | None, *, json: bool) -> None:
-    """Print the result; exit 1 if what is required is met by none."""
-    from ..study.advice import advice
-    from .compare import show
-
-    if json:
-        o.dump(
-            {
-                **result.to_dict(),
-                "report": str(out / "report.html"),
-                "package": str(package) if package is not None and fit(result) else None,
-                "warnings": warnings(result),
-            }
-        )
-    else:
-        context = result.study.context
-        if context is not None:
-            typer.echo(context.sentence)
-            for limit in context.limits:
-                typer.echo(f"  {limit.text}: {limit.sentence} ({limit.source})")
-            typer.echo("")
-        show(result, most=25)
-        for said in advice(result).said:
-            if said.about not in ("take", "why", "means") and said.text != result.recommended[1]:
-                typer.echo(said.text)
-        for text in warnings(result):
-            typer.echo(text)
-        for command in result.commands():
-            typer.echo(f"  $ {command}")
-        typer.echo(f"\nDocuments: {out / 'report.html'} and those beside it.")
-        if package is not None and fit(result):
-            typer.echo(f"Package: {package}, verified.")
-        elif package is not None:
-            typer.echo(f"Package: {package} was not written.")
-    if not fit(result):
-        raise typer.Exit(1)

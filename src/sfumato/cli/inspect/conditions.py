@@ -9,7 +9,7 @@ import typer
 
 from .. import _options as o
 
-EXAMPLES = ("sfumato inspect conditions release.csv --roles roles.toml --l 2 --t 1.5",)
+EXAMPLES = ("sfumato inspect conditions release.csv --roles roles.toml --epsilon 0.5",)
 
 
 @o.reads

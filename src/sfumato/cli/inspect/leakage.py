@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "sfumato inspect leakage release.csv --roles roles.toml",
-    "sfumato inspect leakage release.csv --roles roles.toml --known age --margins 1 --subsets",
+    "sfumato inspect leakage release.csv --roles roles.toml --knows age --margins 1 --subsets",
 )
 
 
@@ -24,7 +24,7 @@ EXAMPLES = (
 def run(
     release: o.ReleaseFile,
     roles: o.RolesFile,
-    known: o.Known = None,
+    knows: o.Knows = None,
     sensitive: o.Sensitive = None,
     prior: Annotated[
         Path | None,
@@ -50,7 +50,7 @@ def run(
     """For each class: how far an adversary's belief moves, how much their certainty changes, and which values are ruled out.
 
     The method is that of Afifi et al. (2018). Before seeing the release, the adversary knows the overall distribution, unless --prior or
-    --margins says otherwise. Classes are listed by number, never by value.
+    --margins says otherwise. Of a person they know every quasi-identifier, unless --knows names columns. Classes are listed by number, never by value.
     """
     from ...core.errors import InputError
     from ...core.roles import Roles
@@ -60,11 +60,11 @@ def run(
         raise InputError("--prior and --margins are two priors; give only one.")
     named = Roles.read(roles)
     made = reading.released(release, named)
-    given = tuple(known or named.quasi)
+    given = tuple(knows or named.quasi)
     about = sensitive or next(iter(named.sensitive), None)
     if about is None or not given:
         raise InputError(
-            f"{named.source} names no sensitive column or no quasi-identifier; name them with --sensitive and --known."
+            f"{named.source} names no sensitive column or no quasi-identifier; name them with --sensitive and --knows."
         )
     belief: Prior = leakages.Overall()
     if prior is not None:

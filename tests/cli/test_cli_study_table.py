@@ -1,4 +1,4 @@
-"""`sfumato compare`: candidates in, a report and its numbers out, and an exit code that tells whether one will do."""
+"""`sfumato study INPUT`: candidates in, a report and its numbers out, and an exit code that tells whether one will do."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ import pytest
 from cli_house import House, Outcome, Run, people
 
 import sfumato as sf
-from sfumato.cli.compare import show
+from sfumato.cli.study_output import show
 from sfumato.study.study import Study, grid
 
 
 def compare(run: Run, house: House, *more: object, out: Path | None = None) -> Outcome:
-    return run("compare", house.people, "--roles", house.roles, "--out", out or house / "report", *more)
+    return run("study", house.people, "--roles", house.roles, "--out", out or house / "report", *more)
 
 
 def test_the_default_grid(run: Run, house: House, canary: str) -> None:
     found = compare(run, house).fine()
-    assert {p.name for p in (house / "report").iterdir()} == {"report.html", "report.json"}
+    assert {"report.html", "report.json", "note.html", "wp29.md"} <= {p.name for p in (house / "report").iterdir()}
     content = json.loads((house / "report" / "report.json").read_text(encoding="utf-8"))
     names = [c["name"] for c in content["candidates"]]
     assert "mondrian k=5" in names
@@ -43,9 +43,11 @@ def test_json_has_the_numbers_of_the_report(run: Run, house: House) -> None:
     assert found.err == ""
     content = found.json
     assert content.pop("report") == str(house / "report" / "report.html")
+    assert content.pop("package") is None
+    assert all(text.endswith(".") for text in content.pop("warnings"))
     written = json.loads((house / "report" / "report.json").read_text(encoding="utf-8"))
     page = (house / "report" / "report.html").read_bytes()
-    assert written.pop("documents") == {"report.html": hashlib.sha256(page).hexdigest()}
+    assert written.pop("documents")["report.html"] == hashlib.sha256(page).hexdigest()
     assert content == written
     assert [c["candidate"] for c in content["candidates"]] == ["mondrian k=2", "mondrian k=9"]
 
@@ -82,7 +84,7 @@ def test_the_command_in_the_report_makes_the_release_that_was_measured(run: Run,
     source = house.text("marked file.csv", marked)
     options = ("--missing", "?", "--seed", "4")
     candidate = ("--candidate", "mondrian k=3 mode=relaxed")
-    run("compare", source, "--roles", house.roles, "--out", house / "report", *candidate, *options).fine()
+    run("study", source, "--roles", house.roles, "--out", house / "report", *candidate, *options).fine()
     page = html.unescape((house / "report" / "report.html").read_text(encoding="utf-8"))
     (command,) = re.findall(r"sfumato sanitize .*", page)
     words = shlex.split(command)
@@ -153,7 +155,7 @@ def test_what_cannot_be_compared(run: Run, house: House, more: list[str], words:
 def test_an_axis_without_its_parameter_is_refused(run: Run, house: House) -> None:
     house.text("numbers.csv", "age,town,ill,name,note\n" + "".join(f"{i},x,{i % 3},n,o\n" for i in range(30)))
     found = run(
-        "compare", house / "numbers.csv", "--roles", house.roles, "--out", house / "report", "--risk", "t_closeness"
+        "study", house / "numbers.csv", "--roles", house.roles, "--out", house / "report", "--risk", "t_closeness"
     )
     found.refused(2, "t_closeness[ordered] or t_closeness[equal]")
 
@@ -177,7 +179,7 @@ def test_an_earlier_folder_is_kept_and_its_report_replaced(run: Run, house: Hous
 
 def test_no_sensitive_column(run: Run, house: House) -> None:
     roles = house.text("bare.toml", '[roles]\nquasi = ["age", "town"]\n')
-    content = run("compare", house.people, "--roles", roles, "--out", house / "report", "--json").fine().json
+    content = run("study", house.people, "--roles", roles, "--out", house / "report", "--json").fine().json
     assert not any("diversity" in c["name"] for c in content["candidates"])
 
 
@@ -186,7 +188,7 @@ def test_the_order_on_the_terminal_is_always_the_same(run: Run, house: House) ->
     given = ["mondrian k=20", "mondrian k=2", "mondrian k=41", "mondrian k=4", "mondrian k=10"]
     for texts in (given, given[::-1]):
         more = [word for text in texts for word in ("--candidate", text)]
-        shown = compare(run, house, "--measure", "k_anonymity", "--require", "k_anonymity >= 4", *more).fine().out
+        shown = compare(run, house, "--metric", "k_anonymity", "--require", "k_anonymity >= 4", *more).fine().out
         names = re.findall(r"^(mondrian k=\d+) ", shown, re.MULTILINE)
         assert names == ["mondrian k=4", "mondrian k=10", "mondrian k=20", "mondrian k=2", "mondrian k=41"]
 

@@ -1,4 +1,4 @@
-"""`choose`: the sets of quasi-identifiers compared from the command line, against numbers worked out by hand."""
+"""`search --subsets`: the sets of quasi-identifiers compared from the command line, against numbers worked out by hand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROLES = '[roles]\nquasi = ["a", "b"]\nsensitive = ["s"]\n'
 def six(tmp_path: Path) -> tuple[object, ...]:
     (tmp_path / "six.csv").write_text(ROWS, encoding="utf-8")
     (tmp_path / "roles.toml").write_text(ROLES, encoding="utf-8")
-    return ("choose", tmp_path / "six.csv", "--roles", tmp_path / "roles.toml")
+    return ("search", "--subsets", tmp_path / "six.csv", "--roles", tmp_path / "roles.toml")
 
 
 def test_by_hand(run: Run, six: tuple[object, ...]) -> None:
@@ -34,7 +34,7 @@ def test_by_hand(run: Run, six: tuple[object, ...]) -> None:
 
 
 def test_a_row_may_be_left_out(run: Run, six: tuple[object, ...]) -> None:
-    arguments = (*six, "--require", "k_anonymity >= 2", "--suppression", "0.17", "--columns", "a", "--json")
+    arguments = (*six, "--require", "k_anonymity >= 2", "--suppression", "0.17", "--quasi", "a", "--json")
     (only,) = run(*arguments).fine().json["sets"]
     assert (only["levels"], only["suppressed"], only["loss"]) == ({"a": 0}, 1, pytest.approx(1 / 6))
 
@@ -45,7 +45,7 @@ def test_for_people_to_read(run: Run, six: tuple[object, ...]) -> None:
     assert "3 sets of 2 candidates; k_anonymity >= 2" in words
     assert "b 0" in words
     assert "a *, b 0" in words  # in the set, and still not released
-    assert "1 sets more" in words
+    assert "1 more sets are listed" in words
     assert "frontier" in words
     assert CANARY not in shown
 
@@ -64,16 +64,16 @@ def test_where_no_set_can_meet_it(run: Run, six: tuple[object, ...]) -> None:
     assert [s["feasible"] for s in outcome.json["sets"]] == [False] * 3
     shown = run(*six, "--require", "k_anonymity >= 7")
     assert shown.code == 1
-    assert "3 sets have no release that meets what is required" in " ".join(shown.out.split())
+    assert "3 sets have no release that meets the requirements" in " ".join(shown.out.split())
 
 
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (("--columns", "a,zip"), ("zip",)),
-        (("--columns", "a,a"), ("twice",)),
-        (("--columns", "s"), ("'s'", "sensitive")),
-        (("--columns", ","), ("no quasi-identifier",)),
+        (("--quasi", "a", "--quasi", "zip"), ("zip",)),
+        (("--quasi", "a", "--quasi", "a"), ("twice",)),
+        (("--quasi", "s"), ("'s'", "sensitive")),
+        (("--quasi", ""), ("no column",)),
         (("--max-columns", "0"), ("at least one column",)),
         (("--suppression", "1.5"), ("suppression",)),
         (("--minimise", "nothing"), ("nothing",)),
@@ -90,6 +90,6 @@ def test_many_candidates_need_a_limit(run: Run, house: House) -> None:
     lines = [",".join(names), *(",".join(str((i * j) % 2) for i in range(13)) for j in range(8))]
     house.text("wide.csv", "\n".join(lines) + "\n")
     house.text("wide.toml", f"[roles]\nquasi = {names}\n".replace("'", '"'))
-    call = ("choose", house / "wide.csv", "--roles", house / "wide.toml", "--require", "k_anonymity >= 2")
+    call = ("search", "--subsets", house / "wide.csv", "--roles", house / "wide.toml", "--require", "k_anonymity >= 2")
     run(*call).refused(2, "13 candidates", "8,191", "at most")
     assert len(run(*call, "--max-columns", "2", "--json").fine().json["sets"]) == 13 + 78

@@ -1,4 +1,4 @@
-"""`cuts`: the best ranges of an ordered column from the command line, saved as a hierarchy, and what is refused."""
+"""`search --cut`: the best ranges of an ordered column from the command line, saved as a hierarchy, and what is refused."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def town(tmp_path: Path) -> Path:
 @pytest.fixture
 def cuts(run: Run, town: Path):
     def call(*more: object):
-        return run("cuts", town / "people.csv", "--roles", town / "roles.toml", "--column", "age", *more)
+        return run("search", town / "people.csv", "--roles", town / "roles.toml", "--cut", "age", *more)
 
     return call
 
 
 def test_json_holds_the_cuts_and_the_objective(cuts) -> None:
     """By hand: 6, 8 and 2 of 16 have x, y and z; each of the two ranges has 6 and 2 of two of them."""
-    asked = ("--maximise", "mutual_information", "--require", "distinct_l_diversity >= 2")
+    asked = ("--minimise", "-mutual_information", "--require", "distinct_l_diversity >= 2")
     content = cuts(*asked, "--json").fine().json
     assert content["cuts"] == [35]  # between 30 and 40
     before = -sum(p * math.log2(p) for p in (6 / 16, 8 / 16, 2 / 16))
@@ -51,7 +51,7 @@ def test_json_holds_the_cuts_and_the_objective(cuts) -> None:
 def test_mutual_information_is_what_is_maximised_unless_another_is_named(cuts) -> None:
     every = cuts("--json").fine().json
     assert every["cuts"] == [25, 35, 45]
-    assert every == cuts("--maximise", "mutual_information", "--json").fine().json
+    assert every == cuts("--minimise", "-mutual_information", "--json").fine().json
     least = cuts("--minimise", "loss", "--require", "k_anonymity >= 8", "--json").fine().json
     assert (least["cuts"], least["objective"], least["measure"]) == ([35], pytest.approx(1 / 3), "loss")
     assert least["information_loss"] is None
@@ -110,7 +110,7 @@ def test_nested_levels_are_saved_and_used(cuts, run: Run, town: Path) -> None:
 def test_a_column_whose_name_toml_must_quote(run: Run, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text('"the ""age",w\n1,x\n2,y\n', encoding="utf-8")
     (tmp_path / "r.toml").write_text('[roles]\nquasi = ["the \\"age"]\nsensitive = ["w"]\n', encoding="utf-8")
-    shown = run("cuts", tmp_path / "t.csv", "--roles", tmp_path / "r.toml", "--column", 'the "age').fine().out
+    shown = run("search", tmp_path / "t.csv", "--roles", tmp_path / "r.toml", "--cut", 'the "age').fine().out
     assert '"the \\"age" = { cuts = [2] }' in shown
 
 
@@ -126,10 +126,12 @@ def test_what_cannot_be_met_exits_1_and_saves_nothing(cuts, town: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--maximise", "loss"], ["loss", "--minimise loss"]),
-        (["--minimise", "mutual_information"], ["--maximise mutual_information"]),
-        (["--maximise", "mutual_information", "--minimise", "loss"], ["--maximise", "--minimise"]),
-        (["--maximise", "information"], ["'information'"]),
+        (["--minimise", "mutual_information"], ["--minimise -mutual_information"]),
+        (["--minimise", "information"], ["'information'"]),
+        (["--minimise", "-loss"], ["'-loss'"]),
+        (["--subsets"], ["--cut", "--subsets"]),
+        (["--metric", "k_anonymity", "--out", "x.csv"], ["--metric, --out", "--cut"]),
+        (["--suppression", "0.1"], ["--suppression", "--cut"]),
         (["--require", "marketer_risk <= 0.2"], ["marketer_risk <= 0.2", "whole table"]),
         (["--require", "k_anonimity >= 2"], ["k_anonymity"]),
         (["--at", "sex"], ["--at sex", "sex=0"]),
@@ -143,11 +145,11 @@ def test_what_cannot_be_met_exits_1_and_saves_nothing(cuts, town: Path) -> None:
         (["--levels", "4,0"], ["--levels 4,0"]),
         (["--levels", "4,2", "--max-ranges", "4"], ["--levels", "--max-ranges"]),
         (["--max-ranges", "0"], ["--max-ranges"]),
-        (["--sensitive", "sex"], ["'sex'", "quasi-identifier"]),
-        (["--sensitive", "income"], ["'income'"]),
+        (["--minimise", "-mutual_information(sex)"], ["'sex'", "quasi-identifier"]),
+        (["--minimise", "-mutual_information(income)"], ["'income'"]),
         (["--save", "nowhere/age.csv"], ["nowhere", "folder"]),
-        (["--column", "ill"], ["'ill'", "quasi-identifier"]),
-        (["--column", "height"], ["'height'", "quasi-identifier"]),
+        (["--cut", "ill"], ["'ill'", "quasi-identifier"]),
+        (["--cut", "height"], ["'height'", "quasi-identifier"]),
     ],
     ids=lambda given: " ".join(given) if isinstance(given, list) else None,
 )
@@ -156,7 +158,7 @@ def test_calls_that_cannot_be(cuts, arguments: list[str], words: list[str]) -> N
 
 
 def test_texts_without_an_order_are_refused_without_a_value(run: Run, house: House) -> None:
-    run("cuts", house.people, "--roles", house.roles, "--column", "town").refused(2, "'town'", "[orders]")
+    run("search", house.people, "--roles", house.roles, "--cut", "town").refused(2, "'town'", "[orders]")
 
 
 def test_a_folder_is_no_file_to_save_in(cuts, town: Path) -> None:
@@ -165,11 +167,24 @@ def test_a_folder_is_no_file_to_save_in(cuts, town: Path) -> None:
     assert {path.name for path in town.iterdir()} == {"people.csv", "roles.toml", "age"}
 
 
+@pytest.mark.parametrize("option", ["--max-ranges", "--max-columns", "--most"])
+def test_options_of_another_search_are_refused(run: Run, house: House, option: str) -> None:
+    call = ("search", house.people, "--roles", house.roles, "--require", "k_anonymity >= 2", option, "3")
+    run(*call).refused(2, option, "without --cut or --subsets")
+
+
 def test_help_names_what_it_takes(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    found = run("cuts", "--help").fine()
-    for option in ("INPUT", "--roles", "--column", "--maximise", "--minimise", "--require", "--max-ranges", "--at"):
+    found = run("search", "--help").fine()
+    for option in (
+        "INPUT",
+        "--roles",
+        "--cut",
+        "--minimise",
+        "--require",
+        "--max-ranges",
+        "--at",
+        "--levels",
+        "--save",
+    ):
         assert option in found.out
-    for option in ("--sensitive", "--levels", "--save", "--json", "fewest ranges"):
-        assert option in found.out
-    assert "cuts" in run("--help").fine().out
