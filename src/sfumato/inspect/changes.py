@@ -60,9 +60,9 @@ def suppressed(evidence: Evidence) -> Suppression:
     release = evidence.release
     original = evidence.original("counting suppressed rows")
     if release.statistics:
-        raise Unavailable("The release holds statistics, not one row a person, so no row was suppressed or kept.")
+        raise Unavailable("The release contains statistics, not one row per person, so no row was suppressed or kept.")
     if all(name in release.perturbed for name in evidence.roles.quasi):
-        raise Unavailable("Every quasi-identifier was perturbed or made anew, so no row was suppressed or kept.")
+        raise Unavailable("Every quasi-identifier was perturbed or synthesized, so no row was suppressed or kept.")
     tuples = evidence.tuples
     stars = np.ones(len(tuples), dtype=bool)
     for column, codes in zip(tuples.columns, tuples.codes, strict=True):
@@ -90,7 +90,7 @@ def columns(release: Release, roles: Roles) -> tuple[ColumnChange, ...]:
     """For each column of the original: its role, what became of it, in how many rows, and what that lost."""
     original = release.original
     if original is None:
-        raise Unavailable("What became of columns needs the original table.")
+        raise Unavailable("Describing how columns changed needs the original table.")
     evidence = release.evidence(roles)
     lost = _losses(evidence)
     role = {

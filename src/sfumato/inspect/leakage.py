@@ -93,7 +93,7 @@ class Leakage:
     def values(self, index: int) -> dict[str, list[str | None]]:
         """The values themselves that vanish from a class and that are found there only; None is the missing value."""
         if not self._show:
-            raise Unavailable("Values are shown only where they were asked for; call leakage(..., show_values=True).")
+            raise Unavailable("Values are shown only on request; call leakage(..., show_values=True).")
         classes = self._classes
         assert classes.sensitive is not None
         texts = classes.sensitive.column.texts if self._belief is None else self._belief.values
@@ -137,8 +137,8 @@ def leakage(
     classes, tuples = _split(release, roles, tuple(given), about)
     if isinstance(prior, Joint | Margins) and about in release.evidence(roles).apart:
         raise Unavailable(
-            f"Only the groups in {release.joined_by!r} join {about!r} to other columns, so no prior over those can be compared with "
-            "it; take the overall distribution as the prior."
+            f"Only the groups in {release.joined_by!r} link {about!r} to other columns, so a prior over those columns cannot be "
+            "compared with it; use the overall distribution as the prior."
         )
     assert classes.sensitive is not None
     distribution = distribution_leakage.per_class(classes)
@@ -186,7 +186,7 @@ def _against(belief: Belief, classes: Classes) -> tuple[FloatArray, FloatArray, 
 def _split(release: Release, roles: Roles, given: tuple[str, ...], about: str) -> tuple[Classes, Counts]:
     """The classes over some columns, split by another; the groups, where only they join it to the quasi-identifiers."""
     if not given:
-        raise InputError("Leakage is given a combination of columns; name at least one.")
+        raise InputError("Leakage needs a combination of columns; name at least one.")
     apart, by = release.evidence(roles).apart, release.joined_by
     if by is not None and about not in (*release.table.columns, *apart):
         release.evidence(roles).classes(about)  # says what to give
@@ -245,9 +245,9 @@ def qid_choices(
     names = tuple(columns) if columns is not None else roles.quasi
     about = about or next(iter(roles.sensitive), None)
     if about is None:
-        raise InputError(f"{roles.source} names no sensitive column; say what the choice is about.")
+        raise InputError(f"{roles.source} names no sensitive column; name the column that the choice is about.")
     if not names:
-        raise InputError(f"{roles.source} names no quasi-identifier; give the columns to choose from.")
+        raise InputError(f"{roles.source} names no quasi-identifier; name the columns to choose from.")
     if isinstance(data, Release):
         check_countable(data, roles, (*names, about), "Comparing sets of columns")
         joined = [name for name in (about, *names) if name in data.evidence(roles).apart]
@@ -306,7 +306,7 @@ def distances(
     """
     about = about or next(iter(roles.sensitive), None)
     if about is None:
-        raise InputError(f"{roles.source} names no sensitive column; say what the distances are about.")
+        raise InputError(f"{roles.source} names no sensitive column; name the column that the distances are about.")
     classes, _ = _split(release, roles, tuple(given) if given is not None else roles.quasi, about)
     p, q = classes.p, classes.q
     assert classes.sensitive is not None

@@ -101,8 +101,8 @@ def believe(prior: Joint | Margins, release: Release, roles: Roles, classes: Cla
     unseen = np.flatnonzero(mass <= 0)
     if len(unseen) == len(classes) or (len(unseen) and prior.unseen == "refuse"):
         raise Unavailable(
-            f"The prior says nothing of {len(unseen)} of the {len(classes)} classes over {', '.join(tuples.names)}; "
-            "give one that covers them, or set unseen='overall' to take the overall distribution there."
+            f"The prior says nothing about {len(unseen)} of the {len(classes)} classes over {', '.join(tuples.names)}; give a prior "
+            "that covers them, or set unseen='overall' to use the overall distribution there."
         )
     return Belief(member, value, summed / mass[member], values, unseen)
 
@@ -114,7 +114,7 @@ def _cells(
     if isinstance(source, Table):
         for name in names:
             if name not in source.columns:
-                raise InputError(f"{source.name}: no column {name!r}, so it is no prior over {', '.join(names)}.")
+                raise InputError(f"{source.name}: no column {name!r}, so it cannot be a prior over {', '.join(names)}.")
         counts = source.count(names)
         return list(counts.columns), list(counts.codes), counts.n.astype(np.float64)
     weight = np.array([float(w) for w in source.values()])
@@ -257,9 +257,9 @@ def _kept(prior: Margins, names: tuple[str, ...]) -> list[tuple[int, ...]]:
     for margin in prior.of:
         for name in margin:
             if name not in names:
-                raise InputError(f"A margin names the column {name!r}, which is none of {', '.join(names)}.")
+                raise InputError(f"A margin names the column {name!r}, which is not among {', '.join(names)}.")
         if len(set(margin)) < len(margin) or not margin:
             raise InputError("A margin names each of its columns once, and at least one.")
     if not any(names[-1] in margin for margin in prior.of):
-        raise InputError(f"No margin holds {names[-1]!r}, so the prior says nothing of it.")
+        raise InputError(f"No margin contains {names[-1]!r}, so the prior says nothing about it.")
     return [tuple(names.index(name) for name in margin) for margin in prior.of]

@@ -78,7 +78,7 @@ def _asked(column: Column, wanted: Any, where: str) -> tuple[Flags, tuple[float,
             try:
                 ends = float(low), float(high)
             except (TypeError, ValueError):
-                raise InputError(f"{where}: the ends of the range of column {column.name!r} are no numbers.") from None
+                raise InputError(f"{where}: the ends of the range of column {column.name!r} are not numbers.") from None
             return (column.numbers >= ends[0]) & (column.numbers <= ends[1]), ends
         if column.dates:
             first, last = text_of(low) or "", text_of(high) or ""
@@ -94,6 +94,6 @@ def _asked(column: Column, wanted: Any, where: str) -> tuple[Flags, tuple[float,
     unknown = len(texts - set(column.texts))
     if unknown:
         raise InputError(
-            f"{where}: {unknown} of the values asked of column {column.name!r} do not occur in the original."
+            f"{where}: {unknown} of the values given for column {column.name!r} do not occur in the original."
         )
     return np.array([text in texts for text in column.texts]), None

@@ -65,7 +65,7 @@ def sizes(evidence: Evidence) -> ClassSizes:
     """Classes, who is alone, and the two risks that follow from the sizes of classes."""
     rows, people = evidence.tuples, evidence.people
     if not len(people):
-        raise Unavailable("There are no rows.")
+        raise Unavailable("The table has no rows.")
     return ClassSizes(
         rows=rows.rows,
         classes=len(people),
@@ -81,11 +81,11 @@ def after(evidence: Evidence) -> ClassSizes:
     """Who stands out in the release itself."""
     release = evidence.release
     if release.statistics:
-        raise Unavailable("The release holds statistics, not one row a person, so there are no classes.")
+        raise Unavailable("The release contains statistics, not one row per person, so there are no classes.")
     noisy = [name for name in evidence.roles.quasi if name in release.perturbed]
     if noisy:
         raise Unavailable(
-            f"{noisy[0]!r} was perturbed, so who shares its values is chance, and the size of a class says nothing of who can be "
+            f"{noisy[0]!r} was perturbed, so chance decides who shares its values. The size of a class says nothing about who can be "
             "found; the attacks do."
         )
     return sizes(evidence)
