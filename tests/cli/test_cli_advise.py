@@ -68,7 +68,7 @@ def test_wrong_answers(run: Run, house: House) -> None:
     for share in ("1.5", "-1", "x"):
         found = told(run, house, *ANSWERS, "--fraction", share)
         assert found.code == 2
-        assert "known" in found.err
+        assert "--fraction" in found.err
 
 
 def test_the_help_names_every_preset(run: Run) -> None:
@@ -111,8 +111,8 @@ def test_on_a_terminal_it_asks(
     monkeypatch.setattr("sfumato.cli.advise.typer.prompt", lambda *args, **more: next(answers))
     monkeypatch.setattr("sfumato.cli.advise.sys.stdin", type("T", (), {"isatty": staticmethod(lambda: True)})())
     found = told(run, house)
-    assert "To whom is it released?" in found.err
-    assert "How bad would a disclosure be?" in found.err
+    assert "Who will receive the data?" in found.err
+    assert "How much harm would a disclosure do?" in found.err
     assert "one of public, agreement, onsite" in found.err
     context = documents[0]["result"].study.context
     assert (context.to, context.impact) == ("agreement", "high")
@@ -200,7 +200,7 @@ def test_without_roles_they_are_suggested_and_written_for_correction(
     assert canary not in path.read_text(encoding="utf-8")
     before = path.read_text(encoding="utf-8")
     again = advise(run, house, *ANSWERS, "--refine", "0")
-    assert "that stand there" in again.err
+    assert "these roles are used" in again.err
     assert path.read_text(encoding="utf-8") == before
 
 

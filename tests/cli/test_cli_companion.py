@@ -175,7 +175,7 @@ def test_queries_expect_the_group_s_share(run: Run, joined: tuple[object, ...], 
     [
         (("--knows", "town"), ("Only the groups in 'group' join 'ill'", "all quasi-identifiers")),
         (("--knows", "ill", "--sensitive", "town"), ("Only the groups in 'group' join 'ill'",)),
-        (("--margins", "1"), ("Only the groups in 'group' join 'ill'", "prior")),
+        (("--margins", "1"), ("Only the groups in 'group' link 'ill'", "prior")),
         (("--subsets",), ("nothing to choose",)),
         (("--sensitive", "height"), ("'height'",)),
     ],

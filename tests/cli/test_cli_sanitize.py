@@ -287,7 +287,7 @@ def test_identifiers_left_in_the_file_are_1(run: Run, house: House, canary: str)
 
 
 def test_without_a_requirement_there_is_nothing_to_verify(run: Run, released: House) -> None:
-    verify(run, released).refused(2, "Nothing to verify", "--require")
+    verify(run, released).refused(2, "nothing to verify", "--require")
 
 
 def test_a_requirement_against_the_original(run: Run, released: House) -> None:

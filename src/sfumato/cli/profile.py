@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "sfumato profile people.csv --write-roles my-roles.toml",
-    "sfumato profile people.csv --deep --roles roles.toml --fraction 0.1",
+    "sfumato profile people.csv --deep --roles roles.toml",
 )
 
 
