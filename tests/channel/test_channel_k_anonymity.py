@@ -325,7 +325,7 @@ def test_what_is_printed_as_json() -> None:
         ("k = 2", "k = 2\nl = 1.5", "l must be a whole number"),
         ("k = 2", "t = 2", "t must be a number from 0 to 1"),
         ("k = 2", 't = "a"', "t must be a number from 0 to 1"),
-        ("k = 2", "k = 2\nm = 3", "'m' is not known"),
+        ("k = 2", "k = 2\nm = 3", "unknown key 'm'"),
         ("rows = 5", 'rows = "5"', "rows must be a whole number"),
         ('"uniform"', '"best"', "publish must be one of"),
         ('"uniform"', "3", "publish must be a text"),
@@ -342,7 +342,7 @@ def test_what_is_printed_as_json() -> None:
         ('[["m", "f"], ["*", "*"]]', '[["m", [1]], ["*", "*"]]', "texts or numbers"),
         ('name = "gender"', 'name = "gender"\nprobabilities = "a"', "list of numbers"),
         ('name = "gender"', 'name = "gender"\nprobabilities = [1]', "one number for each of its 2 values"),
-        ("[[attribute]]", "[[column]]", "'column' is not known"),
+        ("[[attribute]]", "[[column]]", "unknown key 'column'"),
         ("rows = 5", "rows = ", "not a TOML file"),
     ],
 )

@@ -116,7 +116,7 @@ def test_on_a_terminal_it_asks(
     assert "one of public, agreement, onsite" in found.err
     context = documents[0]["result"].study.context
     assert (context.to, context.impact) == ("agreement", "high")
-    assert "To whom" not in found.out, "what is asked is not part of the result"
+    assert "Who will" not in found.out, "what is asked is not part of the result"
 
 
 # --- the recommendation ----------------------------------------------------------------------------------------------

@@ -284,7 +284,7 @@ CANDIDATE = '[[candidate]]\nmechanism = "mondrian"\nk = 3\n'
     [
         ("tabel = 1\n", "did you mean 'table'"),
         ("requirement = []\n", "did you mean 'require'"),
-        ("xyzzy = 1\n", "'xyzzy' is not known"),
+        ("xyzzy = 1\n", "unknown key 'xyzzy'"),
         ("[contxt]\nto = 'public'\n", "did you mean 'context'"),
         ("[context]\nto = 'public'\n", "answer both questions"),
         ("[context]\nto = 'public'\nimpact = 'high'\ncontrol = 'low'\n", "did you mean 'controls'"),

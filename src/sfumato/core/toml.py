@@ -133,7 +133,8 @@ def known(content: Iterable[str], names: Sequence[str], where: str) -> None:
         if name not in names:
             near = difflib.get_close_matches(name, names, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names)}."
-            raise InputError(f"{where}: {name!r} is not known there; {hint}")
+            what = "section" if isinstance(content, Mapping) and isinstance(content[name], Mapping) else "key"
+            raise InputError(f"{where}: unknown {what} {name!r}; {hint}")
 
 
 def placed(error: SfumatoError, where: str, *also: str) -> SfumatoError:
