@@ -285,7 +285,7 @@ def test_every_sentence_is_true_for_its_numbers(points: Cloud, asked: list[str])
         assert not any(p[L] < here[L] for p in placed)
     else:
         mine, theirs = numbers_in(cost, L)
-        (other,) = re.findall(r"that of (P\d)", cost)
+        (other,) = re.findall(r"with (P\d)", cost)
         there = points[int(other[1:])]
         assert (mine, theirs) == (spell(here[L], apart=there[L]), spell(there[L], apart=here[L]))
         assert there[L] < here[L], "it costs nothing"

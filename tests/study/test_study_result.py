@@ -17,7 +17,7 @@ import sfumato as sf
 from sfumato.core.errors import Infeasible, InputError, RequirementError, SfumatoError
 from sfumato.core.release import Release
 from sfumato.core.table import Table
-from sfumato.inspect.exposure import exposure
+from sfumato.inspect.exposure import ExposedClass, exposure
 from sfumato.metrics import metric, require
 from sfumato.study.study import Candidate, Point, Result, Study, grid, number
 
@@ -78,7 +78,7 @@ def test_it_meets_every_requirement_and_no_other_that_does_loses_less(
             good[i] = loss(point.release, ROLES).value
     assert chosen in good
     assert good[chosen] == min(good.values())
-    assert (f"Of {len(good)} candidates" if len(good) > 1 else "only candidate") in why
+    assert (f"Of the {len(good)} candidates" if len(good) > 1 else "only candidate") in why
 
 
 def test_of_equal_losses_the_lower_risk_is_taken(table: Table) -> None:
@@ -103,7 +103,7 @@ def test_none_meets_all_and_the_nearest_is_named(table: Table) -> None:
     chosen, why = result.recommended
     best = max(point.value(metric("k_anonymity")) for point in result.points)
     assert chosen is None
-    assert f"k_anonymity >= 30 is met by none, the best reaches {best:.0f}." in why
+    assert f"k_anonymity >= 30 is met by none; the best reaches {best:.0f}." in why
     assert "iloss <= 0.9 is met by some" in why
     assert result.to_dict()["recommended"] is None
     assert result.commands() == []
@@ -378,22 +378,22 @@ def test_exposure_counts_every_row_and_class_once_and_names_no_value(table: Tabl
     classes = release.evidence(ROLES).classes("ill")
     assert found.column == "ill"
     for measure in ("distribution_leakage", "entropy_leakage"):
-        bins = [row for row in found.bins if row["measure"] == measure]
-        assert sum(row["rows"] for row in bins) == 120
-        assert sum(row["classes"] for row in bins) == len(classes)
-        assert bins[0]["from"] == 0
-        assert bins[-1]["to"] == pytest.approx(metric(measure)(release, ROLES).value)
-    leaks = [row["distribution_leakage"] for row in found.worst]
+        bins = [row for row in found.bins if row.measure == measure]
+        assert sum(row.rows for row in bins) == 120
+        assert sum(row.classes for row in bins) == len(classes)
+        assert bins[0].low == 0
+        assert bins[-1].high == pytest.approx(metric(measure)(release, ROLES).value)
+    leaks = [row.distribution_leakage for row in found.worst]
     assert leaks == sorted(leaks, reverse=True)
     assert leaks[0] == pytest.approx(metric("distribution_leakage")(release, ROLES).value)
     assert len(found.worst) == min(10, len(classes))
     for row in found.worst:
-        assert row["rows"] == classes.size[row["class"] - 1]
+        assert row.rows == classes.size[row.number - 1]
 
 
 def test_exposure_of_a_release_that_leaks_nothing() -> None:
     original = sf.read(pa.table({"q": [1, 2, 3, 4], "s": list("abab")}))
     roles = sf.Roles(quasi=("q",), sensitive=("s",))
     (found,) = exposure(sf.Mondrian(k=4)(original, roles), roles)
-    assert found.worst == [{"class": 1, "rows": 4, "values": 2, "distribution_leakage": 0.0, "entropy_leakage": 0.0}]
-    assert sum(row["rows"] for row in found.bins) == 8  # four rows in each of two measures
+    assert found.worst == (ExposedClass(number=1, rows=4, values=2, distribution_leakage=0.0, entropy_leakage=0.0),)
+    assert sum(row.rows for row in found.bins) == 8  # four rows in each of two measures
