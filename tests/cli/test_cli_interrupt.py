@@ -36,6 +36,11 @@ def rooms(tmp_path: Path) -> dict[str, Path]:
     return found
 
 
+def heed_interruptions() -> None:
+    """A suite that runs in the background may have been told to ignore interruptions, and its children with it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @contextmanager
 def started(rooms: dict[str, Path], rows: int, *more: str) -> Iterator[subprocess.Popen[str]]:
     """The process, which does not outlive the test whatever happens."""
@@ -51,8 +56,7 @@ def started(rooms: dict[str, Path], rows: int, *more: str) -> Iterator[subproces
         stderr=subprocess.PIPE,
         text=True,
         encoding="utf-8",
-        # a suite that runs in the background may have been told to ignore interruptions, and its children with it
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=heed_interruptions,
     ) as process:  # fmt: skip
         try:
             yield process
@@ -199,6 +203,7 @@ def test_other_processes_end_without_a_word_and_leave_nothing(tmp_path: Path, nu
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
+        preexec_fn=heed_interruptions,
     ) as process:
         try:
             wait_for(process, (tmp_path / "ready").exists)

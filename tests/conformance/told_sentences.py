@@ -808,7 +808,7 @@ def _(world: World, m: Match) -> None:
     assert whole(m[4]) <= whole(m[5]) == len(world.released)
 
 
-@says(rf"(?:iloss|loss|[\w ]+): {P}; {N} of {N} rows \({P}%\) left out\.")
+@says(rf"(?:iloss|loss|[\w ]+): {P}; {N} of {N} rows \({P}%\) are left out\.")
 def _(world: World, m: Match) -> None:
     found = world.extra["search"]
     close(m[1], found.loss)

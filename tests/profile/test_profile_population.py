@@ -79,6 +79,13 @@ def test_slide_negative_binomial_recovers_its_own_law() -> None:
     assert slide_negative_binomial(sizes(sample), 0.2) == pytest.approx(classes * beta**alpha, rel=0.15)
 
 
+def test_slide_negative_binomial_ends_where_nearly_everyone_is_alone() -> None:
+    """The equations have a long flat valley there, in which a search by steps walks for minutes."""
+    found = slide_negative_binomial(np.array([1] * 786 + [2] * 7), 0.1)
+    assert found is not None
+    assert 786 <= found <= 8000
+
+
 def test_zayatz_by_hand() -> None:
     """Classes of 1 and 2 in the sample, 2 of 4 people drawn: one of one is drawn with 1/2, exactly one of two with 2/3."""
     n = np.array([1, 1])  # two classes of one: all of the mass is on size 1

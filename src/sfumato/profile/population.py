@@ -7,6 +7,7 @@ they may differ widely, so the range of the three is told beside the rule of Dan
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -212,6 +213,28 @@ def _fit_pitman(size: FloatArray, n: FloatArray, rows: int, classes: int) -> tup
     return math.exp(log_theta), alpha
 
 
+def _least_squares(
+    misses: Callable[[float, float], FloatArray], start: tuple[float, float]
+) -> tuple[tuple[float, float], float]:
+    """Where two misses are least (Levenberg and Marquardt), and the sum of their squares there; at most 200 steps."""
+    at, damping, near = np.asarray(start, dtype=np.float64), 1e-3, 1e-6
+    here = misses(*at)
+    for _ in range(200):
+        slopes = np.stack(
+            [(misses(*(at + near * e)) - misses(*(at - near * e))) / (2 * near) for e in np.eye(2)], axis=1
+        )
+        normal = slopes.T @ slopes
+        trial = at - np.linalg.lstsq(normal + damping * np.eye(2), slopes.T @ here, rcond=None)[0]
+        there = misses(*np.clip(trial, -30, 30))
+        if np.sum(there**2) < np.sum(here**2):
+            at, here, damping = np.clip(trial, -30, 30), there, damping / 4
+        else:
+            damping *= 4
+        if damping > 1e12 or np.sum(here**2) < 1e-24:
+            break
+    return (float(at[0]), float(at[1])), float(np.sum(here**2))
+
+
 def slide_negative_binomial(sizes: IntArray, fraction: float) -> float | None:
     """Chen and McNulty (1998): population class sizes less one are negative binomial (alpha, beta) over K classes.
 
@@ -238,35 +261,16 @@ def slide_negative_binomial(sizes: IntArray, fraction: float) -> float | None:
         second = base * (2 * alpha * q / d + alpha * (alpha + 1) * q * q * z / d**2)
         return 1 - none, pi * first, pi * pi * second / 2
 
-    def miss(log_alpha: float, logit_beta: float) -> float:
+    def misses(log_alpha: float, logit_beta: float) -> FloatArray:
+        """How far the shares of classes of one and of two rows are from the sample's, as logarithms."""
         alpha, beta = math.exp(log_alpha), 1 / (1 + math.exp(-logit_beta))
         seen, one, two = parts(alpha, beta)
         if seen <= 0 or one <= 0 or two <= 0:
-            return math.inf
-        return float(math.log(one / seen / (f1 / classes)) ** 2 + math.log(two / seen / (f2 / classes)) ** 2)
+            return np.full(2, 1e9)
+        return np.log([one / seen / (f1 / classes), two / seen / (f2 / classes)])
 
-    best = min(
-        ((miss(a, b), a, b) for a in np.linspace(-6, 5, 45) for b in np.linspace(-9, 6, 45)), key=lambda found: found[0]
-    )
-    value, a, b = best
-    step = 0.3
-    while step > 1e-10 and value > 0:
-        moved = False
-        for da, db in (
-            (step, 0),
-            (-step, 0),
-            (0, step),
-            (0, -step),
-            (step, step),
-            (-step, -step),
-            (step, -step),
-            (-step, step),
-        ):
-            tried = miss(a + da, b + db)
-            if tried < value:
-                value, a, b, moved = tried, a + da, b + db, True
-        if not moved:
-            step /= 2
+    grid = ((a, b) for a in np.linspace(-6, 5, 45) for b in np.linspace(-9, 6, 45))
+    (a, b), value = _least_squares(misses, min(grid, key=lambda at: float(np.sum(misses(*at) ** 2))))
     if value > 1e-6:
         return None
     alpha, beta = math.exp(a), 1 / (1 + math.exp(-b))
