@@ -165,7 +165,7 @@ def test_a_limit_of_0_is_no_mistake_of_ours(run: Run, house: House) -> None:
 
 
 def test_out_that_is_a_file(run: Run, house: House) -> None:
-    compare(run, house, out=house.people).refused(2, "people.csv", "cannot be created as a folder")
+    compare(run, house, out=house.people).refused(2, "people.csv", "no folder")
 
 
 def test_an_earlier_folder_is_kept_and_its_report_replaced(run: Run, house: House) -> None:

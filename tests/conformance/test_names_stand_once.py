@@ -16,7 +16,6 @@ from sfumato import attacks, mechanisms, metrics
 SRC = Path(sfumato.__file__).parent
 ALLOWED = {
     "study/context.py": "presets cite a guidance and its limits, word for word",
-    "cli/advise.py": "the default of an option, which help shows before anything is imported",
     "cli/search_cuts.py": "the default of an option, and a key of JSON",
     "cli/frontier.py": "the default of an option",
     "cli/demo.py": "the candidates and limits of the example",
