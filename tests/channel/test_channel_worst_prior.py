@@ -177,6 +177,12 @@ def test_a_gain(channel: ExactChannel, data: st.DataObject) -> None:
         assert error(made, prior, gain=gain) <= found.high + 1e-9
 
 
+def test_a_gain_with_several_best_guesses_is_certified() -> None:
+    one_output = ExactChannel(rows=((Fraction(1),), (Fraction(1),))).floats()
+    found = worst_prior(one_output, gain=np.array([[1.0, 0.5], [0.0, 0.5]]))
+    assert (found.low, found.high) == pytest.approx((0.5, 0.5))
+
+
 def test_the_identity_gain_is_no_gain() -> None:
     channel = APPENDIX.floats()
     assert worst_prior(channel, gain=np.eye(4)).error == pytest.approx(worst_prior(channel).error, abs=1e-9)

@@ -227,4 +227,9 @@ def _with_gain(channel: Channel, worth: FloatArray, solver: Solver, seconds: flo
     guess = _distribution(solved.multipliers[:-1], np.tile(np.arange(m), guesses), m).reshape(guesses, m)
     right = np.einsum("xy,wy,wx->x", matrix, guess, worth)
     low = error(channel, prior, gain=worth)
-    return WorstPrior(prior, low, max(1.0 - float(right.min()), low), guess, right, solver)
+    made = WorstPrior(prior, low, max(1.0 - float(right.min()), low), guess, right, solver)
+    if (
+        solver == "ipm" and made.gap > 1e-7
+    ):  # of several optimal guesses it may name one that is none; a vertex is checked to be
+        return min(made, _with_gain(channel, worth, "simplex", seconds), key=lambda each: each.gap)
+    return made
