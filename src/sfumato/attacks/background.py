@@ -29,21 +29,21 @@ NO_CONTROL = "There is no control group: these facts hold of these people, and o
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "For nobody do the facts, those given or the worst there are, tell the sensitive value as surely as asked for."
-    return f"For {percent(value)} of the people attacked the facts, those given or the worst there are, tell the sensitive value."
+        return "For nobody do the facts (those given, or the worst possible) make the sensitive value as sure as the attack requires."
+    return f"For {percent(value)} of the people attacked, the facts (those given, or the worst possible) give the sensitive value away."
 
 
 @attack(
     title="background knowledge",
-    question="How sure can an adversary become of a person's sensitive value who knows the k worst facts besides the release?",
+    question="How sure can an adversary who also knows the k worst facts become of a person's sensitive value?",
     how="The adversary knows facts about people, such as: Bob does not have flu; if Alice has it, so has Bob. They are given, or the k "
     "that help most are taken. The attack works where they make a person's value as sure as asked for.",
     knows=f"{QUASI_KNOWN}; and facts about the sensitive values of people",
     effort="learning facts about particular people, and counting",
     source="Martin, Kifer, Machanavajjhala, Gehrke, Halpern 2007, maximum disclosure for L^k_basic",
     sentence=_sentence,
-    misleads="It is the worst k facts about the worst person: most people fare better, and nobody may know such facts. It takes the "
-    "rows of a class as equally likely and classes as independent.",
+    misleads="It is the worst k facts about the worst person. Most people fare better, and perhaps nobody knows such facts. It assumes that the "
+    "rows of a class are equally likely and that classes are independent.",
     needs=frozenset({"sensitive"}),
     parameters={
         "facts": "Facts in words: Bob: age=34, zip=47677; Bob is not flu; if Al is flu then Bob is flu.",

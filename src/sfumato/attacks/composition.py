@@ -24,25 +24,22 @@ from .lookup.external import placed, repeated
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "For nobody who is in both releases do the two of them leave a single sensitive value, and that the person's own."
-    return (
-        f"For {percent(value)} of the people who are in both releases, the two of them together leave a single sensitive value, and it "
-        "is the person's own."
-    )
+        return "For nobody in both releases do the two together leave only the person's own sensitive value."
+    return f"For {percent(value)} of the people in both releases, the two together leave only one sensitive value, and it is the person's own."
 
 
 @attack(
     title="composition of two releases",
-    question="For how many people do an earlier release and this one together tell the sensitive value?",
+    question="For how many people do an earlier release and this one together give the sensitive value away?",
     how="The adversary looks a person up in two releases and keeps the sensitive values that both allow. The attack works where one is "
     "left, and it is the person's own.",
     knows="the quasi-identifiers of people who are in both releases, and both releases",
     effort="a second release about the same people, and two look-ups a person",
     source="Ganta, Kasiviswanathan, Smith 2008",
     sentence=_sentence,
-    misleads="Who is told by one of the two alone counts as well: see the details. Two candidates left are not counted, however unlike "
-    "their shares. The metric takes the earlier release to have been made from the same original and with the same roles; sfumato attack "
-    "takes others, and people who are in neither.",
+    misleads="It also counts people whose value one of the two releases gives away alone; see the details. It does not count people with "
+    "two values left, however unequal their shares. The metric assumes that the earlier release was made from the same original with the same "
+    "roles; sfumato attack accepts other releases, and people who are in neither.",
     needs=frozenset({"sensitive", "original", "previous"}),
     parameters={
         "previous": "The earlier release, with its original if that is another table.",

@@ -36,24 +36,24 @@ def claims(classes: Classes, share: float = 1.0, dont_care: Set[str] = frozenset
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "Nobody is in a class whose rows all have one and the same sensitive value that must not be learned."
+        return "No class has rows that all share one sensitive value that must not be learned."
     return (
-        f"{percent(value).capitalize()} of the rows are in a class whose rows all have one and the same sensitive value that must not "
-        "be learned: whoever finds the class knows it."
+        f"{percent(value).capitalize()} of the rows are in a class whose rows all share one sensitive value that must not be learned, so an "
+        "adversary who finds the class knows the value."
     )
 
 
 @attack(
     title="homogeneity",
-    question="How many people are in a class in which everybody has the same sensitive value?",
+    question="How many people are in a class where everyone has the same sensitive value?",
     how="The adversary looks a person's class up. The attack works where all rows of the class share one sensitive value: nobody's row "
     "need be found to learn it.",
     knows=QUASI_KNOWN,
     effort="looking one class up",
     source="Machanavajjhala et al. 2007, homogeneity attack; Manta 2013, sec. 3.2",
     sentence=_sentence,
-    misleads="A class with one other row does not count, although the value is nearly certain: alpha_anonymity sees that. If the "
-    "whole table has one value, everybody is exposed without any release.",
+    misleads="A class with a single different row does not count, although the value is nearly certain; see alpha_anonymity. If the whole "
+    "table has one value, everyone is exposed without any release.",
     needs=frozenset({"sensitive"}),
     parameters={
         "share": "The share of a class's rows that one value must have to be claimed of everybody in it; 1 is certain.",

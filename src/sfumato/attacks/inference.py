@@ -30,24 +30,24 @@ from .lookup.targets import TIE
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "For nobody who was tried do the nearest released rows tell the secret to one who knows all else."
+        return "For nobody tested do the nearest released rows give the secret away to an adversary who knows all other columns."
     return (
-        f"For {percent(value)} of the people who were tried the nearest released rows tell the secret (a number within the tolerance "
-        "asked for) to one who knows all else of them."
+        f"For {percent(value)} of the people tested, the nearest released rows give the secret away (a number within the tolerance) to an "
+        "adversary who knows all other columns."
     )
 
 
 @attack(
     title="inference",
-    question="For how many people does the release tell one column to an adversary who knows all others?",
+    question="For how many people does the release give one column away to an adversary who knows all others?",
     how="The adversary knows the quasi-identifiers of a person and guesses a sensitive column from the nearest released rows. The "
     "test works where the guess is right.",
     knows="all other released columns of a person",
     effort="looking up the nearest released rows",
     source="Article 29 Working Party 2014, Opinion 05/2014; Giomi, Boenisch, Wehmeyer, Tasnadi 2023",
     sentence=_sentence,
-    misleads="A frequent value is guessed without any release: look at the baseline in the details. What holds of people who are not in the "
-    "release either is a fact about people; the attack can tell the two apart, given such people.",
+    misleads="An adversary guesses a common value without any release; see the baseline in the details. What also holds for people who are "
+    "not in the release is a fact about people in general. The attack can tell the two apart if such people are given.",
     needs=frozenset({"sensitive", "original"}),
     parameters={
         "sensitive": "The column to find out, sensitive or not; each sensitive column in turn unless named, and the worst counts.",

@@ -27,10 +27,10 @@ from .lookup.targets import NearRows
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "For nobody who was tried do two sources that know different columns meet in one released row."
+        return "For nobody tested do two sources that know different columns meet in one released row."
     return (
-        f"For {percent(value)} of the people who were tried, by their chance where rows are equally near, two sources that know "
-        "different columns meet in one released row: whoever has both can join them."
+        f"For {percent(value)} of the people tested (by chance where rows are equally near), two sources that know different columns meet in "
+        "one released row, so an adversary who has both can join them."
     )
 
 
@@ -43,8 +43,8 @@ def _sentence(value: float) -> str:
     effort="looking up the nearest released rows for each half",
     source="Article 29 Working Party 2014, Opinion 05/2014; Giomi, Boenisch, Wehmeyer, Tasnadi 2023",
     sentence=_sentence,
-    misleads="It depends on the columns that each source is said to know. Two halves that follow from each other meet without any fault of "
-    "the release: compare with people who are not in it, as the attack can.",
+    misleads="It depends on the columns that each source is assumed to know. Two halves that follow from each other meet through no fault of "
+    "the release; the attack can compare with people who are not in it.",
     needs=frozenset({"original"}),
     parameters={
         "first": "The columns that one source knows; the quasi-identifiers are dealt out to the two unless both are named.",

@@ -26,26 +26,26 @@ How = Literal["auto", "cover", "exact", "distance"]
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "Nobody who was looked for is found, not even by a guess among those whom the released values fit."
+        return "The adversary finds nobody, not even by guessing among the released rows that fit."
     if value >= 1:
-        return "Everybody who was looked for is found: the known values lead to what is theirs, and to nothing else."
+        return "The adversary finds everyone: what is known of each person fits that person's own row and no other."
     return (
-        f"An adversary who looks up what is known of each person, and guesses among the rows that fit, is expected to be right for "
-        f"{percent(value)} of the people who were looked for."
+        "An adversary who looks up what is known of each person, and guesses among the rows that fit, is expected to be right for "
+        f"{percent(value)} of the people."
     )
 
 
 @attack(
     title="record linkage",
-    question="How many people does an adversary find who looks up in the release what is known of them?",
+    question="How many people does an adversary find by looking up what is known of them?",
     how="The adversary looks every person up: the released rows that cover what is known are the candidates, or the nearest row is where "
     "values were perturbed. The attack works where a guess among the candidates is the person's own row.",
     knows="all quasi-identifiers of everybody in the release",
     effort="a table with these columns and one look-up a person",
     source="Sweeney 2002; Manta 2013, sec. 3.1; by distance Domingo-Ferrer and Torra 2001",
     sentence=_sentence,
-    misleads="It is an average: one person may be found for certain while it is small. The adversary is taken to know that the person "
-    "is in the release, and the values as the original has them; with an external table, as that has them.",
+    misleads="It is an average: the adversary may find one person for certain while it is small. The adversary is assumed to know that the "
+    "person is in the release, and the values as they stand in the original, or in the external table if one is given.",
     needs=frozenset({"original"}),
     parameters={
         "external": "The adversary's table; the original itself, row by row, unless given.",

@@ -53,22 +53,22 @@ def presence(release: Release, roles: Roles, *, population: Table | None = None)
 
 def _sentence(value: float) -> str:
     return (
-        f"An adversary who has the public table guesses right for {percent(value)} of its people whether they are in the release; without "
-        "the release many of these guesses are right as well."
+        f"An adversary who has the public table guesses correctly for {percent(value)} of its people whether they are in the release. Many of "
+        "these guesses would be correct without the release."
     )
 
 
 @attack(
     title="table linkage",
-    question="How surely does the release tell of the people in it that they are in it?",
+    question="How sure can an adversary be that the people in the release are in it?",
     how="The adversary looks everybody of a public table up in the release and guesses whether they are in it. The attack works where "
     "the guess is right.",
     knows="a public table with the quasi-identifiers of everybody, and how many of them were released",
     effort="the population's table with the quasi-identifiers, and one look-up a person",
     source="Nergiz, Atzori, Clifton 2007; Manta 2013, sec. 3.3",
     sentence=_sentence,
-    misleads="It is an average, and one person may be certain while it is small: delta_presence is the largest. It is never below the "
-    "share of the public table that was released, which is known without the release (the baseline in the details).",
+    misleads="It is an average: an adversary can be certain about one person while it is small; delta_presence gives the worst case. It is "
+    "never below the share of the public table that was released, which the adversary knows anyway (the baseline in the details).",
     needs=frozenset({"population"}),
     parameters={
         "population": "A table of everybody; the release's population unless given.",

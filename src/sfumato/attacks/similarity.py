@@ -116,10 +116,12 @@ def closeness(sensitive: Sensitive, by: By | None, *, level: int | None, width: 
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return "Nobody is in a class whose sensitive values are all nearly the same, as asked."
+        return (
+            "No class has sensitive values that are all nearly the same, by the taxonomy or the width that was chosen."
+        )
     return (
-        f"{percent(value).capitalize()} of the rows are in a class whose sensitive values are all nearly the same (one branch of the "
-        "taxonomy below its top, or one narrow range, as asked), so whoever finds the class knows about what it is."
+        f"{percent(value).capitalize()} of the rows are in a class whose sensitive values are all nearly the same (one branch of the taxonomy "
+        "below its top, or one narrow range), so an adversary who finds the class knows roughly what the value is."
     )
 
 
@@ -132,8 +134,8 @@ def _sentence(value: float) -> str:
     effort="looking one class up",
     source="Li, Li, Venkatasubramanian 2007, similarity attack; Manta 2013, sec. 3.2.3",
     sentence=_sentence,
-    misleads="What is nearly the same is the taxonomy's word, or the width's: a taxonomy with one large branch below its top exposes "
-    "everybody, and one row from elsewhere in a class hides all others in it.",
+    misleads="The taxonomy or the width decides what is nearly the same. A taxonomy with one large branch below its top exposes everyone. "
+    "One row with a different value hides all other rows of its class.",
     needs=frozenset({"sensitive"}),
     parameters={
         "by": "taxonomy: values under one node are close; order: values within a narrow range are. By the taxonomy if there is one.",

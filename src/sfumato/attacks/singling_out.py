@@ -33,13 +33,8 @@ WORK = 50_000_000
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return (
-            "No description that was tried, by a few columns of a released row that is alone, fits exactly one person."
-        )
-    return (
-        f"Whoever describes released rows that are alone on a few columns describes exactly one person in {percent(value)} of the "
-        "attempts that were made."
-    )
+        return "No description tested, by a few columns of a released row that is alone, fits exactly one person."
+    return f"A description by a few columns of a released row that is alone fits exactly one person in {percent(value)} of the attempts."
 
 
 @attack(
@@ -51,8 +46,8 @@ def _sentence(value: float) -> str:
     effort="reading the release: rows that are alone on a few columns are described by them",
     source="Article 29 Working Party 2014, Opinion 05/2014; Giomi, Boenisch, Wehmeyer, Tasnadi 2023",
     sentence=_sentence,
-    misleads="It says how often a description works, not how many people can be described: that few released rows are alone is not in it. "
-    "Rare combinations can be guessed from the frequencies of each column: look at the baseline in the details.",
+    misleads="It says how often a description works, not how many people can be described: there may be few released rows that are alone. "
+    "An adversary can guess rare combinations from the frequencies of each column; see the baseline in the details.",
     needs=frozenset({"original"}),
     unit="share of descriptions",
     parameters={

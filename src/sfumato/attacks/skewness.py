@@ -33,27 +33,24 @@ def likelier(classes: Classes, factor: float, dont_care: Set[str] = frozenset())
 
 def _sentence(value: float) -> str:
     if value <= 0:
-        return (
-            "For nobody does the class make their own sensitive value, if it must not be learned, as many times likelier as asked for, "
-            "twice unless said."
-        )
+        return "No class makes the sensitive value of anyone in it, where it must not be learned, likelier by the factor (twice as likely by default)."
     return (
-        f"For {percent(value)} of the rows the class makes their own sensitive value, one that must not be learned, at least as many "
-        "times likelier as asked for (twice unless said) than it is in the whole table."
+        f"For {percent(value)} of the rows, the class makes the row's own sensitive value, one that must not be learned, likelier than in the "
+        "whole table by at least the factor (twice as likely by default)."
     )
 
 
 @attack(
     title="skewness",
-    question="For how many people does the class make their own sensitive value far likelier than it is overall?",
+    question="For how many people does the class make their own sensitive value much likelier than in the whole table?",
     how="The adversary looks a person's class up and compares the share of each value there with its share in the whole table. The "
     "attack works where the person's own value has become far likelier.",
     knows=f"{QUASI_KNOWN}; and how frequent each value is overall",
     effort="looking one class up and comparing shares",
     source="Li, Li, Venkatasubramanian 2007, skewness attack; Manta 2013, sec. 3.2.3",
     sentence=_sentence,
-    misleads="A value that half of the people have can never become more than twice as likely, so frequent values do not count however "
-    "certain they become: homogeneity_exposed and alpha_anonymity see that. A single row of a rare value counts in any small class.",
+    misleads="A value that half of the people have can never become more than twice as likely, so common values never count, even when they "
+    "become certain; see homogeneity_exposed and alpha_anonymity. In a small class, a single row with a rare value counts.",
     needs=frozenset({"sensitive"}),
     parameters={
         "factor": "How many times likelier a value must become; a number above 1.",

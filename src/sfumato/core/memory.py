@@ -80,7 +80,8 @@ def remembered(method: Callable[Concatenate[Owner, P], T]) -> Callable[Concatena
 
     @functools.wraps(method)
     def recalled(owner: Owner, /, *given: P.args, **named: P.kwargs) -> T:
-        question = (method.__qualname__, tuple(map(_fixed, given)), tuple(sorted(named.items())))
+        options = tuple((name, _fixed(value)) for name, value in sorted(named.items()))
+        question = (method.__module__, method.__qualname__, tuple(map(_fixed, given)), options)
         return memory.recall(owner, question, lambda: method(owner, *given, **named))
 
     return recalled
