@@ -13,7 +13,7 @@ import pytest
 
 from sfumato.core.errors import InputError
 from sfumato.reproduce import papers
-from sfumato.reproduce.check import Erratum, Paper, Part, ShapeCheck, beside, only, told
+from sfumato.reproduce.check import Erratum, Paper, Part, ShapeCheck, beside, only, stated
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -52,10 +52,10 @@ def test_a_line_is_as_good_as_its_worst_number() -> None:
 
 
 def test_a_paper_holds_only_if_all_of_it_does() -> None:
-    good = Paper("k", "K", (Part("t", (told("a", "yes", "yes", True),)),), (ShapeCheck("c", True, ""),), (), ())
+    good = Paper("k", "K", (Part("t", (stated("a", "yes", "yes", True),)),), (ShapeCheck("c", True, ""),), (), ())
     assert good.holds
     assert not dataclasses.replace(good, checks=(ShapeCheck("c", False, ""),)).holds
-    assert not dataclasses.replace(good, parts=(Part("t", (told("a", "yes", "no", False),)),)).holds
+    assert not dataclasses.replace(good, parts=(Part("t", (stated("a", "yes", "no", False),)),)).holds
     assert not dataclasses.replace(good, errata=(Erratum("w", "p", "r", "because", False),)).holds
 
 

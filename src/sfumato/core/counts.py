@@ -97,6 +97,11 @@ class Counts:
         """A counted column by name."""
         return self.columns[self.names.index(name)]
 
+    def margin(self, name: str) -> IntArray:
+        """The rows of each value of one counted column."""
+        at = self.names.index(name)
+        return exact(np.bincount(self.codes[at], weights=self.n, minlength=len(self.columns[at])))
+
     def group(self, by: Sequence[str]) -> tuple[Counts, IntArray]:
         """Roll up to fewer columns: the coarser counts, and for each of our tuples its group there. No scan."""
         if not by:  # one group, also of no rows

@@ -28,7 +28,7 @@ from ..metrics.privacy.positive_disclosure import positive_disclosure
 from ..metrics.privacy.t_closeness import t_closeness
 from ..search.choice import qid_choice
 from ..search.full_domain import optimal_generalization
-from .check import Erratum, Paper, PaperFigure, PaperNumber, Part, ShapeCheck, beside, number, only, told
+from .check import Erratum, Paper, PaperFigure, PaperNumber, Part, ShapeCheck, beside, number, only, stated
 from .tables import at_levels, per_class, small, training_rows
 
 Progress = Callable[[float, str], None]
@@ -461,14 +461,14 @@ def _figure_2(table: Table, world: World) -> Found:
     prior = two.belief(0)[0]
     lines = (
         beside("Fig. 2: classes", "8", len(found), note=f"{best.nodes} nodes searched: age in 25 years, workclass in 2 groups"),
-        told("Fig. 2: class of the highest entropy leakage", "C7, [75, 100], Gov", f"C{int(found.entropy.argmax()) + 1}, {labels[worst]}",
+        stated("Fig. 2: class of the highest entropy leakage", "C7, [75, 100], Gov", f"C{int(found.entropy.argmax()) + 1}, {labels[worst]}",
              int(found.entropy.argmax()) == worst and labels[worst] == "[75,100), Government"),
         beside("Fig. 2b: values that vanish from C7", "8", int(found.vanished[worst]), note=f"{found.rows[worst]} rows, L_E {found.entropy[worst]:.4f}"),
         only("Fig. 2a: L_D of C1 to C8", found.distribution.tolist()),
         only("Fig. 2a: L_E of C1 to C8", found.entropy.tolist()),
         beside("0.1-closeness, 13-diversity: L_D", "0.0125, 0.0477", two.distribution.tolist(), open=[0, 1]),
         beside("0.1-closeness, 13-diversity: L_E", "0.0015, 0.0306", two.entropy.tolist(), open=[0, 1]),
-        told("the same: what is certain of C2", "not Armed-Forces", ", ".join(f"not {v}" for v in two.values(1)["vanished"]),
+        stated("the same: what is certain of C2", "not Armed-Forces", ", ".join(f"not {v}" for v in two.values(1)["vanished"]),
              two.values(1)["vanished"] == ["Armed-Forces"]),
         beside("share of the 8th and 10th occupation in the table", "0.1077, 0.1339", [prior[7], prior[9]], open=[0]),
     )  # fmt: skip

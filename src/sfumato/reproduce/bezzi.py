@@ -27,7 +27,7 @@ from ..metrics.privacy.one_symbol_i4 import one_symbol_i4
 from ..metrics.utility.information_loss import information_loss
 from ..search.cuts import Cuts, optimal_cuts
 from ..search.full_domain import optimal_generalization
-from .check import Erratum, Paper, PaperFigure, PaperNumber, Part, ShapeCheck, beside, number, only, told
+from .check import Erratum, Paper, PaperFigure, PaperNumber, Part, ShapeCheck, beside, number, only, stated
 from .tables import at_levels, per_class, small, training_rows
 
 Progress = Callable[[float, str], None]
@@ -162,8 +162,8 @@ def _properties() -> tuple[Part, ShapeCheck]:
         least = "0" if never else f"{lowest[i]:.4f}"
         off = "0" if same else f"{far[i]:.4f}"
         lines += [
-            told(f"I{i} is never negative", positive, f"{_yes(never)}: least {least}", _yes(never) == positive),
-            told(f"I{i} averages to I(W;C)", average, f"{_yes(same)}: off by {off} at most", _yes(same) == average),
+            stated(f"I{i} is never negative", positive, f"{_yes(never)}: least {least}", _yes(never) == positive),
+            stated(f"I{i} averages to I(W;C)", average, f"{_yes(same)}: off by {off} at most", _yes(same) == average),
         ]
     note = f"Over all {tables} tables of three classes and two values with one row a cell at most, two in the first; chain rules are not checked."
     good = all(line.verdict == "agrees" for line in lines)
@@ -238,7 +238,7 @@ def _releases(table: Table) -> Found:
                 beside("information loss", "88%", lost[2]),
                 only("I1 of the classes, at most t = 0.55", i1[2].tolist()),
                 only(f"I2 of the classes, at most H(W) - log2 l = {allowed:.4f}", i2[2].tolist()),
-                told("l = 2.7 and t = 0.55", "met", "met" if seen[2].met else "missed", seen[2].met),
+                stated("l = 2.7 and t = 0.55", "met", "met" if seen[2].met else "missed", seen[2].met),
             ),
         ),
         Part(
@@ -248,14 +248,14 @@ def _releases(table: Table) -> Found:
                 only("information loss", f"{100 * lost[1]:.2f}%"),
                 only("I1 of the classes, at most t = 0.55", i1[1].tolist()),
                 only(f"I2 of the classes, at most {allowed:.4f}", i2[1].tolist()),
-                told(
+                stated(
                     "conditions on the average (eq. 13)",
                     "met",
                     "met" if averages[1] else "missed",
                     averages[1],
                 ),
-                told("classes that miss t", "[0,25] [75,100]", " ".join(over_t), over_t == ["<25", ">=75"]),
-                told("classes that miss l", "[0,25]", " ".join(over_l), over_l == ["<25"]),
+                stated("classes that miss t", "[0,25] [75,100]", " ".join(over_t), over_t == ["<25", ">=75"]),
+                stated("classes that miss l", "[0,25]", " ".join(over_l), over_l == ["<25"]),
             ),
         ),
     ]

@@ -156,7 +156,7 @@ def only(what: str, ours: float | Sequence[float] | str, *, note: str = "", exac
     return PaperNumber(what, "-", ", ".join(number(x) for x in values), exactness, note)
 
 
-def told(what: str, printed: str, ours: str, holds: bool, *, note: str = "") -> PaperNumber:
+def stated(what: str, printed: str, ours: str, holds: bool, *, note: str = "") -> PaperNumber:
     """A line of which the paper says something that is no number."""
     return PaperNumber(what, printed, ours, "exact", note, "agrees" if holds else "differs")
 

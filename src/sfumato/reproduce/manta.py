@@ -41,7 +41,7 @@ from ..metrics.privacy.t_closeness import t_closeness
 from ..metrics.privacy.xy_anonymity import xy_anonymity
 from ..metrics.utility.igpl import trade
 from ..metrics.utility.iloss import iloss
-from .check import Erratum, Paper, PaperFigure, Part, ShapeCheck, beside, number, only, told
+from .check import Erratum, Paper, PaperFigure, Part, ShapeCheck, beside, number, only, stated
 from .tables import labels, per_class, small, table, training_rows
 
 Progress = Callable[[float, str], None]
@@ -248,8 +248,10 @@ def _diversity() -> Found:
         beside("3.10: distinct l", "2", distinct_l_diversity(tenth, PATIENTS).value),
         beside("3.11: entropy l", "1.8", entropy, note="rounded up; 1.8 itself is missed, see errata"),
         beside("3.11: share of HIV in the second group", "0.75", alpha_anonymity(eleventh, PATIENTS).value),
-        told("3.12: recursive (1.1, 2)", "diverse", f"diverse for every c above {number(ratio)}", ratio < 1.1),
-        told("block of 5, 4, 1: recursive (6, 3)", "diverse", f"diverse for every c above {number(third)}", third < 6),
+        stated("3.12: recursive (1.1, 2)", "diverse", f"diverse for every c above {number(ratio)}", ratio < 1.1),
+        stated(
+            "block of 5, 4, 1: recursive (6, 3)", "diverse", f"diverse for every c above {number(third)}", third < 6
+        ),
     )
     ten, one = 10, recursive_diversity(l=2)(same, PATIENTS).value
     errata = [
@@ -338,8 +340,8 @@ def _near() -> Found:
     kept = {name: mutual_information(release, ILL).value for name, release in (("n,t", by_n), ("t", by_t))}
     counts = {name: len(release.evidence(ILL).tuples) for name, release in (("n,t", by_n), ("t", by_t))}
     lines = (
-        told("3.16: 0.1-closeness", "missed", f"{_met(t <= 0.1)}: t = {t:.4f}", t > 0.1),
-        told("3.16: (1000, 0.1)-closeness", "met", f"{_met(close[1000] <= 0.1)}: {close[1000]:.4f}", close[1000] <= 0.1),
+        stated("3.16: 0.1-closeness", "missed", f"{_met(t <= 0.1)}: t = {t:.4f}", t > 0.1),
+        stated("3.16: (1000, 0.1)-closeness", "met", f"{_met(close[1000] <= 0.1)}: {close[1000]:.4f}", close[1000] <= 0.1),
         only("3.16: (n,t) with n = 600, 601, 1000, 1001", [close[n] for n in (600, 601, 1000, 1001)], note="with more than 1000 asked it fails; see errata"),
         only("3.16: (n,t) with n = 2000, 2001, 3000", [close[n] for n in (2000, 2001, 3000)], note="at 3000, the whole table, it is t"),
         only("3.15 by Mondrian under (1000, 0.1)-closeness", f"{counts['n,t']} classes, I(W;C) = {kept['n,t']:.4f}", note="they are those of table 3.16"),
@@ -404,7 +406,7 @@ def _people() -> Found:
     lines = (
         only("3.17: breach of the guarding nodes before", before.value, note=f"{before.details['worst_rows']} of ten people"),
         only("3.18: breach of the guarding nodes after", after.value),
-        told("3.18: rows that are published as they are", "7, who guards nothing", ", ".join(same), same == ["7"]),
+        stated("3.18: rows that are published as they are", "7, who guards nothing", ", ".join(same), same == ["7"]),
         beside("3.22: presence of a to f, and of g to i", "1/2, 2/3", per_class(delta_presence, here, PRESENT).tolist()),
         beside("3.22: (d_min, d_max)", "1/2, 2/3", [least.value, most.value]),
     )  # fmt: skip

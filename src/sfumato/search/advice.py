@@ -31,16 +31,16 @@ _STEPS = 200
 def nearest(problem: Problem, *, proved: bool, suppression: float) -> str:
     """One paragraph for the owner."""
     judge, lattice = problem.judge, problem.lattice
-    asked = " and ".join(map(str, judge.require))
+    required = " and ".join(map(str, judge.require))
     share = f" with at most {100 * suppression:.3g}% of the rows suppressed" if judge.limit or problem.idle else ""
     if not proved:
         return (
-            f"No generalization that meets {asked}{share} was found among {problem.checked:,} of {lattice.nodes:,} nodes "
+            f"No generalization that meets {required}{share} was found among {problem.checked:,} of {lattice.nodes:,} nodes "
             "before the search was stopped; give it more time."
         )
-    parts = [f"No generalization meets {asked}{share}."]
+    parts = [f"No generalization meets {required}{share}."]
     if problem.doubtful:
-        parts = [f"No generalization that meets {asked}{share} was found. That is not proved: {problem.why}."]
+        parts = [f"No generalization that meets {required}{share} was found. That is not proved: {problem.why}."]
     nodes = _general(problem)
     for requirement in judge.require:
         reached = _best(judge, requirement, nodes, every=len(nodes) == lattice.nodes)
@@ -56,7 +56,7 @@ def nearest(problem: Problem, *, proved: bool, suppression: float) -> str:
         )
         if not _asking(judge, requirement, better).meets(judge.rollup(levels)):
             better = dataclasses.replace(requirement, bound=value)
-        where = "everything suppressed to *" if levels == lattice.top else _spell(problem, levels)
+        where = "everything suppressed to *" if levels == lattice.top else _named_levels(problem, levels)
         what = (
             "The nearest" if settled and (len(nodes) == lattice.nodes or levels == lattice.top) else "What can be met"
         )
@@ -64,7 +64,7 @@ def nearest(problem: Problem, *, proved: bool, suppression: float) -> str:
     if (fewest := _fewest(judge, nodes)) is not None:
         rows, levels = fewest
         percent = math.ceil(1000 * rows / judge.rollup.rows) / 10  # rounded so that it does as printed
-        parts.append(f"Suppressing {percent:g}% of the rows would do at {_spell(problem, levels)}.")
+        parts.append(f"Suppressing {percent:g}% of the rows would do at {_named_levels(problem, levels)}.")
     return " ".join(parts)
 
 
@@ -73,7 +73,7 @@ def sign(requirement: Requirement) -> float:
     return 1.0 if requirement.sign == ">=" else -1.0
 
 
-def _spell(problem: Problem, levels: Levels) -> str:
+def _named_levels(problem: Problem, levels: Levels) -> str:
     return "levels " + ", ".join(f"{name} {level}" for name, level in problem.lattice.name(levels).items())
 
 
@@ -83,12 +83,12 @@ def _general(problem: Problem) -> list[Levels]:
     if lattice.nodes <= _LOOK:
         every = itertools.product(*map(range, lattice.shape))
         return sorted(every, key=lambda node: (-sum(node), node))
-    found, row = {lattice.top: None}, [lattice.top]
-    while row and len(found) < _LOOK:
+    nodes, row = {lattice.top: None}, [lattice.top]
+    while row and len(nodes) < _LOOK:
         below = [(*node[:i], node[i] - 1, *node[i + 1 :]) for node in row for i in range(len(node)) if node[i] > 0]
-        row = [node for node in dict.fromkeys(below) if node not in found]
-        found.update(dict.fromkeys(row))
-    return list(found)[:_LOOK]
+        row = [node for node in dict.fromkeys(below) if node not in nodes]
+        nodes.update(dict.fromkeys(row))
+    return list(nodes)[:_LOOK]
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,11 +111,11 @@ class _Asking(Judge):
 
 def _asking(judge: Judge, requirement: Requirement, instead: Requirement | None) -> _Asking:
     """The same judge with another limit in the place of one, or without it."""
-    asked = [instead if r is requirement else r for r in judge.require]
+    require = [instead if r is requirement else r for r in judge.require]
     made = _Asking(
         judge.rollup,
         judge.roles,
-        tuple(r for r in asked if r is not None),
+        tuple(r for r in require if r is not None),
         judge.limit,
         judge.original,
         judge.population,
@@ -133,7 +133,7 @@ def _best(
 
     `every`: these are all the nodes there are.
     """
-    found: tuple[float, Levels] | None = None
+    best: tuple[float, Levels] | None = None
     settled, on_classes = every, requirement.metric.card.scope == "class"
     chosen = not on_classes and (
         requirement.metric.card.scope == "classes" or requirement.metric.card.costs is not None
@@ -143,20 +143,20 @@ def _best(
     for node in nodes:
         grouped = judge.rollup(node)
         if on_classes and judge.limit:
-            value, known = _loosened(judge, requirement, grouped, None if found is None else found[0])
+            value, known = _loosened(judge, requirement, grouped, None if best is None else best[0])
             settled &= known
         else:  # what is suppressed does not depend on this limit
             verdict = others.whole(others(grouped))
             feasible = verdict.feasible
             value = float(requirement.metric.score(judge.evidence(grouped, verdict.kept)).value) if feasible else None
-        if value is not None and (found is None or sign(requirement) * value > sign(requirement) * found[0]):
-            found = (value, node)
+        if value is not None and (best is None or sign(requirement) * value > sign(requirement) * best[0]):
+            best = (value, node)
         if node != nodes[0] or value is None or judge.limit or not math.isfinite(value):
             continue
         if requirement.metric.card.monotone:
             settled = True
             break  # nothing is better than the most general node of all, if that meets the others
-    return None if found is None else (*found, settled)
+    return None if best is None else (*best, settled)
 
 
 def _loosened(
@@ -170,10 +170,10 @@ def _loosened(
     up = sign(requirement)
     bound = requirement.bound
     every = np.ones(len(grouped), dtype=bool)
-    asked = _asking(judge, requirement, requirement)
-    for demand in asked._demands:
+    loosened = _asking(judge, requirement, requirement)
+    for demand in loosened._demands:
         if demand.requirement is requirement:  # so many rows miss it at once, whatever becomes of the rest
-            values = up * asked._values(demand, grouped, every)
+            values = up * loosened._values(demand, grouped, every)
             order = np.argsort(values, kind="stable")
             at = int(np.searchsorted(np.cumsum(grouped.size[order]), judge.limit, side="right"))
             if at < len(order):
@@ -181,12 +181,12 @@ def _loosened(
     for _ in range(_STEPS):
         if not math.isfinite(bound) or (beat is not None and up * bound <= up * beat):
             return None, True
-        asked = _asking(judge, requirement, dataclasses.replace(requirement, bound=bound))
-        if asked.meets(grouped):
+        loosened = _asking(judge, requirement, dataclasses.replace(requirement, bound=bound))
+        if loosened.meets(grouped):
             return bound, True
-        assert asked.about is not None
-        values = np.concatenate([np.zeros(0), *asked.seen])
-        failed = values[~np.asarray(asked.about.passes(values)) & np.isfinite(values)]
+        assert loosened.about is not None
+        values = np.concatenate([np.zeros(0), *loosened.seen])
+        failed = values[~np.asarray(loosened.about.passes(values)) & np.isfinite(values)]
         if not len(failed):
             return None, True
         bound = float(up * (up * failed).max())

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..core.column import IntArray
-from ..core.counts import Counts, exact, pack
+from ..core.counts import Counts, pack
 from ..core.errors import InputError
 from ..core.metric import Requirement
 from ..core.required_columns import sensitive_columns
@@ -36,7 +36,7 @@ def about(aim: Additive, roles: Roles, sensitive: str | None) -> str | None:
 
 def demands(require: tuple[Requirement, ...], roles: Roles) -> dict[str | None, list[Requirement]]:
     """The requirements by the column that they look at, the cheap ones, which look at none, first."""
-    found: dict[str | None, list[Requirement]] = {None: []}
+    by_column: dict[str | None, list[Requirement]] = {None: []}
     for requirement in require:
         if not requirement.metric.card.steers:
             why = "looks at a population" if requirement.metric.card.scope == "class" else "looks at the whole table"
@@ -46,8 +46,8 @@ def demands(require: tuple[Requirement, ...], roles: Roles) -> dict[str | None, 
             )
         names = sensitive_columns([requirement.metric], roles) or (None,)
         for name in names:
-            found.setdefault(name, []).append(requirement)
-    return found
+            by_column.setdefault(name, []).append(requirement)
+    return by_column
 
 
 def held(levels: Mapping[str, int], roles: Roles, column: str) -> dict[str, int]:
@@ -65,8 +65,7 @@ def groups(counts: Counts, held: Mapping[str, int], roles: Roles) -> IntArray:
     codes, sizes = [], []
     for name, level in held.items():
         own = counts.codes[counts.names.index(name)]
-        rows = exact(np.bincount(own, weights=counts.n, minlength=len(counts.column(name))))
-        ladder = Ladder.of(counts.column(name), rows, roles)
+        ladder = Ladder.of(counts.column(name), counts.margin(name), roles)
         if not isinstance(level, int) or not 0 <= level <= ladder.height:
             raise InputError(f"Column {name!r} has levels 0 to {ladder.height}; {level!r} is none of them.")
         codes.append(ladder.codes[level][own])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
-from functools import cached_property, reduce
+from functools import cached_property
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from ..core.cover import BoolArray
 from .judge import Judge, NodeVerdict
 from .lattice import Lattice, Levels
 from .losses import ShareTerm
+from .optimal import column_sums, halve, node_at, tie_ranks
 from .problem import Best, Problem
 from .rollup import Rollup
 
@@ -66,7 +67,7 @@ class Region:
             if not factor:
                 continue
             rest = sum(float(cost[-1]) for j, cost in enumerate(term.cost) if j not in at)
-            cost = _outer([term.cost[j][:-1] for j in at]) + rest
+            cost = column_sums([term.cost[j][:-1] for j in at]) + rest
             if isinstance(term, ShareTerm) and term.geometric:
                 cost = np.expm1(cost)
             self.base += factor * (cost + term.constant)
@@ -89,11 +90,7 @@ class Region:
 
     @cached_property
     def _rank(self) -> IntArray:
-        """The place of each node in the order of ties."""
-        heights = _outer([np.arange(n, dtype=np.float64) for n in self.shape]).ravel()
-        rank = np.empty(heights.size, dtype=np.int64)
-        rank[np.argsort(heights, kind="stable")] = np.arange(heights.size)
-        return rank
+        return tie_ranks(self.shape)
 
     def _next(self) -> Levels | None:
         """The node of the least bound that may still beat the best; of those that may tie, the earliest."""
@@ -106,13 +103,10 @@ class Region:
             if not len(ties):
                 return None
             at = int(ties[np.argmin(self._rank[ties])])
-            full = self._full(self._levels(at))
+            full = self._full(node_at(at, self.shape))
             if (sum(full), full) >= best.rank:
                 return None
-        return self._levels(at)
-
-    def _levels(self, at: int) -> Levels:
-        return tuple(int(i) for i in np.unravel_index(at, self.shape))
+        return node_at(at, self.shape)
 
     def _check(self, here: Levels) -> NodeVerdict:
         """Judge a node and learn from it."""
@@ -142,18 +136,11 @@ class Region:
             if not steps:
                 break
             way.append(min(steps, key=lambda node: (self.base[node], node)))
-        low, high = 0, len(way)
-        while high - low > 1:
-            middle = (low + high) // 2
-            node = way[middle]
-            if self.never[node] or (not self.judged[node] and self._check(node).never):
-                low = middle
-            else:
-                high = middle
 
+        def rules_out(node: Levels) -> bool:
+            return bool(self.never[node]) or (not self.judged[node] and self._check(node).never)
 
-def _outer(parts: Sequence[FloatArray]) -> FloatArray:
-    return reduce(np.add.outer, parts, np.zeros(()))
+        halve(way, len(way), rules_out, self.problem)
 
 
 def face(judge: Judge, at: At) -> Judge:

@@ -30,7 +30,7 @@ from .advice import nearest
 from .frontier_walk import CHECKS, MeasuredNode, Walk
 from .lattice import Levels
 from .losses import Wanted, named
-from .problem import Problem, pose
+from .problem import Problem, check_limits, pose
 
 Stopped = Literal["time", "checks", "interrupt"]
 
@@ -165,12 +165,9 @@ def policy_frontier(
     are. Without a limit at most 50,000 nodes are measured; `max_checks` and `time_limit` (seconds) set another one. Ctrl-C
     returns what was found, unless `catch` is False. Raises Infeasible if no node meets the requirements.
     """
-    if time_limit is not None and not time_limit > 0:
-        raise InputError("The time limit must be above 0 seconds.")
-    if max_checks is not None and max_checks < 1:
-        raise InputError("At least one node must be checked.")
+    check_limits(time_limit, max_checks)
     started = time.monotonic()
-    asked, across, minimise = _axes(risk, utility)
+    risk_metric, across, minimise = _axes(risk, utility)
     problem = pose(
         table,
         roles,
@@ -178,25 +175,27 @@ def policy_frontier(
         minimise=minimise,
         suppression=suppression,
         population=population,
-        also=[asked],
+        also=[risk_metric],
     )
     problem.deadline = None if time_limit is None else started + time_limit
     problem.most = CHECKS if time_limit is None and max_checks is None else max_checks
     fixed = {name: _levels(problem, name, given) for name, given in (policies or {}).items()}
-    walk = Walk(problem, asked, progress, started)
+    walk = Walk(problem, risk_metric, progress, started)
     for levels in fixed.values():  # what is asked for by name is measured whatever the limits
         walk.visit(levels, certainly=True)
     stopped: Stopped | None = None
     try:
         if not walk.run():
-            stopped = "checks" if problem.most is not None and problem.checked >= problem.most else "time"
+            stopped = problem.stopped_by
     except KeyboardInterrupt:
         if not catch or not walk.front.nodes:
             raise
         stopped = "interrupt"
     if not walk.front.nodes:
         raise Infeasible(nearest(problem, proved=stopped is None, suppression=suppression))
-    down = FrontierAxis(str(asked), asked.card.title, asked.card.unit, asked.card.better, walk.exactness)
+    down = FrontierAxis(
+        str(risk_metric), risk_metric.card.title, risk_metric.card.unit, risk_metric.card.better, walk.exactness
+    )
     across = dataclasses.replace(across, exactness=_exactness(problem, minimise))
     nodes = tuple(_node(walk, same, down, across) for same in walk.front.nodes)
     risks = np.array([down.sign * node.risk for node in nodes])
@@ -219,24 +218,28 @@ def policy_frontier(
     )
 
 
-# --- what is asked ---------------------------------------------------------------------------------------------------
+# --- the two axes ----------------------------------------------------------------------------------------------------
 
 
 def _axes(risk: str | Metric, utility: str) -> tuple[Metric, FrontierAxis, str]:
     """The risk's metric, the axis of the utility, and what is minimised for it."""
-    asked = risk if isinstance(risk, Metric) else metric(risk)
-    if asked.card.about != "privacy":
-        raise InputError(f"{asked} is about utility; the risk is a privacy metric, such as marketer_risk.")
-    asked.check_complete()
+    risk_metric = risk if isinstance(risk, Metric) else metric(risk)
+    if risk_metric.card.about != "privacy":
+        raise InputError(f"{risk_metric} is about utility; the risk is a privacy metric, such as marketer_risk.")
+    risk_metric.check_complete()
     wanted = Wanted.read(utility)
     text = str(wanted)
     if len(wanted.terms) > 1 or wanted.terms[0][0] != 1:
-        return asked, FrontierAxis(text, text, "", "lower"), text
+        return risk_metric, FrontierAxis(text, text, "", "lower"), text
     name = wanted.terms[0][1]
     if name == "height":
-        return asked, FrontierAxis(name, "sum of the levels", "levels", "lower"), text
+        return risk_metric, FrontierAxis(name, "sum of the levels", "levels", "lower"), text
     card = named(name).card
-    return asked, FrontierAxis(name, card.title, card.unit, card.better), text if card.better == "lower" else f"-{text}"
+    return (
+        risk_metric,
+        FrontierAxis(name, card.title, card.unit, card.better),
+        text if card.better == "lower" else f"-{text}",
+    )
 
 
 def _exactness(problem: Problem, minimise: str) -> Exactness:
@@ -244,9 +247,9 @@ def _exactness(problem: Problem, minimise: str) -> Exactness:
     judge, lattice = problem.judge, problem.lattice
     for wanted in Wanted.read(minimise).metrics:
         grouped = judge.rollup(lattice.top)
-        found = wanted.score(judge.evidence(grouped, np.ones(len(grouped), dtype=bool))).exactness
-        if found != "exact":
-            return found
+        exactness = wanted.score(judge.evidence(grouped, np.ones(len(grouped), dtype=bool))).exactness
+        if exactness != "exact":
+            return exactness
     return "exact"
 
 
@@ -263,15 +266,15 @@ def _levels(problem: Problem, name: str, given: Mapping[str, int]) -> Levels:
 def _node(walk: Walk, same: Sequence[Levels], down: FrontierAxis, across: FrontierAxis) -> Node:
     """A node of the frontier, the first of equal ones: the smaller sum of levels, then the earlier levels."""
     first, *others = sorted(same, key=lambda levels: (sum(levels), levels))
-    found = walk.seen[first]
-    assert found is not None
-    return _shown(walk, first, found, down, across, others)
+    measured = walk.seen[first]
+    assert measured is not None
+    return _shown(walk, first, measured, down, across, others)
 
 
 def _shown(
     walk: Walk,
     levels: Levels,
-    found: MeasuredNode,
+    measured: MeasuredNode,
     down: FrontierAxis,
     across: FrontierAxis,
     same: Sequence[Levels] = (),
@@ -280,32 +283,32 @@ def _shown(
     name = walk.lattice.name
     return Node(
         levels=name(levels),
-        risk=down.sign * found.risk + 0.0,  # no -0
-        utility=across.sign * found.loss + 0.0,
-        suppressed=found.suppressed,
-        classes=found.classes,
+        risk=down.sign * measured.risk + 0.0,  # no -0
+        utility=across.sign * measured.loss + 0.0,
+        suppressed=measured.suppressed,
+        classes=measured.classes,
         same=tuple(map(name, same)),
     )
 
 
 def _cloud(walk: Walk, down: FrontierAxis, across: FrontierAxis) -> tuple[FloatArray, FloatArray]:
     """Both values of every feasible node that was measured."""
-    found = [seen for seen in walk.seen.values() if seen is not None]
-    return np.array([down.sign * s.risk for s in found]), np.array([across.sign * s.loss for s in found])
+    feasible = [seen for seen in walk.seen.values() if seen is not None]
+    return np.array([down.sign * s.risk for s in feasible]), np.array([across.sign * s.loss for s in feasible])
 
 
 def _policy(
     walk: Walk, name: str, levels: Levels, nodes: Sequence[Node], down: FrontierAxis, across: FrontierAxis
 ) -> Policy:
     """A fixed policy against the frontier."""
-    found, missed = walk.seen[levels], tuple[Requirement, ...]()
-    if found is None:
+    measured, missed = walk.seen[levels], tuple[Requirement, ...]()
+    if measured is None:
         verdict = walk.judge.whole(walk.judge(walk.judge.rollup(levels)))
         missed = verdict.missed
         whole = np.ones(len(verdict.grouped), dtype=bool)
-        found = walk.measure(dataclasses.replace(verdict, kept=whole, suppressed=0))
-    ours = _shown(walk, levels, found, down, across)
-    mine = ten_digits(found.risk), ten_digits(found.loss)
+        measured = walk.measure(dataclasses.replace(verdict, kept=whole, suppressed=0))
+    ours = _shown(walk, levels, measured, down, across)
+    mine = ten_digits(measured.risk), ten_digits(measured.loss)
     better = []
     for node in nodes:
         theirs = ten_digits(down.sign * node.risk), ten_digits(across.sign * node.utility)

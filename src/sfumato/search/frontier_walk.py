@@ -22,7 +22,7 @@ from ..core.noun import dataclass
 from ..core.pareto import ten_digits
 from .judge import NodeVerdict
 from .lattice import Levels
-from .optimal import LARGEST, LossBounds
+from .optimal import LARGEST, LossBounds, node_at
 from .problem import Problem
 from .scores import score
 
@@ -202,8 +202,7 @@ class Walk:
             risk, loss = self.low.ravel()[left], self.bounds.total.ravel()[left]
             left = left[~self.front.beats_all(_less(risk), _less(loss))]
             for i, at in enumerate(left):
-                levels = tuple(int(k) for k in np.unravel_index(int(at), shape))
-                yield (start + len(part) * i / len(left)) / len(order), levels
+                yield (start + len(part) * i / len(left)) / len(order), node_at(int(at), shape)
 
     def _order(self) -> IntArray:
         """All nodes: where levels alone say what is lost, general ones first, so that their risk bounds the rest; else shuffled.

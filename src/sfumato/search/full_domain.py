@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Any, Literal
 
-from ..core.errors import Infeasible, InputError
+from ..core.errors import Infeasible
 from ..core.metric import Requirement, spell_number
 from ..core.noun import dataclass
 from ..core.release import Release
@@ -24,7 +24,7 @@ from .judge import NodeVerdict
 from .lattice import Levels
 from .local_search import explore_wide
 from .optimal import LARGEST, explore
-from .problem import Problem, pose
+from .problem import Problem, check_limits, pose
 
 Watch = Callable[[int, float | None, float], None]
 """Told the nodes judged, the least loss found and the bound, from time to time."""
@@ -112,10 +112,7 @@ def optimal_generalization(
     `max_checks` stops after so many nodes, the same on every machine; `time_limit` is in seconds. Ctrl-C returns the best
     so far, unless `catch` is False. `to_release` counts what a release needs along, so that it is made faster. Raises Infeasible if no node is feasible, or none was found in time.
     """
-    if time_limit is not None and not time_limit > 0:
-        raise InputError("The time limit must be above 0 seconds.")
-    if max_checks is not None and max_checks < 1:
-        raise InputError("At least one node must be checked.")
+    check_limits(time_limit, max_checks)
     started = time.monotonic()
     problem = pose(
         table,
@@ -134,7 +131,7 @@ def optimal_generalization(
     try:
         proved, bound = (explore if problem.lattice.nodes <= LARGEST else explore_wide)(problem)
         if not proved:
-            stopped = "checks" if max_checks is not None and problem.checked >= max_checks else "time"
+            stopped = problem.stopped_by
     except KeyboardInterrupt:
         if not catch or problem.best is None:
             raise
@@ -177,14 +174,14 @@ def _seldom(watch: Watch) -> Callable[[Problem, float | None], None]:
     """Pass progress on ten times a second at most."""
     last = -math.inf
 
-    def told(problem: Problem, bound: float | None) -> None:
+    def report_progress(problem: Problem, bound: float | None) -> None:
         nonlocal last
         now = time.monotonic()
         if now - last > 0.1:
             last = now
             watch(problem.checked, problem.best.loss if problem.best else None, -math.inf if bound is None else bound)
 
-    return told
+    return report_progress
 
 
 __all__ = ["Levels", "OptimalNode", "optimal_generalization", "spell_number"]

@@ -108,12 +108,12 @@ class Judge:
     _means: list[_Demand] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
-        for into, asked in (
+        for into, requirements in (
             (self._demands, [r for r in self.require if r.metric.card.scope == "class"]),
             (self._means, [r for r in self.require if r.metric.card.costs is not None]),
         ):
             plain, split = [], []
-            for requirement in asked:
+            for requirement in requirements:
                 if "sensitive" not in requirement.metric.card.needs:
                     plain.append(_Demand(requirement, None))
                 else:
@@ -144,13 +144,13 @@ class Judge:
     @cached_property
     def attributes(self) -> dict[str, tuple[IntArray, Sensitive]]:
         """For each sensitive column, the code in it of every joint value, and the attribute over the whole table."""
-        joint, found = self.rollup.joint, {}
+        joint, attributes = self.rollup.joint, {}
         for name in self.rollup.split:
             assert joint is not None
-            column, code = joint.column(name), joint.codes[joint.names.index(name)]
-            total = exact(np.bincount(code, weights=joint.n, minlength=len(column)))
-            found[name] = (code, Sensitive(column, total, self.roles.orders.get(name), self.roles.taxonomy(name)))
-        return found
+            roles, total = self.roles, joint.margin(name)
+            sensitive = Sensitive(joint.column(name), total, roles.orders.get(name), roles.taxonomy(name))
+            attributes[name] = (joint.codes[joint.names.index(name)], sensitive)
+        return attributes
 
     @cached_property
     def telling(self) -> bool:
@@ -393,11 +393,11 @@ class Judge:
         if self.people is not None:
             return self.people(grouped)
         every = np.ones(len(grouped), dtype=bool)
-        found = np.zeros(len(grouped), dtype=np.int64)
+        covered = np.zeros(len(grouped), dtype=np.int64)
         sizes = self.evidence(grouped, every).population_sizes()
         assert sizes is not None
-        found[self._order(grouped, every)] = sizes
-        return found
+        covered[self._order(grouped, every)] = sizes
+        return covered
 
     def _share(self, demand: _Demand, values: FloatArray) -> FloatArray | float:
         """Of a class that misses a convex requirement, the share of rows that misses it however the class is cut.

@@ -65,13 +65,13 @@ class Ladder:
     @cached_property
     def leaves(self) -> tuple[FloatArray, ...]:
         """At each level, how many values of the domain the released form of each value covers."""
-        found = []
+        by_level = []
         for code, labels in zip(self.codes, self.labels, strict=True):
             leaves = [self.domain.leaves(label) for label in labels]
             if None in leaves:
                 raise InputError(f"Column {self.name!r}: some labels of its hierarchy cannot be read as values.")
-            found.append(np.array(leaves, dtype=np.float64)[code])
-        return tuple(found)
+            by_level.append(np.array(leaves, dtype=np.float64)[code])
+        return tuple(by_level)
 
     @cached_property
     def grouped(self) -> tuple[IntArray, ...]:
@@ -81,11 +81,11 @@ class Ladder:
     @cached_property
     def released(self) -> tuple[tuple[Column, IntArray], ...]:
         """At each level the released column, and the code there of each value."""
-        found = []
+        by_level = []
         for code, labels in zip(self.codes, self.labels, strict=True):
             column, of_label = encode(self.name, strings(labels))
-            found.append((column, of_label[code]))
-        return tuple(found)
+            by_level.append((column, of_label[code]))
+        return tuple(by_level)
 
 
 def _two_levels(column: Column) -> Hierarchy:
@@ -102,12 +102,7 @@ class Lattice:
     @classmethod
     def of(cls, counts: Counts, roles: Roles) -> Lattice:
         """Over the quasi-identifiers of a counted table."""
-        ladders = []
-        for name in roles.quasi:
-            column, codes = counts.column(name), counts.codes[counts.names.index(name)]
-            rows = exact(np.bincount(codes, weights=counts.n, minlength=len(column)))
-            ladders.append(Ladder.of(column, rows, roles))
-        return cls(tuple(ladders))
+        return cls(tuple(Ladder.of(counts.column(name), counts.margin(name), roles) for name in roles.quasi))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -141,15 +136,15 @@ class Lattice:
         for name in levels:
             if name not in self.names:
                 raise InputError(f"Column {name!r} is no quasi-identifier; those are {', '.join(self.names)}.")
-        found = []
+        node = []
         for ladder in self.ladders:
             level = levels.get(ladder.name)
             if level is None:
                 raise InputError(f"Give a level for {ladder.name!r}, from 0 (as it is) to {ladder.height} (*).")
             if not 0 <= level <= ladder.height:
                 raise InputError(f"Column {ladder.name!r} has levels 0 to {ladder.height}; {level} is none of them.")
-            found.append(level)
-        return tuple(found)
+            node.append(level)
+        return tuple(node)
 
     def name(self, node: Levels) -> dict[str, int]:
         """The levels by column."""

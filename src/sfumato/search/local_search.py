@@ -24,6 +24,7 @@ from ..core.column import FloatArray
 from .judge import NodeVerdict
 from .lattice import Levels
 from .losses import ShareTerm
+from .optimal import halve, node_at
 from .problem import Problem
 
 SIZES = (20_000, 300_000, 3_000_000)
@@ -78,7 +79,7 @@ class Face:
     def search(self) -> None:
         """Judge the cheapest node until it is one that is judged already, or the budget is spent."""
         while not self.wide.problem.spent:
-            at = tuple(int(i) for i in np.unravel_index(int(np.argmin(self.total)), self.total.shape))
+            at = node_at(int(np.argmin(self.total)), self.total.shape)
             if self.judged[at] or not np.isfinite(self.total[at]):
                 return
             if self._check(at):
@@ -94,11 +95,11 @@ class Face:
                 key=lambda j: (self.wide.step[self.columns[j]][here[j]], j),
             )
             way.append((*here[:j], here[j] + 1, *here[j + 1 :]))
-        low, high = 0, len(way) - 1
-        while high - low > 1 and not self.wide.problem.spent:
-            middle = (low + high) // 2
-            ruled = self.total[way[middle]] == np.inf or (not self.judged[way[middle]] and self._check(way[middle]))
-            low, high = (middle, high) if ruled else (low, middle)
+
+        def rules_out(node: Levels) -> bool:
+            return bool(self.total[node] == np.inf) or (not self.judged[node] and self._check(node))
+
+        halve(way, len(way) - 1, rules_out, self.wide.problem)
 
 
 class Wide:

@@ -72,15 +72,24 @@ def _none(judge: Judge) -> list[FloatArray]:
     return [np.zeros(ladder.height + 1) for ladder in judge.rollup.lattice.ladders]
 
 
+def _weights(judge: Judge, name: str, weighted: bool = True) -> list[float]:
+    """The owner's weight of each quasi-identifier, 1 unless given; refused where all are 0."""
+    ladders, given = judge.rollup.lattice.ladders, judge.roles.weights if weighted else {}
+    weights = [float(given.get(ladder.name, 1.0)) for ladder in ladders]
+    if not sum(weights):
+        raise InputError(f"{name}: every weight in {judge.roles.source} is 0, so no quasi-identifier counts.")
+    return weights
+
+
 def _widest(ladder: Ladder, open_: Sequence[FloatArray]) -> list[FloatArray]:
     """The most that any value of a label leaves open at this level or below: a label that is also a value elsewhere may
     leave more open there than higher up."""
-    found = []
+    by_level = []
     for code, most in zip(ladder.codes, np.maximum.accumulate(open_), strict=True):
         widest = np.zeros(int(code.max()) + 1)
         np.maximum.at(widest, code, most)
-        found.append(widest[code])
-    return found
+        by_level.append(widest[code])
+    return by_level
 
 
 class ShareTerm(Term):
@@ -93,9 +102,7 @@ class ShareTerm(Term):
         self.name, self.cells, self.geometric = name, cells, cells.geometric
         self.judge, self.rows = judge, judge.rollup.rows
         ladders = judge.rollup.lattice.ladders
-        weights = [float(judge.roles.weights.get(ladder.name, 1.0)) if cells.weighted else 1.0 for ladder in ladders]
-        if not sum(weights):
-            raise InputError(f"{name}: every weight in {judge.roles.source} is 0, so no quasi-identifier counts.")
+        weights = _weights(judge, name, cells.weighted)
         self.weights = [w / sum(weights) for w in weights]
         self.open: list[list[FloatArray]] = []
         self.gone: list[float] = []
@@ -134,12 +141,12 @@ class ShareTerm(Term):
         """Its rows lose what they still have; a geometric mean is no sum."""
         if self.geometric:
             return None
-        found = np.zeros(len(grouped))
+        price = np.zeros(len(grouped))
         for j, (w, level, code) in enumerate(
             zip(self.weights, grouped.levels, self.judge.rollup.tuples.codes, strict=True)
         ):
-            found += w * (self.gone[j] - self.open[j][level][code[grouped.first]])
-        return found * grouped.size / self.rows
+            price += w * (self.gone[j] - self.open[j][level][code[grouped.first]])
+        return price * grouped.size / self.rows
 
     def spared(self, verdict: NodeVerdict) -> float:
         """Whoever else is left out loses no less."""
@@ -262,9 +269,7 @@ class NonUniformEntropy(Term):
         rows, share = judge.rollup.rows, judge.limit / max(judge.rollup.rows, 1)
         # which rows are suppressed is itself a message: of at most its entropy for every row
         slack = -share * math.log2(share) - (1 - share) * math.log2(1 - share) if 0 < share < 0.5 else float(share > 0)
-        weights = [float(judge.roles.weights.get(ladder.name, 1.0)) for ladder in ladders]
-        if not sum(weights):
-            raise InputError(f"{self.name}: every weight in {judge.roles.source} is 0, so no quasi-identifier counts.")
+        weights = _weights(judge, self.name)
         bits = [
             w * np.array([(ladder.rows * np.log2(shared / ladder.rows)).sum() for shared in ladder.grouped])
             for w, ladder in zip(weights, ladders, strict=True)

@@ -7,6 +7,8 @@ every quasi-identifier, and what is below (or above) a node is a slice of it.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from functools import reduce
 
 import numpy as np
 
@@ -28,12 +30,30 @@ def _up(levels: Levels) -> tuple[slice, ...]:
     return tuple(slice(level, None) for level in levels)
 
 
-def _outer(parts: list[FloatArray]) -> FloatArray:
+def column_sums(parts: Sequence[FloatArray]) -> FloatArray:
     """The sum over the columns of their cost at a level, for every node."""
-    total = np.zeros(())
-    for part in parts:
-        total = total[..., None] + part
-    return total
+    return reduce(np.add.outer, parts, np.zeros(()))
+
+
+def tie_ranks(shape: tuple[int, ...]) -> IntArray:
+    """The place of each node in the order of ties: by the sum of its levels, then by the levels."""
+    heights = column_sums([np.arange(n, dtype=np.float64) for n in shape]).ravel()
+    rank = np.empty(heights.size, dtype=np.int64)
+    rank[np.argsort(heights, kind="stable")] = np.arange(heights.size)
+    return rank
+
+
+def node_at(place: int, shape: tuple[int, ...]) -> Levels:
+    """The levels of the node at a place of the flat array."""
+    return tuple(int(i) for i in np.unravel_index(place, shape))
+
+
+def halve(way: Sequence[Levels], end: int, rules_out: Callable[[Levels], bool], problem: Problem) -> None:
+    """Find by halving the last node before place `end` that rules out all below it; the first of the way does."""
+    low = 0
+    while end - low > 1 and not problem.spent:
+        middle = (low + end) // 2
+        low, end = (middle, end) if rules_out(way[middle]) else (low, middle)
 
 
 class LossBounds:
@@ -43,7 +63,7 @@ class LossBounds:
         self.problem, self.shape = problem, problem.lattice.shape
         self.base, self.low = [], []
         for _, term in problem.loss.terms:
-            base = _outer(term.cost)
+            base = column_sums(term.cost)
             if isinstance(term, ShareTerm) and term.geometric:
                 base = np.expm1(base)
             self.base.append(base + term.constant)
@@ -58,10 +78,7 @@ class LossBounds:
         self.judged = np.zeros(self.shape, dtype=bool)
         self.ruled = np.zeros(self.shape, dtype=bool)
         """Nodes below one that rules them out."""
-        heights = _outer([np.arange(n, dtype=np.float64) for n in self.shape]).ravel()
-        # the place of each node in the order of ties
-        self.rank: IntArray = np.empty(heights.size, dtype=np.int64)
-        self.rank[np.argsort(heights, kind="stable")] = np.arange(heights.size)
+        self.rank = tie_ranks(self.shape)
 
     def _sum(self, part: tuple[slice, ...]) -> None:
         self.total[part] = sum(f * low[part] for (f, _), low in zip(self.problem.loss.terms, self.low, strict=True))
@@ -97,14 +114,11 @@ class LossBounds:
         if flat[at] == np.inf:
             return None
         if best is None or flat[at] < best.loss - self.problem.slack:
-            return self._levels(at)
+            return node_at(at, self.shape)
         # only ties may be left: those that come earlier than the best
         mine = self.rank[np.ravel_multi_index(best.levels, self.shape)]
         ties = np.flatnonzero((flat <= best.loss + self.problem.slack) & (self.rank < mine))
-        return self._levels(int(ties[np.argmin(self.rank[ties])])) if len(ties) else None
-
-    def _levels(self, at: int) -> Levels:
-        return tuple(int(i) for i in np.unravel_index(at, self.shape))
+        return node_at(int(ties[np.argmin(self.rank[ties])]), self.shape) if len(ties) else None
 
     @property
     def least(self) -> float:
@@ -153,14 +167,11 @@ def climb(problem: Problem, bounds: LossBounds, levels: Levels) -> None:
         j = min((j for j, level in enumerate(here) if level < top[j]), key=lambda j: bounds.step[j][here[j]])
         here[j] += 1
         way.append(tuple(here))
-    low, high = 0, len(way) - 1
-    while high - low > 1 and not problem.spent:
-        middle = (low + high) // 2
-        node = way[middle]
-        if bounds.ruled[node] or (not bounds.judged[node] and check(problem, bounds, node).never):
-            low = middle
-        else:
-            high = middle
+
+    def rules_out(node: Levels) -> bool:
+        return bool(bounds.ruled[node]) or (not bounds.judged[node] and check(problem, bounds, node).never)
+
+    halve(way, len(way) - 1, rules_out, problem)
 
 
 def descend(problem: Problem, bounds: LossBounds, levels: Levels) -> None:

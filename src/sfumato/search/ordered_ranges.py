@@ -58,13 +58,13 @@ class OrderedLine:
                 f"State one under [orders] in {roles.source}, or generalize it by a taxonomy."
             )
         if stated is None and column.numbers is not None:
-            found, place = np.unique(column.numbers[:given], return_inverse=True)
-            if not np.isfinite(found).all():
+            numbers, place = np.unique(column.numbers[:given], return_inverse=True)
+            if not np.isfinite(numbers).all():
                 raise InputError(f"Column {column.name!r} holds an infinite number; correct it before it is cut.")
             return cls(
                 column,
-                np.append(place, [len(found)] * column.has_missing).astype(np.int64),
-                found,
+                np.append(place, [len(numbers)] * column.has_missing).astype(np.int64),
+                numbers,
                 roles.bounds(column),
             )
         return cls(column, rank, None, roles.bounds(column) if stated is None and column.dates else None)
@@ -170,8 +170,7 @@ class Ranges:
         cells: dict[str | None, _RangeCells] = {None: _RangeCells.of(line, place, group, counts.n, None, nothing)}
         for name in split:
             column, value = counts.column(name), counts.codes[counts.names.index(name)]
-            total = exact(np.bincount(value, weights=counts.n, minlength=len(column)))
-            attribute = Sensitive(column, total, roles.orders.get(name), roles.taxonomy(name))
+            attribute = Sensitive(column, counts.margin(name), roles.orders.get(name), roles.taxonomy(name))
             cells[name] = _RangeCells.of(line, place, group, counts.n, attribute, value)
         width = np.append(0, np.cumsum(np.bincount(line.place, minlength=line.ends))).astype(np.int64)
         return cls(line, int(group.max()) + 1, cells, width, counts.rows)
@@ -216,17 +215,17 @@ class Ranges:
         """What each range reaches on a requirement: its worst class, over several sensitive columns the worst of them."""
         higher = requirement.metric.card.better == "higher"
         worse = np.minimum if higher else np.maximum
-        found = np.full(len(low), np.inf if higher else -np.inf)
+        reached = np.full(len(low), np.inf if higher else -np.inf)
         for name in names:
             for part, spans in self.spans(low, high, name):
                 first = np.flatnonzero(np.diff(spans.of, prepend=-1))
                 values = requirement.metric.per_class(spans.classes)
-                found[part] = worse(found[part], worse.reduceat(values, first))
-        return found
+                reached[part] = worse(reached[part], worse.reduceat(values, first))
+        return reached
 
     def worth(self, low: IntArray, high: IntArray, aim: Additive, name: str | None) -> FloatArray:
         """What each range adds to an objective."""
-        found = np.zeros(len(low))
+        worth = np.zeros(len(low))
         for part, spans in self.spans(low, high, name):
-            found[part] = np.bincount(spans.of, weights=aim.per_class(spans), minlength=part.stop - part.start)
-        return found
+            worth[part] = np.bincount(spans.of, weights=aim.per_class(spans), minlength=part.stop - part.start)
+        return worth

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.column import Column, IntArray
-from ..core.counts import exact, pack
+from ..core.counts import pack
 from ..core.cover import Domain
 from ..core.population import covered_codes
 from ..core.roles import Roles
@@ -35,18 +35,17 @@ class PopulationRollup:
             return None
         counts = table.count(names)
         ladders = []
-        for ladder, code in zip(rollup.lattice.ladders, counts.codes, strict=True):
+        for ladder in rollup.lattice.ladders:
             column = counts.column(ladder.name)
             codes = _codes(ladder, column, roles)
             if codes is None:
                 return None
-            rows = exact(np.bincount(code, weights=counts.n, minlength=len(column)))
             sizes = [
                 len(labels) + (len(column) if len(own) and own.max() >= len(labels) else 0)
                 for labels, own in zip(ladder.labels, codes, strict=True)
             ]
             spelled = tuple((None,) * size for size in sizes)  # only how many there are matters
-            ladders.append(Ladder(column, rows, tuple(codes), spelled, Domain(column)))
+            ladders.append(Ladder(column, counts.margin(ladder.name), tuple(codes), spelled, Domain(column)))
         lattice = Lattice(tuple(ladders))
         return cls(rollup, lattice.ladders, Rollup(counts, lattice))
 

@@ -10,6 +10,7 @@ import math
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import field
+from typing import Literal
 
 from ..core.counted_table import CountedTable
 from ..core.errors import InputError
@@ -74,6 +75,11 @@ class Problem:
     idle: int = 0
     """Rows that might be left out, and are not, since no requirement says which."""
 
+    @property
+    def stopped_by(self) -> Literal["time", "checks"]:
+        """Which limit a search that is not done has reached."""
+        return "checks" if self.most is not None and self.checked >= self.most else "time"
+
     def learn(self, verdict: NodeVerdict) -> None:
         """Remember what a verdict leaves in doubt."""
         doubtful = verdict.doubtful or (verdict.missed if self.idle else ())
@@ -89,14 +95,14 @@ class Problem:
     @property
     def why(self) -> str:
         """Why the rows to leave out are in doubt, to stand after `not proved:`."""
-        asked = " and ".join(map(str, self.doubtful))
+        named = " and ".join(map(str, self.doubtful))
         if self.idle:
             return (
-                f"{asked} {_verb(self.doubtful, 'is', 'are')} about the whole table, and no class was left out for "
+                f"{named} {_verb(self.doubtful, 'is', 'are')} about the whole table, and no class was left out for "
                 f"{_verb(self.doubtful, 'it', 'them')}, though {self.idle:,} rows might be"
             )
         return (
-            f"which classes to leave out for {asked} was decided by a rule (those that miss it, or cost a mean most, go), and "
+            f"which classes to leave out for {named} was decided by a rule (those that miss it, or cost a mean most, go), and "
             "another choice of rows might lose less"
         )
 
@@ -139,6 +145,14 @@ class Problem:
         return late or (self.most is not None and self.checked >= self.most)
 
 
+def check_limits(time_limit: float | None, max_checks: int | None) -> None:
+    """Refuse limits under which nothing can be searched."""
+    if time_limit is not None and not time_limit > 0:
+        raise InputError("The time limit must be above 0 seconds.")
+    if max_checks is not None and max_checks < 1:
+        raise InputError("At least one node must be checked.")
+
+
 def _verb(some: Collection[Requirement], one: str, several: str) -> str:
     return one if len(some) == 1 else several
 
@@ -166,9 +180,9 @@ def pose(
     roles.check(table.columns, where=table.name, need=("identifiers", "quasi", "sensitive", "insensitive"))
     one_row_each(table, roles, "the search")
     wanted = Wanted.read(minimise)
-    asked = [*(r.metric for r in require), *wanted.metrics, *also]
-    split = sensitive_columns(asked, roles)
-    by = (*roles.quasi, *split, *_others(asked, roles, table, split))
+    metrics = [*(r.metric for r in require), *wanted.metrics, *also]
+    split = sensitive_columns(metrics, roles)
+    by = (*roles.quasi, *split, *_others(metrics, roles, table, split))
     rest = [c for c in (*roles.sensitive, *roles.insensitive) if c not in by]
     counts = table.count_within(by, rest, MANY) if to_release and rest else table.count(by)
     if not counts.rows:
@@ -184,17 +198,17 @@ def pose(
         rows if chooses else 0,
         CountedTable(counts, name=table.name),
         population,
-        paired=any("pairs" in m.card.needs for m in asked),
+        paired=any("pairs" in m.card.needs for m in metrics),
         prices=lambda grouped: loss.price(grouped),
     )
     loss = wanted.prepare(judge)
     return Problem(lattice, judge, loss, idle=0 if chooses else rows)
 
 
-def _others(asked: Sequence[Metric], roles: Roles, table: Table, split: tuple[str, ...]) -> tuple[str, ...]:
+def _others(metrics: Sequence[Metric], roles: Roles, table: Table, split: tuple[str, ...]) -> tuple[str, ...]:
     """Columns that a metric on the whole table may look at besides: those it names, and the guarding nodes."""
-    found: dict[str, None] = {}
-    for wanted in asked:
+    others: dict[str, None] = {}
+    for wanted in metrics:
         if wanted.card.scope == "class":
             continue
         named = [
@@ -206,5 +220,5 @@ def _others(asked: Sequence[Metric], roles: Roles, table: Table, split: tuple[st
         named += [name for name in (roles.guarding, *roles.sensitive) if name is not None]
         for name in named:
             if name in table.columns and name not in (*roles.quasi, *split):
-                found[name] = None
-    return tuple(found)
+                others[name] = None
+    return tuple(others)

@@ -11,9 +11,9 @@ from .distinct_l_diversity import ONE_VALUE
 
 def largest(classes: Classes, term: FloatArray) -> FloatArray:
     """The largest of a term of each entry within its class, and at least 0."""
-    found = np.zeros(len(classes))
-    np.maximum.at(found, classes.member, term)
-    return found
+    most = np.zeros(len(classes))
+    np.maximum.at(most, classes.member, term)
+    return most
 
 
 def _sentence(value: float) -> str:

@@ -1,9 +1,5 @@
 """HIPAA's rules on identifiers, as far as a table shows them (45 CFR 164.514(b)(2); HHS guidance of 2012)."""
 
-import numpy as np
-
-from ...core.column import Column, IntArray
-from ...core.counts import Counts, exact
 from ...core.errors import InputError
 from ...core.metric import Score, measure
 from ...core.parameter import Number, Words
@@ -84,13 +80,13 @@ def hipaa_rules(
         raise InputError(f"{release.table.name}: hipaa_rules is told both to ignore column {name!r} and to look at it.")
     house = {*roles.identifiers, roles.person}
     columns = [
-        {name: _counted(counts) for name, counts in table.value_counts(table.columns).items()}
+        {name: (counts.columns[0], counts.margin(name)) for name, counts in table.value_counts(table.columns).items()}
         for table in (release.table, *release.companions.values(), *release.related)
     ]
     # what is published along may hold the dates that tell how old a birth is
-    told = [{name: pair for name, pair in each.items() if name not in ignore} for each in columns]
-    ages_in = year or max(latest_year(each, date) for each in told)
-    found: dict[str, tuple[str, ...]] = {}
+    checked = [{name: pair for name, pair in each.items() if name not in ignore} for each in columns]
+    ages_in = year or max(latest_year(each, date) for each in checked)
+    breaks: dict[str, tuple[str, ...]] = {}
     for name, (values, n) in ((name, pair) for each in columns for name, pair in each.items()):
         rules = broken(
             values,
@@ -103,14 +99,10 @@ def hipaa_rules(
             year=ages_in,
         )
         if rules:
-            found[name] = tuple(dict.fromkeys((*found.get(name, ()), *rules)))
+            breaks[name] = tuple(dict.fromkeys((*breaks.get(name, ()), *rules)))
     seen = {name for each in columns for name in each}
     for name in sorted((age | zip | date | ignore) - seen):
         raise InputError(f"{release.table.name}: no column {name!r}, which hipaa_rules is told of.")
-    return Score(float(len(found)), "columns", details={"broken": {name: list(rules) for name, rules in found.items()}})
-
-
-def _counted(counts: Counts) -> tuple[Column, IntArray]:
-    """The values of a column, and the rows of each."""
-    values = counts.columns[0]
-    return values, exact(np.bincount(counts.codes[0], weights=counts.n, minlength=len(values)))
+    return Score(
+        float(len(breaks)), "columns", details={"broken": {name: list(rules) for name, rules in breaks.items()}}
+    )

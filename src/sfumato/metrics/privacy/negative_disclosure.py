@@ -16,9 +16,9 @@ from .delta_disclosure import RULED_OUT
 def least(classes: Classes) -> FloatArray:
     """The smallest p(w|c) of any value of the table in each class: 0 where one is absent."""
     assert classes.sensitive is not None
-    found = np.ones(len(classes))
-    np.minimum.at(found, classes.member, classes.p)
-    return np.where(classes.distinct < np.count_nonzero(classes.sensitive.total), 0.0, found)
+    smallest = np.ones(len(classes))
+    np.minimum.at(smallest, classes.member, classes.p)
+    return np.where(classes.distinct < np.count_nonzero(classes.sensitive.total), 0.0, smallest)
 
 
 def _sentence(value: float) -> str:

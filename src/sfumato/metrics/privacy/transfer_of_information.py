@@ -7,6 +7,7 @@ from ...core.column import FloatArray
 from ...core.metric import TOLERANCE, measure
 from ...core.parameter import Number
 from ...core.words import about
+from .alpha_anonymity import largest
 
 
 def _sentence(value: float) -> str:
@@ -47,6 +48,4 @@ def transfer_of_information(classes: Classes, rho1: float) -> FloatArray:
     for a class of one value that is rare in the table; at most rho1 for a single class.
     """
     rare = classes.q <= rho1 + TOLERANCE  # 3 of 30 rows are a tenth, whatever the rounding
-    found = np.zeros(len(classes))
-    np.maximum.at(found, classes.member[rare], classes.p[rare])
-    return found
+    return largest(classes, np.where(rare, classes.p, 0.0))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...core.column import Column, FloatArray, IntArray
-from ...core.counts import Counts, exact
+from ...core.counts import Counts
 from ...core.cover import Domain
 from ...core.errors import Unavailable
 from ...core.group_join import Joined
@@ -84,9 +84,7 @@ def _spread(evidence: Evidence, before: Column, after: Column, why: str) -> Spre
 
 def margin(counts: Counts | Joined, name: str) -> IntArray:
     """The rows of each value of one counted column."""
-    counts = counts.part(name) if isinstance(counts, Joined) else counts
-    at = counts.names.index(name)
-    return exact(np.bincount(counts.codes[at], weights=counts.n, minlength=len(counts.columns[at])))
+    return (counts.part(name) if isinstance(counts, Joined) else counts).margin(name)
 
 
 def _number(text: str | None) -> float | None:
