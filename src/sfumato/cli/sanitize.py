@@ -24,6 +24,7 @@ def run(
     out: Annotated[Path, typer.Option(metavar="FILE", help="Where the release goes: a .csv or .parquet file.")],
     settings: o.Settings = None,
     require: o.Require = None,
+    population: o.Population = None,
     waive: o.Waive = None,
     neutralise_formulas: o.NeutraliseFormulas = False,
     seed: o.Seed = None,
@@ -39,6 +40,8 @@ def run(
 
     `search` finds the best full-domain generalization and proves it; `sanitize` runs any mechanism.
     """
+    from dataclasses import replace
+
     import numpy as np
 
     from ..core.errors import InputError
@@ -57,10 +60,13 @@ def run(
         raise InputError(f"{out}: a release is written as .csv or .parquet.")
     if not out.parent.is_dir():
         raise InputError(f"{out}: the folder does not exist; make it first.")
+    everybody = None if population is None else reading.open(population)
     waivers = read_waivers(waive or [], table.columns)
     rng = None if seed is None else np.random.default_rng(seed)
     with o.progress(f"{mechanism} {input}") as bar:
-        release = made_by(table, named, rng, progress=lambda share: bar(0.9 * share, ""))
+        release = made_by.against(everybody)(table, named, rng, progress=lambda share: bar(0.9 * share, ""))
+        if everybody is not None and release.population is None:
+            release = replace(release, population=everybody)
         promised = [requirement for requirement in made_by.promises if requirement not in wanted]
         published = publish(
             release, named, [*wanted, *promised], out, waive=waivers, neutralise_formulas=neutralise_formulas

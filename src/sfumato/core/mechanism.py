@@ -7,7 +7,7 @@ import functools
 import typing
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -128,6 +128,12 @@ class Mechanism(ABC):
             [f"{count} more requirements"] if count else []
         )
 
+    def against(self, population: Table | None) -> Self:
+        """The same mechanism, which then looks at whom of a population its classes cover, if it can."""
+        if population is None or "population" not in {f.name for f in dataclasses.fields(self)}:  # type: ignore[arg-type]
+            return self
+        return dataclasses.replace(self, population=population)  # type: ignore[type-var]
+
     def honours(self, requirement: Requirement) -> bool:
         """Whether the mechanism can steer by a requirement; others are only checked on what it made."""
         return False
@@ -140,7 +146,7 @@ class Mechanism(ABC):
     @classmethod
     def of(cls, settings: Mapping[str, str], require: tuple[Requirement, ...] = ()) -> Mechanism:
         """From texts, as the command line and a study file give them; `require` only where the mechanism honours it."""
-        fields = {f.name: f for f in dataclasses.fields(cls) if f.name != "require"}  # type: ignore[arg-type]
+        fields = {f.name: f for f in dataclasses.fields(cls) if f.name not in ("require", "population")}  # type: ignore[arg-type]
         hints = typing.get_type_hints(cls)
         values: dict[str, Any] = {}
         for key, text in settings.items():
@@ -161,7 +167,7 @@ class Mechanism(ABC):
             if f.name == "require":
                 if value:
                     found["require"] = [str(requirement) for requirement in value]
-            elif value != f.default:
+            elif f.name != "population" and value != f.default:  # a table is no setting
                 found[f.name] = value
         return found
 

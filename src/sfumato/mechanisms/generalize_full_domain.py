@@ -5,6 +5,7 @@ Samarati 2001; LeFevre, DeWitt, Ramakrishnan 2005 (Incognito). The search is in 
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,6 +36,8 @@ class GeneralizeFullDomain(Steered):
     suppression: float = 0.0
     time_limit: float | None = None
     require: tuple[Requirement, ...] = ()
+    population: Table | None = field(default=None, compare=False)
+    """Whom an adversary may take for a person in the release, for requirements that look at a population."""
 
     card: ClassVar[MechanismCard] = MechanismCard(
         name="generalize_full_domain",
@@ -94,8 +97,9 @@ class GeneralizeFullDomain(Steered):
             minimise=self.minimise,
             suppression=self.suppression,
             time_limit=self.time_limit,
+            population=self.looked_at,
             watch=watch,
             catch=False,
             to_release=True,
         )
-        return found.release(table, roles, parameters=self.settings())
+        return self.with_population(found.release(table, roles, parameters=self.settings()))

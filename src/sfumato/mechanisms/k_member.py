@@ -7,6 +7,7 @@ distinct tuples, Mondrian cuts the table into blocks first, and the cost is the 
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import ClassVar
 
 import numpy as np
@@ -27,6 +28,7 @@ from .parameters.class_requirements import Steered
 from .partition.axes import PartitionAxis, axes_of
 from .partition.class_demands import Demands
 from .partition.clusters import AxisLoss, Clusters, Loss, Pool
+from .partition.covered_people import CoveredPeople, axis_labels
 from .partition.labels import labels_of, recoding_of
 from .partition.parts import Parts, partition
 
@@ -49,6 +51,8 @@ class KMember(Steered):
     loss: Loss = "iloss"
     ends: Style = "open"
     require: tuple[Requirement, ...] = ()
+    population: Table | None = field(default=None, compare=False)
+    """Whom an adversary may take for a person in the release, for requirements that look at a population."""
 
     card: ClassVar[MechanismCard] = MechanismCard(
         name="k_member",
@@ -90,7 +94,8 @@ class KMember(Steered):
         """
         counts, split = self.count(table, roles)
         axes, code = axes_of(counts, roles, self.ends)
-        demands = Demands.of(counts, roles, split, self.promises)
+        people = CoveredPeople.of(self.looked_at, roles, axis_labels(axes, code))
+        demands = Demands.of(counts, roles, split, self.promises, people)
         demands.check_whole(self.card.name)
         rulers = [AxisLoss(axis, roles, self.loss) for axis in axes]
         search = _ClusterSearch(rulers, code, demands, demands.least_rows())
@@ -186,7 +191,7 @@ class _ClusterSearch:
             size += amount
             missing = size < self.least
             helps = None if missing else aim.helps()
-            if not missing and helps is None:
+            if not missing and helps is None and self._covers_enough(tuples, rows):
                 return tuples, rows
             if not pool.rows:
                 for tuple_, amount in zip(tuples, rows, strict=True):
@@ -198,6 +203,13 @@ class _ClusterSearch:
                 helpful = np.where(good[value[pool.tuples]], losses, np.inf)
                 losses = helpful if np.isfinite(helpful).any() else losses
             place = int(np.argmin(losses))
+
+    def _covers_enough(self, tuples: list[int], rows: list[int]) -> bool:
+        """Whether a cluster that is fine by itself covers the people of a population that it must."""
+        if self.demands.people is None:
+            return True
+        alone = np.zeros(len(tuples), dtype=np.int64)
+        return bool(self.demands.met(np.array(tuples), np.array(rows), alone, 1)[0])
 
     def _place(self, clusters: Clusters, tuple_: int, rows: int) -> None:
         """Rows that are left over go where they cost least; where more rows may spoil a class, to one that stays good."""

@@ -18,6 +18,7 @@ import heapq
 import itertools
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import field
 from typing import ClassVar
 
 import numpy as np
@@ -39,6 +40,7 @@ from ..core.words import percent
 from .parameters.class_requirements import Steered
 from .parameters.column_numbers import by_column
 from .partition.class_demands import Demands
+from .partition.covered_people import CoveredPeople, cell_labels
 
 _SETS = 4096
 """Sets of columns that are looked at, the cheapest first."""
@@ -53,6 +55,8 @@ class LocalSuppression(Steered):
     most: int | None = None
     suppression: float = 0.0
     require: tuple[Requirement, ...] = ()
+    population: Table | None = field(default=None, compare=False)
+    """Whom an adversary may take for a person in the release, for requirements that look at a population."""
 
     card: ClassVar[MechanismCard] = MechanismCard(
         name="local_suppression",
@@ -89,7 +93,8 @@ class LocalSuppression(Steered):
         """Sanitize; nothing is left to chance, so `rng` is not used. A missing cell is suppressed like any other."""
         counts, split = self.count(table, roles)
         cost = self._costs(roles)
-        demands = Demands.of(counts, roles, split, self.promises)
+        people = CoveredPeople.of(self.looked_at, roles, cell_labels(counts, len(roles.quasi)))
+        demands = Demands.of(counts, roles, split, self.promises, people)
         demands.check_whole(self.card.name)
         limit = self.suppression * counts.rows + 1e-9
         refused: Infeasible | None = None
@@ -116,7 +121,9 @@ class LocalSuppression(Steered):
         if cells.left_out == counts.rows:
             raise Infeasible("local_suppression would leave every row out; allow more cells, or ask less.")
         there = np.bincount(cells.entry[~cells.out], minlength=len(counts)) > 0
-        if not cells.met(Demands.of(counts.only(there), roles, split, require), np.cumsum(there) - 1):
+        kept = counts.only(there)
+        people = CoveredPeople.of(self.looked_at, roles, cell_labels(kept, len(roles.quasi)))
+        if not cells.met(Demands.of(kept, roles, split, require, people), np.cumsum(there) - 1):
             raise Infeasible(
                 f"local_suppression: without the {cells.left_out:,} rows that are left out, or with a * that was there before, some "
                 f"class misses {' and '.join(map(str, require))}; set suppression=0, or rename that value."
@@ -186,8 +193,10 @@ class _HiddenCells:
     def met(self, demands: Demands, number: IntArray) -> bool:
         """Whether the classes, by what is released, meet everything; `number` is that of each tuple in the demands."""
         there = ~self.out
-        member, count = self._group(self.released[:, there], range(len(self.star)))
-        return bool(demands.met(number[self.entry[there]], self.n[there], member, count).all())
+        released = self.released[:, there]
+        member, count = self._group(released, range(len(self.star)))
+        suppressed = released[:, np.unique(member, return_index=True)[1]] == self.star[:, None]
+        return bool(demands.met(number[self.entry[there]], self.n[there], member, count, suppressed).all())
 
     # --- ways to go about it, from few cells to all
 
@@ -254,7 +263,9 @@ class _HiddenCells:
         left = np.flatnonzero(self.out)
         kept = [j for j in range(len(self.star)) if j not in columns]
         member, count = self._group(self.code[:, self.entry[left]], kept)
-        good = self.demands.met(self.entry[left], self.n[left], member, count)[member]
+        cells = self.code[:, self.entry[left[np.unique(member, return_index=True)[1]]]]
+        suppressed = (cells == self.star[:, None]) | np.isin(np.arange(len(self.star)), columns)[:, None]
+        good = self.demands.met(self.entry[left], self.n[left], member, count, suppressed)[member]
         return left[good], int(self.n[left[good]].sum())
 
     def _give(self, entries: IntArray, columns: Sequence[int]) -> None:
@@ -285,7 +296,7 @@ class _HiddenCells:
             starred = np.flatnonzero(common[:, 0] == self.star)
             if len(starred) > self.most:  # these rows have too little in common, whoever joins them
                 return
-            if self._meets(group):
+            if self._meets(group, common == self.star[:, None]):
                 self._give(group, starred.tolist())
                 return
             there = np.setdiff1d(np.flatnonzero(~self.out), group)
@@ -307,10 +318,10 @@ class _HiddenCells:
                 return
             group = np.append(group, self._divide(there[member == best], int(taken[best])))
 
-    def _meets(self, group: IntArray) -> bool:
+    def _meets(self, group: IntArray, suppressed: BoolArray) -> bool:
         """Whether these entries may be a class."""
         alone = np.zeros(len(group), dtype=np.int64)
-        return bool(self.demands.met(self.entry[group], self.n[group], alone, 1)[0])
+        return bool(self.demands.met(self.entry[group], self.n[group], alone, 1, suppressed)[0])
 
     def _divide(self, entries: IntArray, rows: int) -> IntArray:
         """The first of these entries with so many rows; the last of them is divided if it has more."""

@@ -7,6 +7,7 @@ judged by what the part was cut from (`partition.lineage`), and cuts that the me
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -29,6 +30,7 @@ from ..metrics.privacy.n_t_closeness import n_t_closeness
 from .parameters.class_requirements import Steered
 from .partition.axes import PartitionAxis, axes_of
 from .partition.class_demands import Demands
+from .partition.covered_people import CoveredPeople, axis_labels
 from .partition.labels import labels_of, recoding_of
 from .partition.lineage import Lineage, Near
 from .partition.parts import Parts, along, partition_tree
@@ -44,6 +46,8 @@ class Mondrian(Steered):
     bounds: Literal["data", "cuts"] = "data"
     ends: Style = "open"
     require: tuple[Requirement, ...] = ()
+    population: Table | None = field(default=None, compare=False)
+    """Whom an adversary may take for a person in the release, for requirements that look at a population."""
 
     card: ClassVar[MechanismCard] = MechanismCard(
         name="mondrian",
@@ -82,7 +86,7 @@ class Mondrian(Steered):
 
     def honours(self, requirement: Requirement) -> bool:
         """Any requirement on classes, and (n,t)-closeness."""
-        return requirement.metric.card.steers or requirement.metric.card.name == n_t_closeness.card.name
+        return super().honours(requirement) or requirement.metric.card.name == n_t_closeness.card.name
 
     def __call__(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
@@ -91,7 +95,8 @@ class Mondrian(Steered):
         counts, split = self.count(table, roles)
         axes, code = axes_of(counts, roles, self.ends)
         require = self.promises
-        demands = Demands.of(counts, roles, split, tuple(r for r in require if r.metric.card.scope == "class"))
+        people = CoveredPeople.of(self.looked_at, roles, axis_labels(axes, code))
+        demands = Demands.of(counts, roles, split, tuple(r for r in require if r.metric.card.scope == "class"), people)
         demands.check_whole(self.card.name)
         lineage = _lineage(counts, roles, split, tuple(r for r in require if r.metric.card.scope != "class"))
         relaxed = self.mode == "relaxed"

@@ -24,6 +24,7 @@ from ..core.table import Table
 from .parameters.class_requirements import Steered
 from .partition.axes import PartitionAxis, axes_of
 from .partition.class_demands import Demands
+from .partition.covered_people import CoveredPeople, axis_labels
 from .partition.labels import recoding_of
 from .partition.specialization import as_parts, specialize
 
@@ -35,6 +36,8 @@ class TopDownSpecialization(Steered):
     k: int | None = None
     target: str | None = None
     require: tuple[Requirement, ...] = ()
+    population: Table | None = field(default=None, compare=False)
+    """Whom an adversary may take for a person in the release, for requirements that look at a population."""
 
     card: ClassVar[MechanismCard] = MechanismCard(
         name="top_down_specialization",
@@ -67,7 +70,8 @@ class TopDownSpecialization(Steered):
         target = self._target(roles)
         counts, split = self.count(table, roles, also=(target,))
         axes, code = axes_of(counts, roles)
-        demands = Demands.of(counts, roles, split, self.promises)
+        people = CoveredPeople.of(self.looked_at, roles, axis_labels(axes, code))
+        demands = Demands.of(counts, roles, split, self.promises, people)
         demands.check_whole(self.card.name)
         cuts, group = specialize(
             axes, code, counts.n, _GainPlan.of(axes, code, counts, target, demands), progress=progress

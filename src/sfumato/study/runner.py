@@ -45,7 +45,9 @@ class Bench:
             made = candidate.release
         else:
             assert candidate.mechanism is not None
-            made = candidate.mechanism(self.table, self.roles, np.random.default_rng(self.seed or 0))
+            made = candidate.mechanism.against(self.population)(
+                self.table, self.roles, np.random.default_rng(self.seed or 0)
+            )
         if self.population is not None and made.population is None:
             made = replace(made, population=self.population)
         return made

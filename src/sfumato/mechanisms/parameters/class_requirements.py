@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from ...core.counts import Counts
 from ...core.errors import InputError
@@ -23,8 +24,15 @@ class Steered(Mechanism):
     require: tuple[Requirement, ...]
 
     def honours(self, requirement: Requirement) -> bool:
-        """Any requirement on classes."""
-        return requirement.metric.card.steers
+        """Any requirement on classes; what looks at whom a class covers of a population, if the mechanism takes one."""
+        card = requirement.metric.card
+        return card.steers or (card.scope == "class" and hasattr(self, "population"))
+
+    @property
+    def looked_at(self) -> Table | None:
+        """The population, if one is given and a promise looks at whom classes cover."""
+        covering = any(requirement.metric.card.covers for requirement in self.promises)
+        return getattr(self, "population", None) if covering else None
 
     @property
     def promises(self) -> tuple[Requirement, ...]:
@@ -64,4 +72,14 @@ class Steered(Mechanism):
 
     def released(self, table: Table, roles: Roles, recoding: Recoding, notes: tuple[str, ...] = ()) -> Release:
         """The table recoded, as this mechanism's release."""
-        return recoded(table, roles, recoding, made_by=self.card.name, parameters=self.settings(), notes=notes)
+        return self.with_population(
+            recoded(table, roles, recoding, made_by=self.card.name, parameters=self.settings(), notes=notes)
+        )
+
+    def with_population(self, release: Release) -> Release:
+        """The release to be measured against the population that its classes were formed against, and a note that says so."""
+        population = self.looked_at
+        if population is None:
+            return release
+        note = f"Classes were formed against a population of {population.rows:,} people."
+        return replace(release, population=population, notes=(*release.notes, note))
