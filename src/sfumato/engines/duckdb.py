@@ -10,7 +10,7 @@ import re
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import astuple, field, replace
 from functools import cache
 from pathlib import Path
@@ -72,7 +72,8 @@ def _connection() -> duckdb.DuckDBPyConnection:
     connection.execute(f"SET temp_directory = {literal(str(folder()))}")
     # Nothing is ever fetched: what the installed package has is what there is.
     connection.execute("SET autoinstall_known_extensions = false")
-    connection.execute("SET enable_progress_bar = false")
+    with suppress(duckdb.InvalidInputException):  # in a notebook without ipywidgets: then there is no bar to switch off
+        connection.execute("SET enable_progress_bar = false")
     if (limit := address_space()) is not None:  # beyond it the process would end; the engine spills before that
         connection.execute(f"SET memory_limit = '{limit * 2 // 5} B'")
     return connection
