@@ -199,7 +199,7 @@ def check_card(kind: type[Mechanism], name: str) -> None:
     assert re.search(r"(19|20)\d\d", card.source), "a source has a year"
     assert dataclasses.is_dataclass(kind), "a mechanism is a dataclass"
     assert kind.__dataclass_params__.frozen, "a mechanism is frozen"  # type: ignore[attr-defined]
-    fields = {f.name for f in dataclasses.fields(kind)} - {"require"}
+    fields = {f.name for f in dataclasses.fields(kind)} - {"require", "population"}
     assert set(card.parameters) == fields, "a line for every parameter"
 
 

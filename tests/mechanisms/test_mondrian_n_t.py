@@ -265,7 +265,10 @@ def test_putting_parts_together_again() -> None:
 def test_what_is_refused(refusal: Callable[..., str]) -> None:
     table = random_table(5)
     refusal(
-        InputError, lambda: sf.Mondrian(require=(require("delta_presence <= 0.5"),)), "delta_presence", "whole table"
+        InputError,
+        lambda: sf.Mondrian(require=(require("delta_presence_min >= 0.1"),)),
+        "delta_presence_min",
+        "whole table",
     )
     ordered = sf.Mondrian(require=(require("n_t_closeness[ordered,n=50] <= 0.1"),))
     refusal(Unavailable, lambda: ordered(table.table, table.roles), "'s'", "[orders]")
@@ -275,4 +278,4 @@ def test_what_is_refused(refusal: Callable[..., str]) -> None:
 
 def test_the_command_line_may_steer_by_it() -> None:
     wanted = require("n_t_closeness[equal,n=50] <= 0.1")
-    assert sf.Mondrian.of({}, (wanted, require("delta_presence <= 0.5"))).require == (wanted,)
+    assert sf.Mondrian.of({}, (wanted, require("delta_presence_min >= 0.1"))).require == (wanted,)
