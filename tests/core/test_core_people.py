@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import sfumato as sf
 from sfumato.core.errors import InputError
-from sfumato.core.people import fewest_people, lookalike, numbers_people, one_row_each, several_rows, tokens
+from sfumato.core.people import lookalike, numbers_people, one_row_each, several_rows, tokens
+from sfumato.core.person_weights import PersonWeights, distinct_people, fewest_people
 from sfumato.core.table import Table
 from sfumato.mechanisms import registry
 from sfumato.mechanisms.differential_privacy.private_release import Private
@@ -123,3 +126,49 @@ def test_words() -> None:
     assert numbers_people(tokens("Patient_ID"))
     assert numbers_people(tokens("Kundennummer"))
     assert not numbers_people(tokens("store_id"))
+
+
+def test_every_person_weighs_the_same() -> None:
+    rng = np.random.default_rng(0)
+    for rows in (np.array([1, 1, 1]), rng.integers(1, 7, 50), np.arange(1, 13)):
+        weights = PersonWeights.of(rows)
+        assert (weights.of_row * rows == weights.unit).all()
+    assert PersonWeights.of(np.array([1, 1])).unit == 1  # people are rows
+    rows = np.append(
+        np.ones(10, dtype=np.int64), [9_999_991, 99_989, 10_007]
+    )  # no common multiple that is small enough
+    weights = PersonWeights.of(rows)
+    assert weights.of_row.min() >= 1
+    np.testing.assert_allclose(weights.of_row[:10] * 1.0, weights.unit)
+
+
+def test_different_people_against_pandas() -> None:
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(1)
+    member, person = rng.integers(0, 20, 500), rng.integers(0, 30, 500)
+    expected = pd.DataFrame({"m": member, "p": person}).groupby("m")["p"].nunique().reindex(range(21), fill_value=0)
+    assert distinct_people(member, person, 21, 30).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    ("people", "person", "said"),
+    [
+        ({"rows": "unlinkd"}, "patient_id", "'unlinked'"),
+        ({"row": "unlinked"}, "patient_id", "did you mean 'rows'"),
+        ({"rows": "unlinked"}, None, "person = "),
+    ],
+)
+def test_the_key_is_checked(people: dict[str, str], person: str | None, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        sf.Roles(quasi=("age",), person=person, people=people)
+
+
+def test_the_key_is_written_and_read(tmp_path: Path) -> None:
+    roles = sf.Roles(quasi=("age",), person="patient_id", people={"rows": "unlinked"})
+    (tmp_path / "roles.toml").write_text(roles.toml())
+    assert sf.Roles.read(tmp_path / "roles.toml").unlinked
+
+
+def test_the_refusal_names_the_answers() -> None:
+    with pytest.raises(InputError, match=r'rows = "unlinked" .*"linked" .*"one"'):
+        one_row_each(visits(), sf.Roles(quasi=("age",), person="patient_id"), "mondrian")

@@ -109,7 +109,7 @@ def run(
     if roles is None:
         roles = _suggested(table, out)
     named = Roles.read(roles)
-    one_row_each(table, named, "a study")
+    one_row_each(table, named, "a study", counts_people=True)
     if target is not None and target not in named.released(table.columns):
         raise InputError(
             f"--target {target}: no released column has this name; name a quasi, sensitive or insensitive column."

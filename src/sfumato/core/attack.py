@@ -86,6 +86,7 @@ class Attack(Generic[P]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Outcome:
         """Play it; on several sensitive columns each in turn, and the worst counts."""
         given: dict[str, Any] = {**dict(zip(("release", "roles"), args, strict=False)), **self.settings, **kwargs}
+        given["roles"] = given["roles"].by_rows  # an adversary has rows, and does not know whose they are
         column = given.pop("sensitive", None)
         turns = self.columns(given["roles"]) if column is None else (column,)
         return worst([self._outcome(**given, **({} if turn is None else {"sensitive": turn})) for turn in turns])

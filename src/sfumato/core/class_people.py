@@ -12,7 +12,8 @@ from .column import IntArray
 from .errors import InputError, Unavailable
 from .metric import Requirement, spell_number
 from .noun import dataclass
-from .people import Repeated, fewest_people, several_rows
+from .people import Repeated, several_rows
+from .person_weights import fewest_people
 from .release import Evidence, Release
 from .roles import Roles
 from .words import counted
@@ -59,6 +60,8 @@ def class_people(release: Release, roles: Roles) -> ClassPeople | None:
     if repeated is None or not len(evidence.tuples):
         return None
     rows = evidence.tuples.n
+    if roles.unlinked and repeated.named:
+        return ClassPeople(repeated, rows, evidence.people, exact=not evidence.people_are_bounds)
     if release.recoding is None and release.pairing == "none" and repeated.column not in release.table.columns:
         times = original.count((repeated.column,)).n
         fewest = np.minimum(fewest_people(rows, times), len(times))
@@ -75,7 +78,7 @@ def fails_people(requirement: Requirement, release: Release, roles: Roles, found
     holds where no class has two rows of a person.
     """
     card = requirement.metric.card
-    if card.about != "privacy" or card.unit == "columns":
+    if card.about != "privacy" or card.unit == "columns" or (roles.unlinked and card.counts_people):
         return None
     why = "" if found.exact else " It is not known which row is whose: --pair tells."
     may = "does not" if found.exact else "may not"
@@ -134,4 +137,7 @@ def people_note(release: Release, roles: Roles) -> str | None:
     except (InputError, Unavailable):  # rows that cannot be paired: whoever needs the pairs says so
         found = None
     found = found or several_rows(release.original or release.table, roles)
-    return None if found is None else f"{found.sentence} A figure in rows is not one in people."
+    if found is None:
+        return None
+    how = "Measures of privacy count people" if roles.unlinked else "A figure in rows is not one in people"
+    return f"{found.sentence} {how}."

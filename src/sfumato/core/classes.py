@@ -52,7 +52,8 @@ class Classes:
     """Rows per class in `size`; where a sensitive attribute is given, `n` rows of `value` in `member` for each entry.
 
     Entries are sorted by class, then by value. `whole` are the rows of the table that the classes are part of, where they are
-    not all of it; `cover` says whom of a population they cover, where one is known.
+    not all of it; `cover` says whom of a population they cover, where one is known. Where people have several rows that nobody can
+    join, `n` and `size` are what the rows weigh (core.person_weights), and `people` are the different people of each class.
     """
 
     size: IntArray
@@ -62,6 +63,8 @@ class Classes:
     sensitive: Sensitive | None = None
     whole: int | None = None
     cover: Cover | None = None
+    different: IntArray | None = None
+    """The different people of each class, where rows are not people."""
 
     def _about(self) -> list[str]:
         return [f"{len(self.size):,} classes", f"{int(self.size.sum()):,} rows"]
@@ -98,6 +101,11 @@ class Classes:
 
     def __len__(self) -> int:
         return len(self.size)
+
+    @property
+    def people(self) -> IntArray:
+        """The people of each class: its rows, where each row is another person."""
+        return self.size if self.different is None else self.different
 
     @property
     def rows(self) -> int:

@@ -83,6 +83,8 @@ class MechanismCard:
     """How it is tried where nobody names candidates; None if it is tried only by name."""
     files: tuple[str, ...] = ()
     """The parameters that name a file of the owner's: a document that leaves the house shows the file's name, not where it lies."""
+    people: bool = False
+    """Whether it forms classes of different people where the roles say that the rows of a person are unlinked."""
     private: bool = False
     """Whether its promise is differential privacy: then no number of the original may be told beside the release."""
 
@@ -107,7 +109,7 @@ class Mechanism(ABC):
         @functools.wraps(sanitize)
         def call(self: Mechanism, table: Table, roles: Roles, *given: Any, **named: Any) -> Release:
             if self.refuses_several_rows:
-                one_row_each(table, roles, self.card.name)
+                one_row_each(table, roles, self.card.name, counts_people=self.card.people)
             release: Release = sanitize(self, table, roles, *given, **named)
             return release
 

@@ -6,7 +6,7 @@ import difflib
 import inspect
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from fractions import Fraction
 from typing import Any, Literal, overload
@@ -16,7 +16,7 @@ import numpy as np
 from .cell_loss import CellLoss
 from .classes import Classes
 from .column import Column, FloatArray, IntArray
-from .errors import RequirementError, Unavailable
+from .errors import InputError, RequirementError, Unavailable
 from .noun import dataclass
 from .parameter import Choice, Parameter
 from .release import Evidence, Release
@@ -137,6 +137,8 @@ class Card:
     """Whether it looks at whom of a population the classes cover, where one is given."""
     more: Callable[..., Mapping[str, Any]] | None = None
     """Of a class metric, what its score says besides the numbers: from the classes, the numbers and the parameters."""
+    people: bool = False
+    """Whether it counts people, and not rows, where people have several rows that nobody can join; every class metric does."""
     noise: bool = False
     """Whether it can be asked where a quasi-identifier was perturbed: it looks at distances, and counts no classes."""
     apart: bool = True
@@ -177,6 +179,11 @@ class Card:
         if self.unit == "bits":
             return "What classes tell, in bits"
         return "What classes tell about sensitive values" if "sensitive" in self.needs else "Who can be found"
+
+    @property
+    def counts_people(self) -> bool:
+        """Whether it can be asked of people with several rows: a class metric is given people and weights instead of rows."""
+        return self.people or self.scope == "class"
 
     @property
     def steers(self) -> bool:
@@ -311,6 +318,7 @@ class Metric:
     def score(self, evidence: Evidence) -> Score:
         """Measure; over several sensitive columns, the worst of them."""
         self.check_complete()
+        evidence = self._counted(evidence)
         self._check_countable(evidence)
         self._check_beside(evidence)
         if not len(evidence.tuples):
@@ -327,6 +335,18 @@ class Metric:
         worst = min if self.card.better == "higher" else max
         column = worst(scores, key=lambda name: scores[name].value)
         return replace(scores[column], details={**scores[column].details, "column": column})
+
+    def _counted(self, evidence: Evidence) -> Evidence:
+        """The evidence with people counted where the roles say so; a metric that can only count rows is refused there."""
+        if not evidence.roles.unlinked:
+            return evidence
+        if self.card.about == "utility" or self.card.unit == "columns":
+            return evidence.by_rows
+        if not self.card.counts_people:
+            raise Unavailable(
+                f'{self} counts rows, and {evidence.roles.source} says of people with several rows that they are counted (rows = "unlinked").'
+            )
+        return evidence
 
     def _check_countable(self, evidence: Evidence) -> None:
         """Refuse to count classes where a quasi-identifier was perturbed: who shares its values is then chance.
@@ -365,6 +385,7 @@ class Metric:
             )
 
     def _score(self, evidence: Evidence, column: str | None) -> Score:
+        unit = "people" if self.card.unit == "rows" and evidence.roles.unlinked else self.card.unit
         if self.card.scope == "class":
             classes = evidence.classes(column)
             if self.card.covers:
@@ -372,14 +393,13 @@ class Metric:
             values = self.per_class(classes)
             worst = float(self.card.worst(values))
             if self.card.more is not None:
-                return Score(
-                    worst, self.card.unit, **{"per_class": values, **self.card.more(classes, values, **self.arguments)}
-                )
+                return Score(worst, unit, **{"per_class": values, **self.card.more(classes, values, **self.arguments)})
             hit = values == worst
-            details = {"worst_classes": int(hit.sum()), "worst_rows": int(classes.size[hit].sum())}
-            return Score(worst, self.card.unit, "exact", values, details=details)
+            details = {"worst_classes": int(hit.sum()), "worst_rows": int(classes.people[hit].sum())}
+            exactness: Exactness = "bound" if column is None and evidence.people_are_bounds else "exact"
+            return Score(worst, unit, exactness, values, details=details)
         found = self.kernel(evidence, column, **self.arguments)
-        return found if isinstance(found, Score) else Score(float(found), self.card.unit)
+        return found if isinstance(found, Score) else Score(float(found), unit)
 
     def sentence(self, value: float) -> str:
         """The card's sentence for a value."""
@@ -389,6 +409,17 @@ class Metric:
         """Raise if a parameter is not set."""
         if any(value is None for value in self.arguments.values()):
             raise RequirementError(f"{self.card.name} {written(self.card)}.")
+
+
+def check_counted(require: Iterable[Requirement], roles: Roles, who: str) -> None:
+    """Refuse to promise what can only count rows where people are counted."""
+    for requirement in require if roles.unlinked else ():
+        card = requirement.metric.card
+        if card.about == "privacy" and card.unit != "columns" and not card.counts_people:
+            raise InputError(
+                f'{who}: {requirement} counts rows, and {roles.source} says that people are counted (rows = "unlinked"); require '
+                "another."
+            )
 
 
 def measure(**card: Any) -> Callable[[Callable[..., Any]], Metric]:

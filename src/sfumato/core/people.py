@@ -11,17 +11,19 @@ import re
 import unicodedata
 from functools import cache
 
-import numpy as np
-
-from .column import IntArray
 from .errors import InputError
 from .memory import remembered
 from .noun import dataclass
-from .roles import Roles
+from .roles import PEOPLE_ROWS, Roles
 from .table import Table
 
 OWNERS_WORD = "The owner states that each row is another person (one_row_per_person = true); limits on rows are limits on people by that word."
 """What every document says where the roles say so."""
+UNLINKED_WORD = (
+    "A person may have several rows here, which no column joins. Limits are on different people, each of whom weighs the same; the owner "
+    "counted them by a number that is not released."
+)
+"""What every document says where the roles say that the rows of a person are unlinked."""
 FEW = 20
 """Fewer values than this do not number people, unless there are about as many as rows."""
 _ABOUT = 0.1
@@ -113,32 +115,33 @@ def lookalike(table: Table, roles: Roles | None = None) -> Repeated | None:
     return max(found, key=lambda each: each.people, default=None)
 
 
-def one_row_each(table: Table, roles: Roles, who: str) -> None:
-    """Refuse several rows a person, named or seen: whoever counts rows promises nothing about people."""
+def one_row_each(table: Table, roles: Roles, who: str, *, counts_people: bool = False) -> None:
+    """Refuse several rows a person, named or seen: whoever counts rows promises nothing about people.
+
+    Where the roles say that people are counted, whoever does so goes on.
+    """
     found = several_rows(table, roles)
     if found is None:
         return
     bring = "bring one row per person, for example the latest of each (of a database with --query)"
+    if found.named and roles.unlinked:
+        if counts_people:
+            return
+        raise InputError(
+            f"{table.name}: some people have several rows ({found.people:,} people in {found.rows:,} rows, by {found.column!r}), and {who} "
+            f"cannot count people; {bring}, or take a mechanism that counts people, such as mondrian."
+        )
+    answers = "; ".join(f'"{rows}" ({promise})' for rows, promise in PEOPLE_ROWS.items())
     if found.named:
         raise InputError(
             f"{table.name}: some people have several rows ({found.people:,} people in {found.rows:,} rows, by {found.column!r}), and {who} "
-            f"counts rows, so its limits would not hold of people; {bring}. `sfumato measure` with xy_anonymity counts people in the "
-            "table as it is."
+            f"counts rows, so its limits would not hold of people; say in [people] of {roles.source} what is promised to them: rows = {answers}."
         )
     raise InputError(
         f"{table.name}: column {found.column!r} repeats like a person's number ({found.people:,} values in {found.rows:,} rows), and {who} "
-        f"counts rows, so its limits may not hold of people; {bring}, or, if each row is another person, say so in [roles] of "
-        f"{roles.source}: one_row_per_person = true."
+        f"counts rows, so its limits may not hold of people; if each row is another person, say so in [roles] of {roles.source}: "
+        f'one_row_per_person = true; else name the person there (person = "{found.column}"), and in [people] what is promised: rows = {answers}.'
     )
-
-
-def fewest_people(sizes: IntArray, times: IntArray) -> IntArray:
-    """The fewest people who can make up classes of these sizes, where one person has `times[i]` rows: a bound from below.
-
-    A class of n rows holds at least the smallest j of which the j people with most rows have n.
-    """
-    reach = np.cumsum(np.sort(times)[::-1])
-    return np.searchsorted(reach, sizes, side="left").astype(np.int64) + 1
 
 
 def _looks(table: Table, name: str, roles: Roles | None) -> Repeated | None:

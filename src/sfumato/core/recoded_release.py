@@ -11,5 +11,7 @@ from .table import Recoding, Table
 
 def recoded(table: Table, roles: Roles, recoding: Recoding, **more: Any) -> Release:
     """The columns that may be released, recoded, with the original beside them for measuring."""
-    kept = table.keep(roles.released(table.columns))
-    return Release(table=kept.recode(recoding), original=table, recoding=recoding, **more)
+    released = roles.released(table.columns)
+    house = [name for name in recoding.by if name not in released]  # rows may be told apart by whose they are
+    kept = table.keep([*released, *house]).recode(recoding)
+    return Release(table=kept.keep(released) if house else kept, original=table, recoding=recoding, **more)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -12,13 +12,15 @@ import numpy as np
 from .arrow import numpy, strings
 from .classes import Classes
 from .column import Column, IntArray, encode
-from .counts import Counts, pack
+from .counts import Counts, exact, pack
 from .cover import Domain
 from .errors import InputError, Unavailable
 from .group_join import Joined
 from .noun import dataclass
+from .person_weights import PersonWeights, distinct_people, fewest_people
 from .population import Cover, cover
 from .roles import Roles
+from .rows_by_cover import homes_by_cover
 from .table import Recoding, Table
 
 T = TypeVar("T")
@@ -76,6 +78,35 @@ class Release:
 
 
 @dataclass(frozen=True, eq=False)
+class _PeopleOfRows:
+    """Rows of one person in one class, or one entry of it: the class, the entry, whose they are, and what they weigh together."""
+
+    member: IntArray
+    entry: IntArray
+    person: IntArray
+    weight: IntArray
+    people: int
+    """All people of the table."""
+
+
+def place(tuples: Counts, columns: Sequence[Column], codes: Sequence[IntArray]) -> IntArray:
+    """Where each of some tuples stands among others of the same columns; -1 where it does not.
+
+    A column may be numbers on one side and texts on the other: tuples are the same by spelling.
+    """
+    both = []
+    for released, ours, column, code in zip(tuples.columns, tuples.codes, columns, codes, strict=True):
+        at = {text: i for i, text in enumerate(released.texts)}
+        both.append(np.append(ours, np.array([at.get(t, len(at)) for t in column.texts], dtype=np.int64)[code]))
+    key = pack(both, [len(column) + 1 for column in tuples.columns], len(both[0]))
+    known, wanted = key[: len(tuples)], key[len(tuples) :]
+    if not len(known):
+        return np.full(len(wanted), -1, dtype=np.int64)
+    at_most = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+    return np.where(known[at_most] == wanted, at_most, -1)
+
+
+@dataclass(frozen=True, eq=False)
 class Evidence:
     """The counts behind a release, taken when first asked for, and what is derived from them, each once."""
 
@@ -126,8 +157,11 @@ class Evidence:
     def classes(self, sensitive: str | None = None) -> Classes:
         """The classes of the release, split by a sensitive column if one is named."""
         if sensitive is None:
-            return Classes(self.people)
-        return self._released(sensitive)[0]
+            return Classes(self.people, whole=len(self._everybody()) if self.roles.unlinked else None)
+        rows = self._released(sensitive)[0]
+        if not self.roles.unlinked:
+            return rows
+        return self.derived(("weighed", sensitive), lambda: self._weighed(rows, sensitive))
 
     def _released(self, sensitive: str) -> tuple[Classes, Counts]:
         return self.derived(("released", sensitive), lambda: self._split_release(sensitive))
@@ -213,13 +247,120 @@ class Evidence:
 
     @cached_property
     def people(self) -> IntArray:
-        """The size of each class: its rows, or its distinct people where the release carries a person column."""
+        """The size of each class: its rows, or its distinct people where the release carries a person column or the roles say
+        that a person's rows are unlinked."""
+        if self.roles.unlinked:
+            return self._different_people[0]
         person = self.roles.person
         if person is None or person not in self.release.table.columns:
             return self.tuples.n
         counts = self.release.table.count((*self._quasi(), person))
         _, member = counts.group(self._quasi())
         return np.bincount(member, minlength=len(self.tuples)).astype(np.int64)
+
+    @property
+    def people_are_bounds(self) -> bool:
+        """Whether `people` are the fewest that there can be, since it is not known whose each row is."""
+        return self.roles.unlinked and not self._different_people[1]
+
+    @cached_property
+    def _different_people(self) -> tuple[IntArray, bool]:
+        """The different people of each class, and whether they were counted; else there are at least so many."""
+        try:
+            owners = self._owners(())
+        except Unavailable:
+            original = self.release.original
+            told = self.release.recoding is not None or self.release.pairing != "none"
+            if told or original is None or self.roles.person not in original.columns:
+                raise
+            return np.minimum(fewest_people(self.tuples.n, self._everybody().n), self.tuples.n), False
+        return distinct_people(owners.member, owners.person, len(self.tuples), owners.people), True
+
+    def _everybody(self) -> Counts:
+        """The rows of each person, before anything was left out where that is known."""
+        original, person = self.release.original, str(self.roles.person)
+        known = original is not None and person in original.columns
+        return (original if known and original is not None else self.release.table).count((person,))
+
+    @cached_property
+    def by_rows(self) -> Evidence:
+        """The same with rows counted, whatever the roles say of people: what a table is worth lies in its rows."""
+        return self.release.evidence(self.roles.by_rows) if self.roles.people else self
+
+    def _weighed(self, rows: Classes, sensitive: str) -> Classes:
+        """Classes in which every person weighs the same, from those that count rows."""
+        assert rows.sensitive is not None
+        owners = self._owners((sensitive,), None if sensitive in self.apart else rows)
+        key = rows.member * len(rows.sensitive.total) + rows.value
+        weight = exact(np.bincount(owners.entry, weights=owners.weight, minlength=len(key)))
+        size = exact(np.bincount(rows.member, weights=weight, minlength=len(rows)))
+        total = exact(np.bincount(rows.value, weights=weight, minlength=len(rows.sensitive.total)))
+        return replace(rows, size=size, n=weight, sensitive=replace(rows.sensitive, total=total), different=self.people)
+
+    def _owners(self, columns: tuple[str, ...], entries: Classes | None = None) -> _PeopleOfRows:
+        """Whose the released rows are, by class and these columns."""
+        return self.derived(("owners", columns), lambda: self._find_owners(columns, entries))
+
+    def _find_owners(self, columns: tuple[str, ...], entries: Classes | None) -> _PeopleOfRows:
+        person, quasi, table = str(self.roles.person), self._quasi(), self.release.table
+        why = f'Counting people (rows = "unlinked" in [people] of {self.roles.source})'
+        if self.release.joined_by is not None:
+            raise Unavailable(f"{why} cannot be done where only groups join columns.")
+        if person in table.columns:
+            counts = table.count((*quasi, *columns, person))
+        elif person not in self.original(why).columns:
+            raise Unavailable(f"{self.original(why).name}: no column {person!r}, by which people are counted.")
+        elif self.release.recoding is not None:
+            original, recoding = self.original(why), self.release.recoding
+            seen = dict.fromkeys((*self.roles.released(original.columns), *recoding.by, person))
+            counts = original.keep(tuple(seen)).recode(recoding).count((*quasi, *columns, person))
+        elif self.release.pairing != "none":
+            counts = self.paired(why).count(
+                (*(f"released.{name}" for name in (*quasi, *columns)), f"original.{person}")
+            )
+        else:
+            counts = self._lying_in(columns, person, why)
+        member = place(self.tuples, counts.columns[: len(quasi)], counts.codes[: len(quasi)])
+        known, rows = np.arange(len(self.tuples)), self.tuples.n
+        if entries is not None:
+            assert entries.sensitive is not None
+            texts = {text: i for i, text in enumerate(entries.sensitive.column.texts)}
+            m = len(texts) + 1
+            to = np.array([texts.get(text, m - 1) for text in counts.columns[-2].texts], dtype=np.int64)
+            known, rows = entries.member * m + entries.value, entries.n
+            member = np.where(member < 0, -1, member * m + to[counts.codes[-2]])
+        entry = np.minimum(np.searchsorted(known, member), len(known) - 1)
+        if not np.array_equal(known[entry], member) or not np.array_equal(
+            exact(np.bincount(entry, weights=counts.n, minlength=len(known))), rows
+        ):
+            raise InputError(f"{table.name}: its rows are not those of the table that {person!r} comes from.")
+        every = self._everybody()
+        place_of = {text: i for i, text in enumerate(every.columns[0].texts)}
+        whose = np.array([place_of[text] for text in counts.columns[-1].texts], dtype=np.int64)[counts.codes[-1]]
+        weight = counts.n * PersonWeights.of(every.n).of_row[whose]
+        classes = entry if entries is None else entries.member[entry]
+        return _PeopleOfRows(classes, entry, whose, weight, len(every))
+
+    def _lying_in(self, columns: tuple[str, ...], person: str, why: str) -> Counts:
+        """The original rows in the class that covers each, where only one does and no row of it was left out."""
+        quasi, tuples = self._quasi(), self.tuples
+        original = self.original(why)
+        self._check(original)
+        counts = original.count((*quasi, *columns, person))
+        before, of = counts.group(quasi)
+        domains = [Domain(column, self.roles.taxonomy(column.name)) for column in before.columns]
+        homes = homes_by_cover(tuples, domains, before)
+        member = homes.member[of]
+        there = member >= 0
+        rows = np.bincount(member[there], weights=counts.n[there], minlength=len(tuples))
+        if not homes.certain or not np.array_equal(rows, tuples.n):
+            raise Unavailable(
+                f"{why} needs to know whose each released row is, and the released values do not tell: a row may lie in several "
+                "classes, or some were left out; pair rows with --pair position or --pair key:COLUMN."
+            )
+        released = [code[member[there]] for code in tuples.codes]
+        rest = [code[there] for code in counts.codes[len(quasi) :]]
+        return Counts.of([*tuples.columns, *counts.columns[len(quasi) :]], [*released, *rest], counts.n[there])
 
     def original(self, why: str) -> Table:
         """The original table, or a refusal that says why it is needed."""
@@ -312,18 +453,8 @@ class Evidence:
             counts = original.keep(tuple(columns)).recode(recoding).count((*quasi, name))
         else:
             counts = self.paired(why).count((*(f"released.{q}" for q in quasi), f"original.{name}"))
-        both = []  # a column may be numbers on one side and texts on the other: classes are found by spelling
-        for released, ours, column, codes in zip(
-            self.tuples.columns, self.tuples.codes, counts.columns[:-1], counts.codes[:-1], strict=True
-        ):
-            place = {text: i for i, text in enumerate(released.texts)}
-            both.append(
-                np.append(ours, np.array([place.get(t, len(place)) for t in column.texts], dtype=np.int64)[codes])
-            )
-        key = pack(both, [len(column) + 1 for column in self.tuples.columns], len(both[0]))
-        classes, entries = key[: len(self.tuples)], key[len(self.tuples) :]
-        member = np.minimum(np.searchsorted(classes, entries), len(classes) - 1)
-        if not np.array_equal(classes[member], entries):
+        member = place(self.tuples, counts.columns[:-1], counts.codes[:-1])
+        if (member < 0).any():
             raise InputError(
                 f"{self.release.table.name}: its rows are not those of the table that {name!r} comes from."
             )

@@ -7,7 +7,7 @@ import difflib
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,6 +27,12 @@ Ordered = Annotated[list[Any], Meta(description="a list of the values, in order"
 KINDS = ("identifiers", "quasi", "sensitive", "insensitive")
 _SINGLE = ("person", "guarding")
 _STATED = "one_row_per_person"
+PEOPLE_ROWS = {
+    "unlinked": "the number is left out, rows of a person cannot be joined, and each class holds k different people",
+    "linked": "rows of a person stay joined by a fresh number; not there yet",
+    "one": "one row of each person is released; not there yet, so bring one row per person",
+}
+"""What `[people] rows` may say of people with several rows, and what each promises."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,7 @@ class _RolesFile:
     weights: Mapping[str, Any] = field(default_factory=dict)
     reading: Mapping[str, Any] = field(default_factory=dict)
     domains: Mapping[str, Any] = field(default_factory=dict)
+    people: Mapping[str, Any] = field(default_factory=dict)
 
 
 _SECTIONS = tuple(_RolesFile.__dataclass_fields__)
@@ -61,6 +68,7 @@ class Roles:
     reading      how the file is spelled (encoding, delimiter, decimal, ...), for mechanisms that must not learn it from the rows
     domains      the values that a column may have, for the same mechanisms: "17:99", "17:99:10", "Female|Male" or a list;
                  public, so the outermost ranges that other mechanisms make of numbers and dates end there, too
+    people       what is promised to people with several rows: rows = "unlinked" counts people instead of rows
     """
 
     quasi: tuple[str, ...] = ()
@@ -75,6 +83,7 @@ class Roles:
     weights: Mapping[str, float] = field(default_factory=dict)
     reading: Mapping[str, Any] = field(default_factory=dict)
     domains: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+    people: Mapping[str, Any] = field(default_factory=dict)
     source: str = "roles"
     folder: Path = field(default_factory=Path)
 
@@ -102,6 +111,31 @@ class Roles:
                 raise InputError(
                     f'{self.source}, [domains] {name}: give the values that it may have, as "low:high", "a|b" or a list of texts.'
                 )
+
+        self._check_people()
+
+    def _check_people(self) -> None:
+        where = f"{self.source}, [people]"
+        known(self.people, ("rows",), where)
+        rows = self.people.get("rows")
+        if self.people and rows not in PEOPLE_ROWS:
+            raise InputError(f"{where}: rows must be one of {', '.join(map(repr, PEOPLE_ROWS))}.")
+        if rows in ("linked", "one"):
+            raise InputError(f'{where}: rows = "{rows}" is not there yet; use "unlinked", or bring one row per person.')
+        if self.people and self.person is None:
+            raise InputError(
+                f'{where}: rows needs to know whose each row is; name the column in [roles]: person = "...".'
+            )
+
+    @property
+    def by_rows(self) -> Roles:
+        """The same with rows counted, whatever is said of people."""
+        return replace(self, people={}) if self.people else self
+
+    @property
+    def unlinked(self) -> bool:
+        """Whether people may have several rows that nobody can join: then people are counted, not rows."""
+        return self.people.get("rows") == "unlinked"
 
     def _about(self) -> list[str]:
         return [f"{len(getattr(self, kind))} {kind}" for kind in KINDS if getattr(self, kind)]
@@ -137,6 +171,7 @@ class Roles:
                 name: tuple(map(str, values)) if isinstance(values, list) else values
                 for name, values in sections.domains.items()
             },
+            people=sections.people,
             source=source,
             folder=folder or Path(),
         )

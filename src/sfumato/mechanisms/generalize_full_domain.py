@@ -52,6 +52,7 @@ class GeneralizeFullDomain(Steered):
         source="Samarati 2001; LeFevre, DeWitt, Ramakrishnan 2005 (Incognito); pruning also after El Emam et al. 2009 (OLA) "
         "and Kohlmayer et al. 2012 (Flash)",
         chance="none",
+        people=True,
         tunable=("k", "minimise", "suppression"),
         offer=Offer(20, _tried),
         parameters={

@@ -45,6 +45,7 @@ class GeneralizeToLevels(Steered):
         "suppressed, up to the given share; if that is not enough, nothing is released",
         source="Samarati 2001; Xia, Heatherly, Ding, Li, Malin 2015",
         chance="none",
+        people=True,
         tunable=("k", "suppression"),
         parameters={
             "levels": "a level for each quasi-identifier, 0 for the values as they are: in the order of the roles, as in 2,0,1, or by "

@@ -23,6 +23,7 @@ from ..core.noun import dataclass
 from ..core.range_ends import STYLES, Style
 from ..core.release import Release
 from ..core.roles import Roles
+from ..core.row_owners import row_owners
 from ..core.table import Table
 from .parameters.class_requirements import Steered
 from .partition.axes import PartitionAxis, axes_of
@@ -65,6 +66,7 @@ class KMember(Steered):
         "divided; no row is left out, and no sensitive value changes",
         source="Byun, Kamra, Bertino, Li 2007, greedy k-member clustering; the loss is ILoss (Xiao and Tao 2006) or their own",
         chance="none",
+        people=True,
         tunable=("k", "loss"),
         offer=Offer(60, lambda trial: [{"k": trial.ks}] if trial.tuples <= CLUSTERED else []),
         parameters={
@@ -93,9 +95,10 @@ class KMember(Steered):
         meets everything as it is stay as they are.
         """
         counts, split = self.count(table, roles)
+        counts, owners = row_owners(counts, roles, apart=True)
         axes, code = axes_of(counts, roles, self.ends)
         people = CoveredPeople.of(self.looked_at, roles, axis_labels(axes, code))
-        demands = Demands.of(counts, roles, split, self.promises, people)
+        demands = Demands.of(counts, roles, split, self.promises, people, owners)
         demands.check_whole(self.card.name)
         rulers = [AxisLoss(axis, roles, self.loss) for axis in axes]
         search = _ClusterSearch(rulers, code, demands, demands.least_rows())
@@ -177,18 +180,22 @@ class _ClusterSearch:
         tuples: list[int] = []
         rows: list[int] = []
         aim = _Aim(self.demands)
+        owners = self.demands.owners
+        met: set[int] = set()  # the people of the cluster, where they are counted
         size = 0
         while True:
             tuple_ = int(pool.tuples[place])
             if not tuples:
                 pool.start(tuple_)
                 place = int(np.searchsorted(pool.tuples, tuple_))
-            amount = min(int(pool.left[tuple_]), max(self.least - size, 1))
+            amount = min(int(pool.left[tuple_]), max(self.least - size, 1) if owners is None else 2**62)
             pool.take(place, amount)
             tuples.append(tuple_)
             rows.append(amount)
             aim.add(tuple_, amount)
-            size += amount
+            if owners is not None:  # each tuple is of one person, and that person's rows are taken together
+                met.add(int(owners.person[tuple_]))
+            size = len(met) if owners is not None else size + amount
             missing = size < self.least
             helps = None if missing else aim.helps()
             if not missing and helps is None and self._covers_enough(tuples, rows):
@@ -198,6 +205,9 @@ class _ClusterSearch:
                     pool.left[tuple_] += amount
                 return [], []
             losses = pool.losses()
+            if owners is not None and missing:
+                others = np.where(np.isin(owners.person[pool.tuples], list(met)), np.inf, losses)
+                losses = others if np.isfinite(others).any() else losses
             if helps is not None:
                 value, good = helps
                 helpful = np.where(good[value[pool.tuples]], losses, np.inf)
@@ -269,12 +279,14 @@ class _Aim:
 
     def __init__(self, demands: Demands) -> None:
         self.items = [(r, value, s) for r, value, s in demands.items if value is not None and s is not None]
+        self.owners = demands.owners
         self.held = [np.zeros(len(sensitive.total), dtype=np.int64) for _, _, sensitive in self.items]
 
     def add(self, tuple_: int, rows: int) -> None:
         """So many rows of a tuple come in."""
+        weight = rows if self.owners is None else rows * int(self.owners.weights.of_row[self.owners.person[tuple_]])
         for held, (_, value, _) in zip(self.held, self.items, strict=True):
-            held[value[tuple_]] += rows
+            held[value[tuple_]] += weight
 
     def helps(self) -> tuple[IntArray, BoolArray] | None:
         """None if everything is met; else the values of all tuples in a column, and which of these values help there.

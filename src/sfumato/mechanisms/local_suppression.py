@@ -35,6 +35,7 @@ from ..core.metric import Requirement
 from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
+from ..core.row_owners import RowOwners, row_owners
 from ..core.table import Recoding, Table
 from ..core.words import percent
 from .parameters.class_requirements import Steered
@@ -69,6 +70,7 @@ class LocalSuppression(Steered):
         source="Hundepool et al. 2024, Handbook on Statistical Disclosure Control, ch. 3; importance after sdcMicro's "
         "localSuppression (Templ, Kowarik, Meindl 2015); the greedy order of column sets is our own",
         chance="none",
+        people=True,
         tunable=("k", "most", "suppression"),
         offer=Offer(40, lambda trial: [{"k": trial.few}]),
         parameters={
@@ -92,9 +94,10 @@ class LocalSuppression(Steered):
     ) -> Release:
         """Sanitize; nothing is left to chance, so `rng` is not used. A missing cell is suppressed like any other."""
         counts, split = self.count(table, roles)
+        counts, owners = row_owners(counts, roles)
         cost = self._costs(roles)
         people = CoveredPeople.of(self.looked_at, roles, cell_labels(counts, len(roles.quasi)))
-        demands = Demands.of(counts, roles, split, self.promises, people)
+        demands = Demands.of(counts, roles, split, self.promises, people, owners)
         demands.check_whole(self.card.name)
         limit = self.suppression * counts.rows + 1e-9
         refused: Infeasible | None = None
@@ -102,7 +105,7 @@ class LocalSuppression(Steered):
             cells = _HiddenCells.of(counts, len(roles.quasi), demands, cost, self.most)
             attempt(cells, limit, progress)
             try:
-                self._check(cells, counts, roles, split, limit)
+                self._check(cells, counts, roles, split, limit, owners)
             except Infeasible as reason:  # the first says what is in the way of the fewest cells
                 refused = refused or reason
                 continue
@@ -110,7 +113,15 @@ class LocalSuppression(Steered):
         assert refused is not None
         raise refused
 
-    def _check(self, cells: _HiddenCells, counts: Counts, roles: Roles, split: tuple[str, ...], limit: float) -> None:
+    def _check(
+        self,
+        cells: _HiddenCells,
+        counts: Counts,
+        roles: Roles,
+        split: tuple[str, ...],
+        limit: float,
+        owners: RowOwners | None,
+    ) -> None:
         """Refuse what leaves out too many rows, or whose classes miss something."""
         require = self.promises
         if cells.left_out > limit:
@@ -123,7 +134,8 @@ class LocalSuppression(Steered):
         there = np.bincount(cells.entry[~cells.out], minlength=len(counts)) > 0
         kept = counts.only(there)
         people = CoveredPeople.of(self.looked_at, roles, cell_labels(kept, len(roles.quasi)))
-        if not cells.met(Demands.of(kept, roles, split, require, people), np.cumsum(there) - 1):
+        of_kept = None if owners is None else owners.only(there)
+        if not cells.met(Demands.of(kept, roles, split, require, people, of_kept), np.cumsum(there) - 1):
             raise Infeasible(
                 f"local_suppression: without the {cells.left_out:,} rows that are left out, or with a * that was there before, some "
                 f"class misses {' and '.join(map(str, require))}; set suppression=0, or rename that value."
@@ -158,7 +170,7 @@ class _HiddenCells:
     out: BoolArray
 
     def __post_init__(self) -> None:
-        self._plain = all(value is None for _, value, _ in self.demands.items)
+        self._plain = self.demands.owners is None and all(value is None for _, value, _ in self.demands.items)
         self._least = self.demands.least_rows()
 
     @classmethod

@@ -25,6 +25,7 @@ from ..core.randomness import Chance
 from ..core.range_ends import STYLES, Style
 from ..core.release import Release
 from ..core.roles import Roles
+from ..core.row_owners import row_owners
 from ..core.table import Table
 from ..metrics.privacy.n_t_closeness import n_t_closeness
 from .parameters.class_requirements import Steered
@@ -61,6 +62,7 @@ class Mondrian(Steered):
         source="LeFevre, DeWitt, Ramakrishnan 2006; requirements beyond k after Li, Li, Venkatasubramanian 2007, "
         "(n,t)-closeness after their check of 2010",
         chance="some",
+        people=True,
         tunable=("k", "mode", "choose", "bounds"),
         offer=Offer(
             30,
@@ -93,10 +95,12 @@ class Mondrian(Steered):
     ) -> Release:
         """Sanitize; `rng` only decides how equal rows are divided in relaxed mode."""
         counts, split = self.count(table, roles)
+        counts, owners = row_owners(counts, roles, apart=self.mode == "relaxed")
         axes, code = axes_of(counts, roles, self.ends)
         require = self.promises
         people = CoveredPeople.of(self.looked_at, roles, axis_labels(axes, code))
-        demands = Demands.of(counts, roles, split, tuple(r for r in require if r.metric.card.scope == "class"), people)
+        on_classes = tuple(r for r in require if r.metric.card.scope == "class")
+        demands = Demands.of(counts, roles, split, on_classes, people, owners)
         demands.check_whole(self.card.name)
         lineage = _lineage(counts, roles, split, tuple(r for r in require if r.metric.card.scope != "class"))
         relaxed = self.mode == "relaxed"

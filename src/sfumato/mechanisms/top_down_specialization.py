@@ -20,6 +20,7 @@ from ..core.metric import Requirement
 from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
+from ..core.row_owners import row_owners
 from ..core.table import Table
 from .parameters.class_requirements import Steered
 from .partition.axes import PartitionAxis, axes_of
@@ -49,6 +50,7 @@ class TopDownSpecialization(Steered):
         "classifier of that column and little else; nothing is suppressed, and no other column changes",
         source="Fung, Wang, Yu 2005, algorithm TDS; IGPL as in Manta 2013, 5.2.3, with PL + 1 as Fung et al. have it",
         chance="none",
+        people=True,
         tunable=("k",),
         offer=Offer(50, lambda trial: [{"k": trial.few}]),
         parameters={
@@ -69,9 +71,10 @@ class TopDownSpecialization(Steered):
         """
         target = self._target(roles)
         counts, split = self.count(table, roles, also=(target,))
+        counts, owners = row_owners(counts, roles)
         axes, code = axes_of(counts, roles)
         people = CoveredPeople.of(self.looked_at, roles, axis_labels(axes, code))
-        demands = Demands.of(counts, roles, split, self.promises, people)
+        demands = Demands.of(counts, roles, split, self.promises, people, owners)
         demands.check_whole(self.card.name)
         cuts, group = specialize(
             axes, code, counts.n, _GainPlan.of(axes, code, counts, target, demands), progress=progress

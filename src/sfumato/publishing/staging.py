@@ -14,7 +14,7 @@ from ..core.column import IntArray, encode
 from ..core.counts import Counts, pack
 from ..core.errors import InputError, NotMet
 from ..core.leftovers import hidden_beside
-from ..core.metric import Requirement
+from ..core.metric import Requirement, check_counted
 from ..core.people import one_row_each
 from ..core.release import Release
 from ..core.roles import Roles
@@ -38,16 +38,14 @@ def publish(
     *,
     waive: Waivers | None = None,
     neutralise_formulas: bool = False,
-    recipient: Roles | None = None,
 ) -> Verification:
     """Write a release under a hidden name, measure that file, and give it its name only if everything is met.
 
     Columns that no requirement limits are held against what the release protects; `waive` says of which the owner lets out what was
     found, and why. Otherwise NotMet is raised and nothing is left behind. A release of an original with several rows a person is
-    refused, whoever made it, unless all that is required of it is about columns.
+    refused, whoever made it, unless all that is required of it is about columns, or the roles say that people are counted.
     With `neutralise_formulas` no cell of the CSV file begins like a formula (core.formulas has the rule); what is measured is the file,
-    its apostrophes taken off again. The roles of a `recipient`, which go with the release, add a second set of verdicts: of what the
-    file shows to someone without the original. Both sets are measured from one reading of the file, which counts each question once.
+    its apostrophes taken off again.
     """
     path = Path(path)
     if neutralise_formulas and path.suffix.lower() != ".csv":
@@ -78,16 +76,6 @@ def publish(
         if release.neighbours is not None:  # what is said of it may be computed from the file, and from nothing else
             made = again = replace(again, original=None, recoding=None)
         found = verify_release(again, roles, require, waive=waive, made=made)
-        if recipient is not None:
-            handed_out = Release(
-                table=written,
-                companions=companions,
-                statistics=release.statistics,
-                perturbed=release.perturbed,
-                joined_by=release.joined_by,
-            )
-            seen = verify_release(handed_out, recipient, _without_owner(require), waive=waive)
-            found = replace(found, recipient=seen)
         if release.recoding is not None and written.rows != release.recoding.rows:
             raise NotMet(
                 f"{path}: not written; {release.made_by} lost rows, which is a mistake of ours. Please report it."
@@ -104,11 +92,6 @@ def publish(
     return found
 
 
-def _without_owner(require: Sequence[Requirement]) -> list[Requirement]:
-    """The requirements that can be measured from the release alone, without what only its owner has."""
-    return [each for each in require if not each.metric.card.needs & {"original", "pairs", "population"}]
-
-
 def _check_told(release: Release, require: Sequence[Requirement]) -> None:
     """Refuse to let the exact rows decide whether a release with differential privacy is published: that would tell of them."""
     for requirement in require if release.neighbours is not None else ():
@@ -120,19 +103,21 @@ def _check_told(release: Release, require: Sequence[Requirement]) -> None:
 
 
 def _check_people(release: Release, roles: Roles, require: Sequence[Requirement]) -> None:
-    """Refuse a release of several rows a person. Where differential privacy is promised, to look would tell of the rows."""
+    """Refuse a release of several rows a person, unless people are counted. Where differential privacy is promised, to look would tell of the rows."""
     columns_only = bool(require) and all(requirement.metric.card.unit == "columns" for requirement in require)
     if release.original is None or release.statistics or release.neighbours is not None or columns_only:
         return
     named = [requirement.metric.card.name for requirement in require]
     who = release.made_by if release.made_by != "elsewhere" or not named else named[0]
-    one_row_each(release.original, roles, who)
+    check_counted(require, roles, who)
+    one_row_each(release.original, roles, who, counts_people=True)
 
 
 def _pairs(release: Release, written: Table, roles: Roles, require: Sequence[Requirement]) -> Recoding | None:
     """What became what, if something required asks for it: the file has no pairs, so it must hold just their released side."""
     recoding = release.recoding
-    asked = any("pairs" in requirement.metric.card.needs for requirement in require) or roles.guarding is not None
+    asked = any("pairs" in requirement.metric.card.needs for requirement in require)
+    asked |= roles.guarding is not None or roles.unlinked
     if recoding is None or not asked:
         return None
     there = [encode(name, recoding.table.column(len(recoding.by) + i)) for i, name in enumerate(recoding.to)]

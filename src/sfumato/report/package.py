@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from .. import __version__
 from ..core import leftovers
@@ -28,11 +28,11 @@ from ..core.errors import InputError, NotMet, Unavailable
 from ..core.formulas import neutralisable_cells, neutralised_note
 from ..core.metric import Verdict
 from ..core.noun import dataclass
-from ..core.people import OWNERS_WORD
+from ..core.people import OWNERS_WORD, UNLINKED_WORD
 from ..core.randomness import FINDABLE
 from ..core.release import Release
 from ..core.roles import Roles
-from ..publishing import Verification, publish
+from ..publishing import Verification, publish, read_published, verify_release
 from ..publishing.package_contents import dictionary, formula_note, strictest, verify_command, write_value_maps
 from ..publishing.package_files import json_text, set_same_times, write_checksums, write_text
 from ..publishing.package_roles import write_roles
@@ -96,17 +96,18 @@ def write_package(
     try:
         hidden.mkdir()
         inside.mkdir(mode=0o700)
-        packed = write_roles(release, study.roles, hidden)
-        verification = publish(
+        found = publish(
             release,
             study.roles,
             require,
             hidden / "release.csv",
             waive=study.waive,
             neutralise_formulas=neutralise_formulas,
-            recipient=Roles.read(hidden / "roles.toml"),
         )
-        recipient = cast(Verification, verification.recipient)
+        packed = write_roles(release, study.roles, hidden)
+        alone = [r for r in require if not r.metric.card.needs & {"original", "pairs", "population"}]
+        if study.roles.unlinked:  # whose a row is only the original tells
+            alone = [r for r in alone if r.metric.card.unit == "columns"]
         # whether a cell of a release with differential privacy runs would tell of a row
         tables = () if release.neighbours is not None else (release.table, *release.companions.values())
         changed: dict[str, int] = {}
@@ -120,18 +121,31 @@ def write_package(
         write_value_maps(release, study.roles, inside / "value-maps")
         _note(result, chosen, hidden, cells if changed else None)
         write_text(inside / "study.json", json_text(_house(result, chosen, release, redrawn)))
-        verdicts = {verdict.requirement: verdict for verdict in recipient.verdicts}
-        limits = [(verdicts.get(v.requirement, v), v.requirement in verdicts) for v in verification.verdicts]
+        again = Release(
+            table=read_published(hidden / "release.csv", neutralise_formulas=neutralise_formulas),
+            statistics=release.statistics,
+            perturbed=release.perturbed,
+            joined_by=release.joined_by,
+            companions={
+                name: read_published(hidden / f"release.{name}.csv", neutralise_formulas=neutralise_formulas)
+                for name in release.companions
+            },
+        )
+        verified = verify_release(again, Roles.read(hidden / "roles.toml"), alone, waive=study.waive)
+        if not verified.met:
+            raise NotMet(f"{folder}: not written; {' '.join(verified.reasons)}")
+        verdicts = {verdict.requirement: verdict for verdict in verified.verdicts}  # what any recipient finds
+        limits = [(verdicts.get(v.requirement, v), v.requirement in verdicts) for v in found.verdicts]
         write_text(hidden / "requirements.json", json_text(_requirements(limits)))
-        command = verify_command(release, strictest(list(verdicts)), study.waive, neutralise_formulas=bool(changed))
+        command = verify_command(release, strictest(alone), study.waive, neutralise_formulas=bool(changed))
         readme = _readme(
             release,
             packed,
             limits,
             study.title,
-            command if verdicts else None,
-            recipient.waived,
-            study.roles.one_row_per_person,
+            command if alone else None,
+            verified.waived,
+            _word(study.roles),
             cells,
         )
         write_text(hidden / "README.md", f"{readme}\n{FINDABLE}\n" if result.seeded(chosen) else readme)
@@ -148,7 +162,7 @@ def write_package(
     finally:
         discard(hidden, inside)
     files = tuple(sorted(path for path in folder.rglob("*") if path.is_file()))
-    return Packaged(folder, house, files, verification, redrawn)
+    return Packaged(folder, house, files, found, redrawn)
 
 
 def _release(result: Result, chosen: int) -> tuple[Release, bool]:
@@ -190,6 +204,13 @@ def treatments(release: Release, roles: Roles) -> dict[str, str]:
         return added
 
 
+def _word(roles: Roles) -> str | None:
+    """What the owner says of rows and people."""
+    if roles.unlinked:
+        return UNLINKED_WORD
+    return OWNERS_WORD if roles.one_row_per_person else None
+
+
 def _readme(
     release: Release,
     roles: Roles,
@@ -197,7 +218,7 @@ def _readme(
     title: str | None,
     command: str | None,
     waived: Sequence[str],
-    owners_word: bool,
+    word: str | None,
     cells: str | None,
 ) -> str:
     from .markdown import coded, escaped
@@ -221,8 +242,8 @@ def _readme(
             implied = f" This implies {' and '.join(also)}, also required." if also else ""
             sentence = escaped(verdict.requirement.metric.sentence(verdict.score.value)) if alone else OWNERS
             lines.append(f"- {coded(str(verdict.requirement))}: {sentence}{implied}")
-    if owners_word:
-        lines += ["", escaped(OWNERS_WORD)]
+    if word is not None:
+        lines += ["", escaped(word)]
     if waived:
         lines += ["", "## What the owner waived", "", *(f"- {escaped(text)}" for text in waived)]
     lines += ["", "## Verify it", "", "    sha256sum --check SHA256SUMS"]

@@ -10,7 +10,7 @@ from typing import Any
 from ..attacks import registry
 from ..core.metric import Metric, Score
 from ..core.outcome import MARKS, Standing, standing
-from ..core.people import OWNERS_WORD
+from ..core.people import OWNERS_WORD, UNLINKED_WORD
 from ..inspect.changes import ColumnChange, Suppression
 from ..inspect.riskiest_combinations import ClassSizes
 from ..profile.free_columns import waived_sentences
@@ -126,6 +126,8 @@ def waived(result: Result, *, findings: bool) -> list[Block]:
     blocks: list[Block] = []
     if study.roles.one_row_per_person:
         blocks.append(Callout("The owner's word", [Paragraph(OWNERS_WORD)], "beware"))
+    if study.roles.unlinked:
+        blocks.append(Callout("People with several rows", [Paragraph(UNLINKED_WORD)], "beware"))
     if not study.waive:
         return blocks
     texts = (

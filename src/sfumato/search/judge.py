@@ -110,7 +110,7 @@ class Judge:
     def __post_init__(self) -> None:
         for into, requirements in (
             (self._demands, [r for r in self.require if r.metric.card.scope == "class"]),
-            (self._means, [r for r in self.require if r.metric.card.costs is not None]),
+            (self._means, [r for r in self.require if self._is_mean(r)]),
         ):
             plain, split = [], []
             for requirement in requirements:
@@ -129,7 +129,11 @@ class Judge:
     @cached_property
     def on_table(self) -> tuple[Requirement, ...]:
         """The requirements that are asked of a release as a whole."""
-        return tuple(r for r in self.require if r.metric.card.scope != "class" and r.metric.card.costs is None)
+        return tuple(r for r in self.require if r.metric.card.scope != "class" and not self._is_mean(r))
+
+    def _is_mean(self, requirement: Requirement) -> bool:
+        """Whether classes can be left out by what each adds to a mean over rows; where people are counted it is none."""
+        return requirement.metric.card.costs is not None and self.rollup.owners is None
 
     @cached_property
     def people(self) -> PopulationRollup | None:
@@ -147,9 +151,12 @@ class Judge:
         joint, attributes = self.rollup.joint, {}
         for name in self.rollup.split:
             assert joint is not None
-            roles, total = self.roles, joint.margin(name)
+            roles, total, code = self.roles, joint.margin(name), joint.codes[joint.names.index(name)]
+            if self.rollup.owners is not None:
+                base = self.rollup.base
+                total = exact(np.bincount(code[base.value], weights=base.weight, minlength=len(total)))
             sensitive = Sensitive(joint.column(name), total, roles.orders.get(name), roles.taxonomy(name))
-            attributes[name] = (joint.codes[joint.names.index(name)], sensitive)
+            attributes[name] = (code, sensitive)
         return attributes
 
     @cached_property
@@ -363,7 +370,7 @@ class Judge:
             size = grouped.size if everything else grouped.size[kept]
             return Classes(size, whole=None if left else self.rollup.rows)
         project, sensitive = self.attributes[name]
-        member, value, n, count = grouped.member, grouped.value, grouped.n, len(grouped)
+        member, value, n, count = grouped.member, grouped.value, grouped.weight, len(grouped)
         if not everything:
             assert kept is not None
             entry = kept[member]
@@ -376,7 +383,7 @@ class Judge:
             column = sensitive.column.only(there)
             sensitive = Sensitive(column, total[there], sensitive.order, sensitive.hierarchy)
             project = code[project]
-        if len(self.rollup.split) == 1:  # entries are already one a value, in its order
+        if len(self.rollup.split) == 1 and self.rollup.owners is None:  # entries are already one a value, in its order
             size = grouped.size if everything else grouped.size[kept]
             return Classes(size, member, project[value], n, sensitive)
         return Classes.of(member, n, count=count, value=project[value], sensitive=sensitive)
@@ -384,9 +391,24 @@ class Judge:
     def _values(self, demand: _Demand, grouped: Grouped, kept: BoolArray, *, left: bool = False) -> FloatArray:
         metric = demand.requirement.metric
         classes = self.classes(demand.name, grouped, kept, left=left)
+        if self.rollup.owners is not None:
+            classes = self._of_people(demand, grouped, kept, classes)
         if metric.card.covers and self.population is not None:
             classes = dataclasses.replace(classes, cover=Cover(self._covered(grouped)[kept], 0, 0))
         return metric.per_class(classes)
+
+    def _of_people(self, demand: _Demand, grouped: Grouped, kept: BoolArray, classes: Classes) -> Classes:
+        """The same classes with their different people counted, where rows are not people."""
+        owners, at = self.rollup.owners, np.flatnonzero(kept)
+        assert owners is not None
+        if demand.name is not None:
+            return dataclasses.replace(classes, different=self.rollup.people(grouped, at))
+        if demand.requirement.metric.card.covers and self.population is not None:
+            return Classes(self.rollup.people(grouped, at), whole=owners.people)
+        people = owners.deciding(
+            demand.requirement, grouped.size[kept], lambda some: self.rollup.people(grouped, at[some])
+        )
+        return Classes(people, whole=owners.people)
 
     def _covered(self, grouped: Grouped) -> IntArray:
         """The people of the population whom each class covers."""
@@ -406,7 +428,7 @@ class Judge:
         value u. So `f(c) <= s u + (1 - s) b`, and the share is at least `(f(c) - b)/(u - b)`.
         """
         metric, bound = demand.requirement.metric, demand.requirement.bound
-        if not metric.convex:
+        if not metric.convex or self.rollup.owners is not None:  # a share of people, which says little of rows
             return 0.0
         most = self._most(demand)
         # rounding must not make the share larger than it is

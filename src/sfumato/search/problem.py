@@ -14,12 +14,13 @@ from typing import Literal
 
 from ..core.counted_table import CountedTable
 from ..core.errors import InputError
-from ..core.metric import Metric, Requirement
+from ..core.metric import Metric, Requirement, check_counted
 from ..core.noun import dataclass
 from ..core.parameter import Words
 from ..core.people import one_row_each
 from ..core.required_columns import sensitive_columns
 from ..core.roles import Roles
+from ..core.row_owners import row_owners
 from ..core.table import Table
 from .judge import Judge, NodeVerdict
 from .lattice import Lattice, Levels
@@ -178,17 +179,19 @@ def pose(
     if not 0 <= suppression <= 1:
         raise InputError("suppression must be a share of the rows between 0 and 1.")
     roles.check(table.columns, where=table.name, need=("identifiers", "quasi", "sensitive", "insensitive"))
-    one_row_each(table, roles, "the search")
+    one_row_each(table, roles, "the search", counts_people=True)
+    check_counted(require, roles, "the search")
     wanted = Wanted.read(minimise)
     metrics = [*(r.metric for r in require), *wanted.metrics, *also]
     split = sensitive_columns(metrics, roles)
-    by = (*roles.quasi, *split, *_others(metrics, roles, table, split))
+    person = (str(roles.person),) if roles.unlinked else ()
+    by = (*roles.quasi, *split, *_others(metrics, roles, table, split), *person)
     rest = [c for c in (*roles.sensitive, *roles.insensitive) if c not in by]
     counts = table.count_within(by, rest, MANY) if to_release and rest else table.count(by)
     if not counts.rows:
         raise InputError(f"{table.name} has no rows.")
     lattice = Lattice.of(counts, roles)
-    rollup = Rollup(counts, lattice, split)
+    rollup = Rollup(counts, lattice, split, row_owners(counts, roles, apart=True)[1])
     rows = int(suppression * counts.rows + 1e-9)
     chooses = any(r.metric.card.scope != "table" or r.metric.card.costs is not None for r in require)
     judge = Judge(

@@ -18,6 +18,7 @@ from ..core.arrow import numpy
 from ..core.column import IntArray
 from ..core.counts import Counts, exact, pack
 from ..core.noun import dataclass
+from ..core.row_owners import RowOwners
 from .lattice import Lattice, Levels
 
 Codes = npt.NDArray[np.int32]
@@ -32,7 +33,8 @@ _MANY = 6_000
 class Grouped:
     """The classes of a node: `size` rows each, `first` one of its base tuples; `n` rows of `value` in `member`.
 
-    Entries stand by class, then by value. Without a sensitive attribute there are none.
+    Entries stand by class, then by value. Without a sensitive attribute there are none. `weight` is what the rows of an entry weigh
+    where people have several; else it is `n`.
     """
 
     levels: Levels
@@ -41,6 +43,7 @@ class Grouped:
     member: IntArray
     value: IntArray
     n: IntArray
+    weight: IntArray
 
     def __len__(self) -> int:
         return len(self.size)
@@ -54,22 +57,29 @@ class Grouped:
 class Rollup:
     """Counts of the quasi-identifiers (and of sensitive columns, taken together as one value), and the nodes above."""
 
-    def __init__(self, counts: Counts, lattice: Lattice, split: Sequence[str] = ()) -> None:
+    def __init__(
+        self, counts: Counts, lattice: Lattice, split: Sequence[str] = (), owners: RowOwners | None = None
+    ) -> None:
+        """`owners`: whose the counted tuples are, where people have several rows."""
         self.lattice = lattice
         self.split = tuple(split)
         tuples, member = counts.group(lattice.names)
         self.tuples = tuples
         self.rows = counts.rows
+        self.owners = None if owners is None else owners.joined(member, len(tuples))
+        """Whose the rows of each tuple of quasi-identifiers are."""
         self.joint = counts.group(self.split)[0] if split else None
         """The distinct combinations of sensitive values."""
         if split:
             _, value = counts.group(self.split)
             key, first = np.unique(member * len(self.joint or ()) + value, return_inverse=True)
-            n = exact(np.bincount(first, weights=counts.n, minlength=len(key)))
+            n = weight = exact(np.bincount(first, weights=counts.n, minlength=len(key)))
+            if owners is not None:
+                weight = exact(np.bincount(first, weights=owners.weight_of_tuples, minlength=len(key)))
             member, value = np.divmod(key, max(len(self.joint or ()), 1))
         else:
-            member = value = n = np.zeros(0, dtype=np.int64)
-        self.base = Grouped(lattice.bottom, np.arange(len(tuples)), tuples.n, member, value, n)
+            member = value = n = weight = np.zeros(0, dtype=np.int64)
+        self.base = Grouped(lattice.bottom, np.arange(len(tuples)), tuples.n, member, value, n, weight)
         # codes of each base tuple at each level: what keys are made of
         self._codes: list[list[Codes]] = [
             [np.ascontiguousarray(code[own].astype(np.int32)) for code in ladder.codes]
@@ -114,25 +124,41 @@ class Rollup:
             there = np.flatnonzero(rows)
             first = np.empty(space, dtype=np.int64)
             first[key[::-1]] = source.first[::-1]
-            return Grouped(levels, first[there], exact(rows[there]), source.member, source.value, source.n)
+            return Grouped(
+                levels, first[there], exact(rows[there]), source.member, source.value, source.n, source.weight
+            )
         member, count = self._merge(key, space)
         first = np.empty(count, dtype=np.int64)
         first[member[::-1]] = source.first[::-1]  # the first one of each class, whatever the route to it
         size = exact(np.bincount(member, weights=source.size, minlength=count))
         if self.joint is None:
-            return Grouped(levels, first, size, source.member, source.value, source.n)
+            return Grouped(levels, first, size, source.member, source.value, source.n, source.weight)
         m = len(self.joint)
         key = member[source.member] * m + source.value
         space = count * m
         if space <= 8 * len(key) + 4096:
             summed = np.bincount(key, weights=source.n, minlength=space)
-            key = np.flatnonzero(summed != 0)
-            return Grouped(levels, first, size, *np.divmod(key, m), exact(summed[key]))
+            there = np.flatnonzero(summed != 0)
+            n = weight = exact(summed[there])
+            if self.owners is not None:
+                weight = exact(np.bincount(key, weights=source.weight, minlength=space)[there])
+            return Grouped(levels, first, size, *np.divmod(there, m), n, weight)
         order = np.argsort(key, kind="stable")
         key = key[order]
         start = np.flatnonzero(np.diff(key, prepend=-1))
-        n = np.add.reduceat(source.n[order], start)
-        return Grouped(levels, first, size, *np.divmod(key[start], m), n)
+        n = weight = np.add.reduceat(source.n[order], start)
+        if self.owners is not None:
+            weight = np.add.reduceat(source.weight[order], start)
+        return Grouped(levels, first, size, *np.divmod(key[start], m), n, weight)
+
+    def people(self, grouped: Grouped, classes: IntArray) -> IntArray:
+        """The different people of some classes of a node."""
+        assert self.owners is not None
+        number = np.full(len(grouped), -1, dtype=np.int64)
+        number[classes] = np.arange(len(classes))
+        member = number[self.member(grouped)]
+        there = np.flatnonzero(member >= 0)
+        return self.owners.in_classes(there, member[there], len(classes))
 
     def _keys(self, source: Grouped, levels: Levels) -> tuple[IntArray, int]:
         """A key at the node for each class of the source, and how many keys there may be; columns at `*` tell nothing."""

@@ -193,7 +193,8 @@ class Result:
         out = shlex.quote(out)
         return [
             f"sfumato sanitize {table} --roles {roles} --mechanism {made.card.name}{given}{need} --out {out}",
-            f"sfumato verify {out} --roles {roles}{need}",
+            f"sfumato verify {out} --roles {roles}{need}"
+            + (f" --original {table}" if self.study.roles.unlinked else ""),
         ]
 
     def _nearest(self) -> list[str]:

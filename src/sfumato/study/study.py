@@ -132,7 +132,7 @@ class Study:
         candidates given are looked at.
         """
         self.roles.check(self.table.columns, where=self.table.name)
-        one_row_each(self.table, self.roles, "a study")
+        one_row_each(self.table, self.roles, "a study", counts_people=True)
         kept, bench = Kept(cache), self.bench(seed)
         wanted = None if self.measures is None else list(self.asked)
         found = run(bench, self.candidates, wanted, self.asked, kept=kept, workers=workers, told=progress)

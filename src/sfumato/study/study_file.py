@@ -138,7 +138,7 @@ def of(content: Mapping[str, Any], *, where: str, folder: Path) -> StudyFile:
 def _of(keys: _StudyKeys, *, where: str, folder: Path) -> StudyFile:
     roles = Roles.read(folder / keys.roles)
     table = open_table(folder / keys.table, **keys.options)
-    one_row_each(table, roles, "a study")
+    one_row_each(table, roles, "a study", counts_people=True)
     context = _context(keys.context, f"{where}, [context]")
     require = tuple(metrics.require(text) for text in keys.require)
     waive = check_waivers(keys.waive or {}, table.columns, where=f"{where}, [waive]")

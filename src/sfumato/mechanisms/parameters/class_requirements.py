@@ -8,7 +8,7 @@ from dataclasses import replace
 from ...core.counts import Counts
 from ...core.errors import InputError
 from ...core.mechanism import Mechanism
-from ...core.metric import Requirement
+from ...core.metric import Requirement, check_counted
 from ...core.recoded_release import recoded
 from ...core.release import Release
 from ...core.required_columns import sensitive_columns
@@ -55,7 +55,7 @@ class Steered(Mechanism):
     def count(self, table: Table, roles: Roles, also: Iterable[str] = ()) -> tuple[Counts, tuple[str, ...]]:
         """The quasi-identifiers counted with the sensitive columns that the promises look at, and which these are.
 
-        `also` are columns to count besides, last.
+        `also` are columns to count besides; where people are counted, their column stands last.
         """
         if not self.promises:
             raise InputError(
@@ -64,8 +64,10 @@ class Steered(Mechanism):
         if not roles.quasi:
             raise InputError(f"{roles.source} names no quasi-identifier; set quasi = [...].")
         roles.check(table.columns, where=table.name, need=("identifiers", "quasi", "sensitive", "insensitive"))
+        check_counted(self.promises, roles, self.card.name)
         split = sensitive_columns((requirement.metric for requirement in self.promises), roles)
-        counts = table.count((*roles.quasi, *split, *(name for name in also if name not in split)))
+        person = (str(roles.person),) if roles.unlinked else ()
+        counts = table.count((*roles.quasi, *split, *(name for name in also if name not in split), *person))
         if not counts.rows:
             raise InputError(f"{table.name} has no rows.")
         return counts, split

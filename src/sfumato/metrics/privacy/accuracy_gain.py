@@ -45,6 +45,7 @@ def _sentence(value: float) -> str:
     "guess.",
     needs=frozenset({"sensitive"}),
     scope="table",
+    people=True,
 )
 def accuracy_gain(evidence: Evidence, column: str) -> Score:
     """`sum over classes of |class|/|DB| max_s p(class,s) - max_s p(DB,s)`, over the released rows.

@@ -27,7 +27,7 @@ def _sentence(value: float) -> str:
 
 def presence(classes: Classes, why: str) -> tuple[FloatArray, Cover, int]:
     """The probability that a person whom a class covers is in it, what the classes cover, and how many are too large."""
-    cover, sample = covered(classes.cover, why), classes.size
+    cover, sample = covered(classes.cover, why), classes.people
     return sample / np.maximum(cover.sizes, sample), cover, int((cover.sizes < sample).sum())
 
 

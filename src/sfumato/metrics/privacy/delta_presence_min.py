@@ -31,6 +31,7 @@ def _sentence(value: float) -> str:
     "the public table, it is low for everyone and says only how small the sample is.",
     needs=frozenset({"population"}),
     scope="table",
+    people=True,
 )
 def delta_presence_min(evidence: Evidence, column: None) -> Score:
     """`min_t P(t in T | T')` over the people t of the public table: N_c / F_c of the class that covers t.

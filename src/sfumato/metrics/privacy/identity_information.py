@@ -38,4 +38,4 @@ def identity_information(classes: Classes) -> FloatArray:
     carries a person column N_c counts people, and N is the sum of them: who is in two classes counts in both. Extremes: 0
     for a single class; log2 N for a class of one row.
     """
-    return np.log2(classes.table_rows / classes.size)
+    return np.log2(classes.table_rows / classes.people)

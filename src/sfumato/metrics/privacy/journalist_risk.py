@@ -26,7 +26,7 @@ def _sentence(value: float) -> str:
 def _more(classes: Classes, values: FloatArray) -> Mapping[str, Any]:
     if classes.cover is None:
         return {"exactness": "bound"}
-    short = int((classes.cover.sizes < classes.size).sum())
+    short = int((classes.cover.sizes < classes.people).sum())
     return {"details": {"classes_larger_than_population": short} if short else {}}
 
 
@@ -57,5 +57,5 @@ def journalist_risk(classes: Classes) -> FloatArray:
     Without a population table the value is the bound `1/min N_c`, since a sample's class is part of the population's.
     F_c is never taken below N_c. Extremes: 1 for a row only one person can have; 1/P if all P people look alike.
     """
-    people = classes.size if classes.cover is None else np.maximum(classes.cover.sizes, classes.size)
+    people = classes.people if classes.cover is None else np.maximum(classes.cover.sizes, classes.people)
     return 1.0 / people

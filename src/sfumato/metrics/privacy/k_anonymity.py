@@ -48,7 +48,8 @@ def _limit(bound: float) -> str:
 def k_anonymity(classes: Classes) -> FloatArray:
     """The rows of the smallest class, `k = min_c N_c`.
 
-    Where the release carries a person column, people are counted instead of rows. Extremes: 1 if some row is unique,
+    Where the release carries a person column, or the roles say that the rows of a person are unlinked, people are counted
+    instead of rows ((X,Y)-anonymity with Y the person). Extremes: 1 if some row is unique,
     N if all rows look alike.
     """
-    return classes.size.astype(float)
+    return classes.people.astype(float)

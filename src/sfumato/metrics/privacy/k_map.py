@@ -26,7 +26,7 @@ def _sentence(value: float) -> str:
 
 
 def _more(classes: Classes, values: FloatArray) -> Mapping[str, Any]:
-    short = int((covered(classes.cover, "k_map").sizes < classes.size).sum())
+    short = int((covered(classes.cover, "k_map").sizes < classes.people).sum())
     details = {"classes_larger_than_population": short} if short else {}
     return {"exactness": "bound" if short else "exact", "details": details}
 
@@ -60,4 +60,4 @@ def k_map(classes: Classes) -> FloatArray:
     are counted instead of rows. Extremes: 1 for a row only one person can have; the whole population if all look alike.
     """
     sizes = covered(classes.cover, "k_map").sizes
-    return np.maximum(sizes, classes.size).astype(np.float64)
+    return np.maximum(sizes, classes.people).astype(np.float64)

@@ -46,6 +46,7 @@ def _sentence(value: float) -> str:
     "want to learn: a release with no knowledge gain is useless for predicting the column.",
     needs=frozenset({"sensitive"}),
     scope="table",
+    people=True,
 )
 def knowledge_gain(evidence: Evidence, column: str) -> Score:
     """`sum over classes of |class|/|DB| 1/2 sum_s |p(DB,s) - p(class,s)|`, the overall shares those of the released rows.

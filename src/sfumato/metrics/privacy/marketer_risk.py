@@ -41,6 +41,7 @@ def _limit(bound: float) -> str:
     misleads="It is an average over rows: a few people can be fully exposed while it is low. See prosecutor_risk for the worst "
     "case.",
     scope="table",
+    people=True,
     costs=_costs,
     alone=True,
 )

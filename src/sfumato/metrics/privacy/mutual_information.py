@@ -40,6 +40,7 @@ def _sentence(value: float) -> str:
     misleads="It is an average: single classes can tell far more (Bezzi, sec. 3.1). It is also what users of the data want.",
     needs=frozenset({"sensitive"}),
     scope="table",
+    people=True,
     adds=_adds,
     of_classes=information,
 )

@@ -31,6 +31,7 @@ def _sentence(value: float) -> str:
     "it cannot exceed 1 - 1/m, so with two values it never exceeds one half.",
     needs=frozenset({"sensitive"}),
     scope="table",
+    people=True,
 )
 def mutual_information_leak(evidence: Evidence, column: str) -> float:
     """`P(W|C) = 1 - 2^H(W|C)/2^H(W) = 1 - 2^(-I(W;C))`.

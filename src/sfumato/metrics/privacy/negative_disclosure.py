@@ -37,7 +37,7 @@ def _more(classes: Classes, values: FloatArray, epsilon: float) -> Mapping[str, 
         "pairs_absent": absent,
         "pairs_below": int((classes.p < epsilon).sum()) + (absent if epsilon > 0 else 0),
         "classes_below": int(hit.sum()),
-        "rows_below": int(classes.size[hit].sum()),
+        "rows_below": int(classes.people[hit].sum()),
     }
     lacking = np.zeros(len(classes.sensitive.total))
     each = PerValue(classes.sensitive.column, classes.member, classes.value, classes.p, lacking)

@@ -45,6 +45,7 @@ def stimulus_specific(classes: Classes) -> FloatArray:
     "the class, not about the sensitive value. For limits see one_symbol_i1 and one_symbol_i2.",
     needs=frozenset({"sensitive"}),
     scope="classes",
+    people=True,
 )
 def one_symbol_i3(evidence: Evidence, column: str) -> Score:
     """`I3(c,W) = sum_w p(w|c) [H(C) - H(C|w)]` (Table 1); the largest class counts. It may be negative.

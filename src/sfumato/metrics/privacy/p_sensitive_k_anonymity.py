@@ -44,4 +44,4 @@ def p_sensitive_k_anonymity(classes: Classes, k: int = 2) -> FloatArray:
     every p from 1 on. k = 2, the least that asks anything, is our default. Extremes: 0 if a class is smaller than k; 1 if
     one of enough rows holds one value; m if every class holds all m values.
     """
-    return np.where(classes.size >= k, classes.distinct, 0).astype(float)
+    return np.where(classes.people >= k, classes.distinct, 0).astype(float)

@@ -30,7 +30,7 @@ def _more(classes: Classes, values: FloatArray, alpha: float) -> Mapping[str, An
         "pairs": len(classes) * len(classes.sensitive.total),
         "pairs_above": int(above.sum()),
         "classes_above": int(hit.sum()),
-        "rows_above": int(classes.size[hit].sum()),
+        "rows_above": int(classes.people[hit].sum()),
     }
     absent = np.zeros(len(classes.sensitive.total))
     pairs = PerValue(classes.sensitive.column, classes.member, classes.value, classes.p, absent)

@@ -44,4 +44,4 @@ def prosecutor_risk(classes: Classes) -> FloatArray:
 
     Extremes: 1 if some row is unique; 1/N if all rows look alike.
     """
-    return 1.0 / classes.size
+    return 1.0 / classes.people

@@ -49,7 +49,7 @@ def _more(classes: Classes, values: FloatArray, limit: float) -> Mapping[str, An
         "pairs": len(classes) * len(prior),
         "pairs_above": int((difference > beyond).sum()) + int(lacking[prior > beyond].sum()),
         "classes_above": int(hit.sum()),
-        "rows_above": int(classes.size[hit].sum()),
+        "rows_above": int(classes.people[hit].sum()),
     }
     pairs = PerValue(classes.sensitive.column, classes.member, classes.value, difference, prior)
     return {"details": details, "per_value": pairs}

@@ -30,6 +30,7 @@ def _sentence(value: float) -> str:
     misleads="Different does not mean equally likely: if nearly all rows of a combination belong to one person, guessing that "
     "person is nearly always right.",
     scope="classes",
+    people=True,
     alone=True,
     parameters={"x": Words(), "y": Words()},
 )
