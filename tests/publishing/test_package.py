@@ -13,6 +13,8 @@ import shlex
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +24,17 @@ import pytest
 
 import sfumato as sf
 from sfumato.cli import main
+from sfumato.core.counts import Counts
 from sfumato.core.errors import InputError, NotMet, SfumatoError
 from sfumato.core.randomness import FINDABLE
 from sfumato.core.release import Release
+from sfumato.core.roles import Roles
+from sfumato.engines.duckdb import DuckTable
 from sfumato.metrics import metric, require
+from sfumato.publishing import staging
 from sfumato.publishing.package_contents import dictionary
 from sfumato.publishing.package_files import changed_files
+from sfumato.report import package
 from sfumato.report.documents import write_all
 from sfumato.report.package import write_package
 from sfumato.study.study import Candidate, Result, Study, grid
@@ -129,6 +136,52 @@ def check_as_the_readme_says(folder: Path) -> None:
 
 
 # --- in the good case ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["mondrian k=4", "anatomy l=2"])
+def test_owner_and_recipient_are_answered_from_one_reading_of_the_file(
+    house: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    """Both sets of verdicts are there, every written file is read once, and no question is counted in it twice."""
+    result = run(house, text, need=("distinct_l_diversity >= 1", "iloss <= 1") if "k=" in text else ())
+    readings: list[str] = []
+    scans: list[tuple[str, ...]] = []
+    read, scan = staging.read_published, DuckTable.scan
+
+    def reading(path: Path, **more: Any) -> Any:
+        readings.append(path.name)
+        return read(path, **more)
+
+    def scanning(self: DuckTable, by: Sequence[str]) -> Counts:
+        if Path(self.name).name in readings:
+            scans.append((self.name, *by))
+        return scan(self, by)
+
+    monkeypatch.setattr(staging, "read_published", reading)
+    monkeypatch.setattr(DuckTable, "scan", scanning)
+    packed = write_package(result, house / "out")
+    assert len(readings) == len(set(readings)) == len(list(packed.folder.glob("release*.csv")))
+    assert scans
+    assert len(scans) == len(set(scans))
+    recipient = packed.verification.recipient
+    assert recipient is not None
+    asked = [verdict.requirement for verdict in packed.verification.verdicts]
+    assert [v.requirement for v in recipient.verdicts] == [r for r in asked if r != require("iloss <= 1")]
+
+
+def test_what_only_a_recipient_finds_stops_a_package(house: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The packed roles call a released column an identifier; the owner's do not."""
+    result = run(house, "mondrian k=4", need=("k_anonymity >= 4",))
+    real = Roles.read
+
+    def without_town(path: Path) -> Roles:
+        roles = real(path)
+        return replace(roles, identifiers=("town",), quasi=("age",), hierarchies={})
+
+    monkeypatch.setattr(package.Roles, "read", without_town)
+    with pytest.raises(NotMet, match="'town' is an identifier"):
+        write_package(result, house / "out")
+    assert listing(house) == HOUSE
 
 
 def test_all_that_belongs_to_it_is_there(house: Path) -> None:
@@ -479,6 +532,7 @@ def test_what_draws_nothing_is_not_drawn_anew(house: Path) -> None:
 
 STEPS = (
     "publish",
+    "Roles.read",
     "write_roles",
     "_requirements",
     "dictionary",
@@ -486,7 +540,6 @@ STEPS = (
     "_readme",
     "_note",
     "_house",
-    "verify_release",
     "write_checksums",
 )
 

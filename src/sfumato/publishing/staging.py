@@ -38,6 +38,7 @@ def publish(
     *,
     waive: Waivers | None = None,
     neutralise_formulas: bool = False,
+    recipient: Roles | None = None,
 ) -> Verification:
     """Write a release under a hidden name, measure that file, and give it its name only if everything is met.
 
@@ -45,7 +46,8 @@ def publish(
     found, and why. Otherwise NotMet is raised and nothing is left behind. A release of an original with several rows a person is
     refused, whoever made it, unless all that is required of it is about columns, or the roles say that people are counted.
     With `neutralise_formulas` no cell of the CSV file begins like a formula (core.formulas has the rule); what is measured is the file,
-    its apostrophes taken off again.
+    its apostrophes taken off again. The roles of a `recipient`, which go with the release, add a second set of verdicts: of what the
+    file shows to someone without the original. Both sets are measured from one reading of the file, which counts each question once.
     """
     path = Path(path)
     if neutralise_formulas and path.suffix.lower() != ".csv":
@@ -76,6 +78,16 @@ def publish(
         if release.neighbours is not None:  # what is said of it may be computed from the file, and from nothing else
             made = again = replace(again, original=None, recoding=None)
         found = verify_release(again, roles, require, waive=waive, made=made)
+        if recipient is not None:
+            handed_out = Release(
+                table=written,
+                companions=companions,
+                statistics=release.statistics,
+                perturbed=release.perturbed,
+                joined_by=release.joined_by,
+            )
+            seen = verify_release(handed_out, recipient, _without_owner(require, roles), waive=waive)
+            found = replace(found, recipient=seen)
         if release.recoding is not None and written.rows != release.recoding.rows:
             raise NotMet(
                 f"{path}: not written; {release.made_by} lost rows, which is a mistake of ours. Please report it."
@@ -90,6 +102,15 @@ def publish(
     finally:
         discard(*hidden.values())
     return found
+
+
+def _without_owner(require: Sequence[Requirement], roles: Roles) -> list[Requirement]:
+    """The requirements that can be measured from the release alone, without what only its owner has.
+
+    Where people are counted, only the original tells whose each row is.
+    """
+    alone = [each for each in require if not each.metric.card.needs & {"original", "pairs", "population"}]
+    return [each for each in alone if each.metric.card.unit == "columns"] if roles.unlinked else alone
 
 
 def _check_told(release: Release, require: Sequence[Requirement]) -> None:

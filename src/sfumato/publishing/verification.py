@@ -30,11 +30,14 @@ class Verification:
     """Rows and people of each class, where the original shows several rows a person."""
     counted: str = ""
     """What the classes count, rows or people, in a sentence."""
+    recipient: Verification | None = None
+    """What a recipient of a package finds, who has the file and the roles beside it, and not the original."""
 
     @property
     def met(self) -> bool:
         """Whether every requirement is met, and nothing is in the file that must stay in the house or that nobody answers for."""
-        return not self.problems and not self.open and all(verdict.met for verdict in self.verdicts)
+        alone = not self.problems and not self.open and all(verdict.met for verdict in self.verdicts)
+        return alone and (self.recipient is None or self.recipient.met)
 
     @property
     def open(self) -> tuple[Finding, ...]:
@@ -44,11 +47,13 @@ class Verification:
     @property
     def reasons(self) -> list[str]:
         """Why it is not met, a sentence each, and what can be done about columns that nothing limits."""
-        return [
+        sentences = [
             *self.problems,
             *(f"{verdict}." for verdict in self.verdicts if not verdict.met),
             *refusal(self.open),
+            *(self.recipient.reasons if self.recipient is not None else ()),
         ]
+        return list(dict.fromkeys(sentences))
 
     @property
     def waived(self) -> list[str]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from .. import __version__
 from ..core import leftovers
@@ -32,7 +32,7 @@ from ..core.people import OWNERS_WORD, UNLINKED_WORD
 from ..core.randomness import FINDABLE
 from ..core.release import Release
 from ..core.roles import Roles
-from ..publishing import Verification, publish, read_published, verify_release
+from ..publishing import Verification, publish
 from ..publishing.package_contents import dictionary, formula_note, strictest, verify_command, write_value_maps
 from ..publishing.package_files import json_text, set_same_times, write_checksums, write_text
 from ..publishing.package_roles import write_roles
@@ -96,18 +96,17 @@ def write_package(
     try:
         hidden.mkdir()
         inside.mkdir(mode=0o700)
-        found = publish(
+        packed = write_roles(release, study.roles, hidden)
+        verification = publish(
             release,
             study.roles,
             require,
             hidden / "release.csv",
             waive=study.waive,
             neutralise_formulas=neutralise_formulas,
+            recipient=Roles.read(hidden / "roles.toml"),
         )
-        packed = write_roles(release, study.roles, hidden)
-        alone = [r for r in require if not r.metric.card.needs & {"original", "pairs", "population"}]
-        if study.roles.unlinked:  # whose a row is only the original tells
-            alone = [r for r in alone if r.metric.card.unit == "columns"]
+        recipient = cast(Verification, verification.recipient)
         # whether a cell of a release with differential privacy runs would tell of a row
         tables = () if release.neighbours is not None else (release.table, *release.companions.values())
         changed: dict[str, int] = {}
@@ -121,30 +120,17 @@ def write_package(
         write_value_maps(release, study.roles, inside / "value-maps")
         _note(result, chosen, hidden, cells if changed else None)
         write_text(inside / "study.json", json_text(_house(result, chosen, release, redrawn)))
-        again = Release(
-            table=read_published(hidden / "release.csv", neutralise_formulas=neutralise_formulas),
-            statistics=release.statistics,
-            perturbed=release.perturbed,
-            joined_by=release.joined_by,
-            companions={
-                name: read_published(hidden / f"release.{name}.csv", neutralise_formulas=neutralise_formulas)
-                for name in release.companions
-            },
-        )
-        verified = verify_release(again, Roles.read(hidden / "roles.toml"), alone, waive=study.waive)
-        if not verified.met:
-            raise NotMet(f"{folder}: not written; {' '.join(verified.reasons)}")
-        verdicts = {verdict.requirement: verdict for verdict in verified.verdicts}  # what any recipient finds
-        limits = [(verdicts.get(v.requirement, v), v.requirement in verdicts) for v in found.verdicts]
+        verdicts = {verdict.requirement: verdict for verdict in recipient.verdicts}
+        limits = [(verdicts.get(v.requirement, v), v.requirement in verdicts) for v in verification.verdicts]
         write_text(hidden / "requirements.json", json_text(_requirements(limits)))
-        command = verify_command(release, strictest(alone), study.waive, neutralise_formulas=bool(changed))
+        command = verify_command(release, strictest(list(verdicts)), study.waive, neutralise_formulas=bool(changed))
         readme = _readme(
             release,
             packed,
             limits,
             study.title,
-            command if alone else None,
-            verified.waived,
+            command if verdicts else None,
+            recipient.waived,
             _word(study.roles),
             cells,
         )
@@ -162,7 +148,7 @@ def write_package(
     finally:
         discard(hidden, inside)
     files = tuple(sorted(path for path in folder.rglob("*") if path.is_file()))
-    return Packaged(folder, house, files, found, redrawn)
+    return Packaged(folder, house, files, verification, redrawn)
 
 
 def _release(result: Result, chosen: int) -> tuple[Release, bool]:
