@@ -32,6 +32,10 @@ class Reading:
     dates: str | None
     decimal: str | None
     sheet: str | None
+    header_row: str | None
+    skip: int | None
+    range: str | None
+    totals: bool | None
     query: str | None
     memory: str | None
 
@@ -39,11 +43,14 @@ class Reading:
     def arguments(self) -> tuple[str, ...]:
         """What was given, as the command line writes it: so that a report can say how to read the table again."""
         words: list[str] = []
-        for name in ("delimiter", "quote", "encoding", "dates", "decimal", "sheet", "query"):
+        for name in (
+            "delimiter", "quote", "encoding", "dates", "decimal", "sheet", "header_row", "skip", "range", "query",
+        ):  # fmt: skip
             if getattr(self, name) is not None:
-                words += [f"--{name}", getattr(self, name)]
-        if self.header is not None:
-            words.append("--header" if self.header else "--no-header")
+                words += [f"--{name.replace('_', '-')}", str(getattr(self, name))]
+        for name in ("header", "totals"):
+            if getattr(self, name) is not None:
+                words.append(f"--{name}" if getattr(self, name) else f"--no-{name}")
         for text in self.missing or []:
             words += ["--missing", text]
         return tuple(words)
@@ -60,7 +67,8 @@ class Reading:
             "delimiter": self.delimiter and self.delimiter.replace("\\t", "\t"),
             "quote": self.quote,
         }
-        for name in ("encoding", "header", "missing", "dates", "decimal", "sheet", "query"):
+        placed = ("sheet", "header_row", "skip", "range", "totals")
+        for name in ("encoding", "header", "missing", "dates", "decimal", *placed, "query"):
             options[name] = getattr(self, name)
         options = {key: value for key, value in options.items() if value is not None and value != []}
         table = (
@@ -192,6 +200,12 @@ _OPTIONS: dict[str, Any] = {
         help="What the comma means in numbers such as 1,234: comma (decimals) or point (thousands). 'text' reads numbers as text.",
     ),
     "sheet": _table(str | None, help="Sheet of an Excel file."),
+    "header_row": _table(
+        str | None, help="The row (or line) that names the columns, such as 3, or two rows such as 3-4.", metavar="ROW"
+    ),
+    "skip": _table(int | None, help="Rows (or lines) above the table to leave out.", metavar="ROWS"),
+    "range": _table(str | None, help="The cells of the table in an Excel sheet, such as A3:F200.", metavar="CELLS"),
+    "totals": _table(bool | None, "--totals/--no-totals", help="Whether the last row holds totals and is left out."),
     "query": _table(str | None, help="A SELECT over the tables of a database."),
     "memory": _table(str | None, help="Memory limit of the engine, such as 4GB. Beyond it, the engine uses the disk."),
 }

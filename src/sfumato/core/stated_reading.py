@@ -4,6 +4,7 @@ Whoever guesses how a column is spelled looks at all of its values, so that one 
 undoes differential privacy before any noise is drawn. A stated reading takes every row by itself:
 
     a row       is a line; an empty line is none; one that cannot be taken apart into the header's fields has no value at all
+    above       as many lines or rows as `skip` or `header_row` say are left out, else none; below, the last one where `totals` is true
     a cell      that is empty, one of the texts that mean missing, or not text in the stated encoding is missing
     a number    is spelled with a decimal point (commas between thousands), or as stated; anything else is missing
     a date      is left as it stands, or read as YYYY-MM-DD where the owner states which part comes first
@@ -26,6 +27,7 @@ import pyarrow as pa
 from .column import Column, FloatArray
 from .errors import InputError
 from .noun import dataclass
+from .sheet_places import cell_range, checked_skip, header_rows
 from .spelling import COMMA, DATES, DECIMAL, DECIMALS, POINT, THOUSANDS
 
 _PLAIN = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
@@ -44,6 +46,10 @@ class StatedReading:
     missing: tuple[str, ...] = ()
     decimal: str = "point"
     dates: str = "text"
+    header_row: str = ""
+    skip: int = 0
+    range: str = ""
+    totals: bool = False
 
     @classmethod
     def of(cls, stated: Mapping[str, Any], where: str = "reading") -> StatedReading:
@@ -52,7 +58,8 @@ class StatedReading:
             if key not in KEYS:
                 raise InputError(f"{where}: {key!r} is not known; it takes {', '.join(KEYS)}.")
         lists = {key: _texts(stated[key], f"{where}: {key}") for key in ("names", "missing") if key in stated}
-        made = cls(**{**stated, **lists})
+        rows = {"header_row": str(stated["header_row"])} if "header_row" in stated else {}
+        made = cls(**{**stated, **lists, **rows})
         if made.encoding == "utf-8-sig":  # a mark at the start of the file is left out anyway
             made = replace(made, encoding="utf-8")
         made._check(where)
@@ -63,8 +70,16 @@ class StatedReading:
             none = key == "quote" and value == ""
             if not none and (not isinstance(value, str) or len(value) != 1 or value in "\r\n"):
                 raise InputError(f"{where}: {key} must be one character.")
-        if not isinstance(self.header, bool):
-            raise InputError(f"{where}: header must be true or false.")
+        for key in ("header", "totals"):
+            if not isinstance(getattr(self, key), bool):
+                raise InputError(f"{where}: {key} must be true or false.")
+        checked_skip(self.skip)
+        if self.header_row and (not self.header or header_rows(self.header_row)[0] < self.skip):
+            raise InputError(
+                f"{where}: header_row contradicts {'skip' if self.header else 'header = false'}; state one."
+            )
+        if self.range:
+            cell_range(self.range)
         for key, known in (("decimal", DECIMALS), ("dates", DATES)):
             if getattr(self, key) not in known:
                 raise InputError(f"{where}: {key} must be {', '.join(known[:-1])} or {known[-1]}.")

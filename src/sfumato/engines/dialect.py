@@ -15,11 +15,15 @@ from typing import Any
 
 from ..core.errors import InputError
 from ..core.noun import dataclass
+from ..core.sheet_places import checked_skip, header_rows, joined_names, spell_rows
+from .layout import Layout, find
 
 _SAMPLE = 1 << 18
 _LONGEST = 1 << 21
 """Bytes of the longest line that the engine takes."""
 _MOST_COLUMNS = 10_000
+_LINES = 230
+"""Lines that are looked at for where the table begins."""
 _DELIMITERS = ",;\t|"
 _NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
 _APOSTROPHES = re.compile(r"'[^']*'([,;\t|]'[^']*')+")
@@ -37,6 +41,8 @@ class Dialect:
     skip: int
     names: tuple[str, ...]
     notes: tuple[str, ...]
+    header_row: str = ""
+    """Which lines name the columns, where it is not the first one."""
 
 
 def sample(path: Path) -> tuple[bytes, bool]:
@@ -64,6 +70,8 @@ def detect(
     encoding: str | None = None,
     header: bool | None = None,
     names: tuple[str, ...] | None = None,
+    header_row: str | int | None = None,
+    skip: int | None = None,
 ) -> Dialect:
     """Detect what is not given."""
     for what, character in (("delimiter", delimiter), ("quote", quote)):
@@ -92,8 +100,30 @@ def detect(
         delimiter = _delimiter(text, quote)
         if delimiter != ",":
             notes.append(f"fields separated by {_NAMES.get(delimiter, delimiter)}; another: --delimiter")
+    if header_row is not None:
+        if header is False:
+            raise InputError(f"{path}: --no-header and --header-row contradict each other; give only one.")
+        rows = header_rows(header_row)
+        if skip is not None and rows[0] < checked_skip(skip):
+            raise InputError(f"{path}: --skip leaves out line {rows[0] + 1}, which --header-row names; give only one.")
+        if len(rows) == 2:
+            names = names or _joined(text, delimiter, quote, rows, path)
+            check_names(names, path)
+            return Dialect(delimiter, quote, encoding, False, rows[1] + 1, names, tuple(notes), str(header_row))
+        header, skip = True, rows[0]
+    elif skip is None and header is not False and (placed := _placed(text, delimiter, quote)) is not None:
+        names = names or placed.names
+        check_names(names, path)
+        notes += placed.notes
+        return Dialect(
+            delimiter, quote, encoding, False, placed.header[-1] + 1, names, tuple(notes), spell_rows(placed.header)
+        )  # fmt: skip
+    skip = checked_skip(skip)
+    text = "".join(_lines(text)[skip:])
+    if not text.strip():
+        raise InputError(f"{path}: no table below line {skip}; correct --skip or --header-row.")
     blank = re.match(r"(?:[ \t]*\r?\n)*", text)
-    skip, text = (blank[0].count("\n"), text[blank.end() :]) if blank else (0, text)
+    skip, text = (skip + blank[0].count("\n"), text[blank.end() :]) if blank else (skip, text)
     records = _records(text, delimiter, quote, 50)
     first = records[0]
     if len(first) > _MOST_COLUMNS:
@@ -121,7 +151,8 @@ def detect(
         if not whole:
             raise _too_long(path, "a line near the top")
         raise InputError(f"{path}: there is a header but no row below it.")
-    return Dialect(delimiter, quote, encoding, header, skip, names, tuple(notes))
+    row = str(skip + 1) if header and skip and text[:1] else ""
+    return Dialect(delimiter, quote, encoding, header, skip, names, tuple(notes), row)
 
 
 def _check_text(text: str, whole: bool, path: Path) -> None:
@@ -141,6 +172,25 @@ def _check_text(text: str, whole: bool, path: Path) -> None:
 
 def _too_long(path: Path, what: str) -> InputError:
     return InputError(f"{path}: {what} is longer than {_LONGEST >> 20} MB; is this a table with a line for each row?")
+
+
+def last_record(path: Path, found: Dialect) -> list[str] | None:
+    """The fields of the last line that is not blank; None where it is not sure to be a whole record."""
+    end = b""
+    try:
+        if path.suffix == ".gz":  # unpacked once, as every count will do again
+            with gzip.open(path) as packed:
+                while block := packed.read(_SAMPLE):
+                    end = (end + block)[-_SAMPLE:]
+        else:
+            with path.open("rb") as file:
+                file.seek(max(0, path.stat().st_size - _SAMPLE))
+                end = file.read()
+    except (OSError, EOFError, zlib.error):
+        return None  # said, with its reason, by whoever counts
+    lines = _lines(end.decode("utf-8", errors="replace").rstrip())
+    records = _records(lines[-1], found.delimiter, found.quote, 1) if len(lines) > 1 else []
+    return records[0] if records and len(records[0]) == len(found.names) else None
 
 
 def transcode(path: Path, encoding: str, to: Path) -> None:
@@ -213,6 +263,44 @@ def _records(text: str, delimiter: str, quote: str, most: int) -> list[list[str]
     return found or [[""]]
 
 
+def _lines(text: str) -> list[str]:
+    """Its lines, ends included, as the engine counts them."""
+    return io.StringIO(text, newline="").readlines()
+
+
+def _joined(text: str, delimiter: str, quote: str, rows: tuple[int, ...], path: Path) -> tuple[str, ...]:
+    """The names in two header lines."""
+    lines = _lines(text)[: rows[1] + 1]
+    pair = [_records(lines[i], delimiter, quote, 1)[0] for i in rows] if len(lines) == rows[1] + 1 else [[], [""]]
+    if len(pair[0]) != len(pair[1]):
+        raise InputError(
+            f"{path}: lines {rows[0] + 1} and {rows[1] + 1} do not name the same number of columns; correct --header-row."
+        )
+    return joined_names(pair)
+
+
+def _placed(text: str, delimiter: str, quote: str) -> Layout | None:
+    """Where the table lies below titles, or under two header lines; None where the first line that is not blank is its header."""
+    lines = _lines(text)[:_LINES]
+    cells: list[list[str]] = []  # a record at its first line, nothing at the others that it goes over
+    quoting: dict[str, Any] = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
+    reader = csv.reader(lines, delimiter=delimiter, **quoting)
+    try:
+        for record in reader:
+            cells += [record, *([[]] * (reader.line_num - len(cells) - 1))]
+    except csv.Error:
+        return None
+    widths = Counter(len(row) for row in cells if any(field.strip() for field in row))
+    if not widths or widths.most_common(1)[0][0] < 2:
+        return None
+    placed = find(cells, whole=False, row="line")
+    plain = len(placed.header) == 1 and not placed.notes
+    if plain or not placed.header or not placed.body or len(placed.columns) != len(cells[placed.header[-1]]):
+        return None
+    over = placed.header[-1] + 1  # a header that goes over several lines is left to the engine
+    return placed if over == len(cells) or cells[over] or not lines[over].strip() else None
+
+
 def _delimiter(text: str, quote: str) -> str:
     """The first that cuts every line into the same number of fields, more than one; else the most regular one."""
     best, score = ",", 0.0
@@ -251,17 +339,21 @@ def _named(first: list[str], path: Path) -> tuple[str, ...]:
     return names
 
 
-def check_names(names: tuple[str, ...], path: Path | str) -> None:
-    """Refuse a table whose columns cannot be told apart by name; upper and lower case are one to the engine."""
+def check_names(names: tuple[str, ...], path: Path | str, row: int | None = None) -> None:
+    """Refuse a table whose columns cannot be told apart by name; upper and lower case are one to the engine.
+
+    `row`: where a sheet has them, so that the sentence can say how to name another.
+    """
+    where, other_row = ("", "") if row is None else (f" in row {row}", ", name the right one with --header-row")
     seen: dict[str, int] = {}
     for i, name in enumerate(names, 1):
         if not name.strip():
             raise InputError(
-                f"{path}: column {i} has no name; name it in the header, or pass --no-header if there is none."
+                f"{path}: column {i} has no name{where}; name it in the header{other_row}, or pass --no-header if there is none."
             )
         other = seen.setdefault(name.casefold(), i)
         if other != i:  # the name is not told: without a header it would be a value of the table
             alike = "the same name" if names[other - 1] == name else "the same name but for upper and lower case"
             raise InputError(
-                f"{path}: columns {other} and {i} have {alike}; rename one, or pass --no-header if there is none."
+                f"{path}: columns {other} and {i} have {alike}{where}; rename one{other_row}, or pass --no-header if there is none."
             )

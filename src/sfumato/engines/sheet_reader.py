@@ -18,7 +18,11 @@ def read(path: str, sheet: str | None) -> tuple[list[str], str, list[list[Any]] 
         chosen = sheet if sheet is not None else names[0] if names else ""
         if chosen not in names:
             return names, chosen, None
-        return names, chosen, book.get_sheet_by_name(chosen).to_python(skip_empty_area=True)
+        return (
+            names,
+            chosen,
+            book.get_sheet_by_name(chosen).to_python(skip_empty_area=False),
+        )  # rows keep the numbers that people see
     except python_calamine.CalamineError:
         return [], "", None
     except BaseException as error:

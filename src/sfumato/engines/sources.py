@@ -17,7 +17,7 @@ import pyarrow as pa
 from ..core.arrow import strings
 from ..core.column import text_of
 from ..core.errors import InputError
-from . import dialect
+from . import dialect, layout
 from . import local_spelling as spelled
 from . import query as queried
 from .duckdb import (
@@ -37,7 +37,8 @@ from .line_counts import Lines, reading
 from .stated_table import open_stated
 from .workbook import sheet_rows
 
-_CSV_OPTIONS = ("delimiter", "quote", "encoding", "header", "names")
+_CSV_OPTIONS = ("delimiter", "quote", "encoding", "header", "names", "header_row", "skip")
+_SHEET_OPTIONS = ("header", "header_row", "skip", "range", "totals")
 
 
 def read(source: Any, *, stated: bool = False, **options: Any) -> DuckTable:
@@ -56,35 +57,40 @@ def read(source: Any, *, stated: bool = False, **options: Any) -> DuckTable:
     given = tuple(sorted((key, tuple(value) if isinstance(value, list) else value) for key, value in options.items()))
     missing = tuple(options.pop("missing", ()))
     dates, decimal = spelled.checked(options.pop("dates", None), options.pop("decimal", None))
-    table = _from_path(source, options) if isinstance(source, Path) else from_memory(source)
+    table = _from_path(source, options, missing) if isinstance(source, Path) else from_memory(source)
     if source is not named:
         table = replace(table, name=str(named))
     if options:
         raise InputError(f"{table.name}: {', '.join(sorted(options))} does not apply to this kind of table.")
     could = {"commas": table.lines.commas} if isinstance(table.lines, Lines) else {}
     points, found = table.points, table.lines.found if isinstance(table.lines, Lines) else None
+    placed = dict(table.written)  # where the table lies in its sheet or file
     table = _with_missing(table, missing) if missing else table
     table = spelled.understood(table, dates=dates, decimal=decimal, points=points, **could)
     opened = (str(source.absolute()), given) if isinstance(source, Path) else None
-    return replace(table, opened=opened, origin=origin, written=_written(found, missing, table))
+    return replace(table, opened=opened, origin=origin, written=placed | _written(found, missing, table))
 
 
 def _written(found: dialect.Dialect | None, missing: tuple[str, ...], table: DuckTable) -> dict[str, Any]:
     """What was seen of how the file is written, in the words in which its owner may state it."""
     ways = [each.way for each in table.spelled[1].values() if each.way is not None] if table.spelled else []
     first = next((way.first for way in ways if way.first and way.sign != "."), "day")
-    keys = ("encoding", "delimiter", "quote", "header")
-    seen: dict[str, Any] = {} if found is None else {key: getattr(found, key) for key in keys}
+    seen: dict[str, Any] = {}
+    if found is not None:
+        seen = {key: getattr(found, key) for key in ("encoding", "delimiter", "quote", "header")}
+        seen |= {"header": True, "header_row": found.header_row} if found.header_row else {}
     seen |= {"missing": list(missing)} if missing else {}
     seen |= {"decimal": "comma"} if any(way.comma for way in ways) else {}
     return seen | ({"dates": f"{first}-first"} if any(way.first for way in ways) else {})
 
 
 def _with_missing(table: DuckTable, spelled: tuple[str, ...]) -> DuckTable:
-    """The same table with some texts read as missing."""
+    """The same table with some texts read as missing; numbers, dates and truth values as they are spelled in a release."""
     texts = ", ".join(literal(text) for text in spelled)
-    named = {c: name_of(c) for c in table.columns if table.types[c] == "VARCHAR"}
-    return table.each({c: f"CASE WHEN {name} IN ({texts}) THEN NULL ELSE {name} END" for c, name in named.items()})
+    cells = {c: (name_of(c), f"CAST({table._spelled(c)} AS VARCHAR)") for c in table.columns}
+    return table.each(
+        {c: f"CASE WHEN {text} IN ({texts}) THEN NULL ELSE {name} END" for c, (name, text) in cells.items()}
+    )
 
 
 def _lasting(path: Path) -> Path:
@@ -108,14 +114,15 @@ def _lasting(path: Path) -> Path:
     return copy
 
 
-def _from_path(path: Path, options: dict[str, Any]) -> DuckTable:
+def _from_path(path: Path, options: dict[str, Any], missing: tuple[str, ...]) -> DuckTable:
     if path.is_dir():
         raise InputError(f"{path}: a folder, not a table; name a file.")
     what = what_is(path)
     if what in ("parquet", "arrow"):
         return parquet_file(path) if what == "parquet" else arrow_file(path)
     if what == "excel":
-        return _excel(path, options.pop("sheet", None))
+        placed = {key: options.pop(key) for key in _SHEET_OPTIONS if key in options}
+        return _excel(path, options.pop("sheet", None), placed, missing)
     if what in ("duckdb", "sqlite"):
         query = options.pop("query", None)
         return duckdb_file(path, query) if what == "duckdb" else sqlite_file(path, query)
@@ -139,6 +146,7 @@ def what_is(path: Path) -> str:
 
 
 def _csv(path: Path, options: dict[str, Any]) -> DuckTable:
+    totals = options.pop("totals", None)
     found = dialect.detect(path, **{key: options.pop(key) for key in _CSV_OPTIONS if key in options})
     file = path
     if found.encoding not in ("utf-8", "utf-8-sig"):
@@ -150,7 +158,45 @@ def _csv(path: Path, options: dict[str, Any]) -> DuckTable:
         f"SELECT * FROM read_csv({spell_path(file)}, auto_detect = false, columns = {{{columns}}}, "
         f"{reading(found)}, header = {str(found.header).lower()}, skip = {found.skip})"
     )
-    return replace(DuckTable.of(str(path), sql, found.notes), lines=Lines(path, file, found))
+    table = DuckTable.of(str(path), sql, found.notes)
+    last = None if totals is False else dialect.last_record(file, found)
+    if totals and last is None:
+        raise InputError(f"{path}: the last line is no whole row, so --totals cannot leave it out; mend it.")
+    if last is None or not (totals or layout.called_total(last)):
+        return replace(table, lines=Lines(path, file, found))
+    return _without_total(table, Lines(path, file, found, _same(found.names, last)), last, sure=bool(totals))
+
+
+def _same(names: Sequence[str], row: Sequence[str]) -> str:
+    """Whether a row holds these texts, in SQL."""
+    cells = zip(names, row, strict=True)
+    return " AND ".join(f"{name_of(c)} IS NOT DISTINCT FROM NULLIF({literal(text)}, '')" for c, text in cells)
+
+
+def _without_total(table: DuckTable, lines: Lines, last: Sequence[str], *, sure: bool) -> DuckTable:
+    """The table without its last row where that is a total: one with empty fields, or with numbers that are sums.
+
+    Rows that happen to be exactly like it stay.
+    """
+    same, numbers = lines.but_one, [f"TRY_CAST({name_of(c)} AS DOUBLE)" for c in table.columns]
+    sums = ", ".join(f"COALESCE(sum({number}) FILTER (WHERE NOT ({same})), 0)" for number in numbers)
+    alike, *added = run(f"SELECT count(*) FILTER (WHERE {same}), {sums} FROM ({table.sql})", table.name)[0]
+    total = any(_is_sum(text, number) for text, number in zip(last, added, strict=True))
+    if not alike or not (sure or total or not all(field.strip() for field in last)):
+        return replace(table, lines=Lines(lines.path, lines.file, lines.found))
+    others = f"SELECT * FROM ({table.sql}) WHERE NOT ({same})"
+    if alike > 1:
+        row = ", ".join(f"NULLIF({literal(text)}, '')" for text in last)
+        others += f" UNION ALL SELECT {row} FROM range({alike - 1})"
+    made = DuckTable.of(table.name, others, (*table.notes, "the last line, a total, left out; keep: --no-totals"))
+    return replace(made, lines=lines, written={"totals": True})
+
+
+def _is_sum(text: str, added: float) -> bool:
+    try:
+        return added != 0 and abs(float(text) - added) <= 1e-9 * abs(added)
+    except ValueError:
+        return False
 
 
 def parquet_file(path: Path) -> DuckTable:
@@ -196,22 +242,27 @@ def from_memory(source: Any, name: str = "the table") -> DuckTable:
     return DuckTable.of(name, f"SELECT * FROM {register(table)}")
 
 
-def _excel(path: Path, sheet: str | None) -> DuckTable:
-    names, chosen, rows = sheet_rows(path, sheet)
-    rows = [row for row in rows if any(value != "" for value in row)]
-    if not rows:
-        raise InputError(f"{path}: sheet {chosen!r} is empty.")
-    if len(rows) < 2:
+def _excel(path: Path, sheet: str | None, placed: dict[str, Any], missing: tuple[str, ...]) -> DuckTable:
+    sheets, chosen, cells = sheet_rows(path, sheet)
+    found = layout.find(cells, **placed)
+    if not found.columns:
+        raise InputError(f"{path}: sheet {chosen!r} is empty, or holds nothing where the table is to be.")
+    dialect.check_names(found.names, path, row=found.header[-1] + 1 if found.header else None)
+    if not found.body:
         raise InputError(f"{path}: sheet {chosen!r} has a header but no row below it.")
-    header = tuple(text_of(value) or "" for value in rows[0])
-    dialect.check_names(header, path)
-    cells = [[row[i] for row in rows[1:]] for i in range(len(header))]
-    columns = [_typed(values) for values in cells]
-    notes = (f"sheet {chosen!r} of {len(names)}; another: --sheet",) if len(names) > 1 and sheet is None else ()
-    made = DuckTable.of(
-        str(path), f"SELECT * FROM {register(pa.Table.from_arrays(columns, names=list(header)))}", notes
-    )
-    return replace(made, points=frozenset(name for name, values in zip(header, cells, strict=True) if _pointed(values)))
+    values = [[_cell(cells[i], j, missing) for i in found.body] for j in found.columns]
+    arrays = [_typed(column) for column in values]
+    notes = (f"sheet {chosen!r} of {len(sheets)}; another: --sheet",) if len(sheets) > 1 and sheet is None else ()
+    rows = register(pa.Table.from_arrays(arrays, names=list(found.names)))
+    made = DuckTable.of(str(path), f"SELECT * FROM {rows}", (*notes, *found.notes))
+    pointed = frozenset(name for name, column in zip(found.names, values, strict=True) if _pointed(column))
+    return replace(made, points=pointed, written=found.stated)
+
+
+def _cell(row: Sequence[Any], at: int, missing: tuple[str, ...]) -> Any:
+    """A cell; empty where it means missing, before its column gets a type: one text among numbers makes all of them texts."""
+    value = row[at] if at < len(row) else ""
+    return "" if missing and text_of(value) in missing else value
 
 
 def text_or_bytes(raw: bytes) -> str | bytes:

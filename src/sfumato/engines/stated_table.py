@@ -20,6 +20,7 @@ import pyarrow as pa
 from ..core.arrow import strings
 from ..core.column import text_of
 from ..core.errors import InputError
+from ..core.sheet_places import cell_range, header_rows, joined_names
 from ..core.spelling import DAY
 from ..core.stated_reading import KEYS, StatedReading
 from . import dialect
@@ -129,7 +130,9 @@ def _csv(path: Path, reading: StatedReading) -> DuckTable:
     copy = folder() / f"{next(serial)}.parquet"
     try:
         with cast(BinaryIO, gzip.open(path)) if path.suffix == ".gz" else path.open("rb") as file:
-            names, blocks = _header(path, _blocks(file), reading)
+            above = _above(file, reading)
+            names, blocks = _header(path, above, _blocks(file), reading)
+            blocks = _but_the_last(blocks) if reading.totals else blocks
             schema = pa.schema([(name, pa.large_string()) for name in names])
             with pq.ParquetWriter(copy, schema) as writer:
                 for lines in blocks:
@@ -158,10 +161,27 @@ def _blocks(file: BinaryIO) -> Iterator[list[bytes]]:
     yield [line for line in [b"".join(rest).removesuffix(b"\r")] if line]
 
 
+def _above(file: BinaryIO, reading: StatedReading) -> list[bytes]:
+    """Leave out the lines above the table, and of two header lines read the first."""
+    rows = header_rows(reading.header_row) if reading.header_row else (reading.skip,)
+    for _ in range(rows[0]):
+        file.readline()
+    return [file.readline().removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n")] if len(rows) == 2 else []
+
+
+def _but_the_last(blocks: Iterator[list[bytes]]) -> Iterator[list[bytes]]:
+    """All lines but the last, which the owner states to be a total, whatever it holds."""
+    held: list[bytes] = []
+    for lines in blocks:
+        held += lines
+        yield held[:-1]
+        held = held[-1:]
+
+
 def _header(
-    path: Path, blocks: Iterator[list[bytes]], reading: StatedReading
+    path: Path, above: list[bytes], blocks: Iterator[list[bytes]], reading: StatedReading
 ) -> tuple[tuple[str, ...], Iterator[list[bytes]]]:
-    """The names of the columns, and the lines behind the one that has them."""
+    """The names of the columns, and the lines behind the one that has them; `above` it is the first of two where there are two."""
     if not reading.header:
         if not reading.names:
             raise InputError(
@@ -174,7 +194,9 @@ def _header(
     if first is None:
         raise InputError(f"{path}: the file is empty; a table needs a header line.")
     try:
-        (line,) = csv.reader([first[0].decode(reading.encoding)], **_quoting(reading), strict=True)
+        lines = [line.decode(reading.encoding) for line in (*above, first[0])]
+        rows = [next(csv.reader([line], **_quoting(reading), strict=True), []) for line in lines]
+        line = joined_names(rows) if above else rows[0]
     except (UnicodeError, csv.Error, ValueError):
         raise InputError(
             f"{path}: the header cannot be read as {_words(reading)}; state how the file is written under [reading] in the roles file, "
@@ -265,18 +287,34 @@ def _plain_objects(source: Any) -> Any:
 
 
 def _excel(path: Path, sheet: str | None, reading: StatedReading) -> DuckTable:
-    """The sheet's columns under the first row that is not empty; a cell beyond them belongs to none."""
+    """The sheet's columns under the first row that is not empty, or where the owner states it; a cell beyond them belongs to none."""
     from . import sources
 
     _, chosen, cells = sheet_rows(path, sheet)
-    cells = [row for row in cells if any(value != "" for value in row)]
-    if not cells:
-        raise InputError(f"{path}: sheet {chosen!r} is empty.")
-    first, *rows = cells
-    there = [i for i, value in enumerate(first) if value != ""]
-    at = range(there[0], there[-1] + 1)
-    header = tuple(text_of(first[i]) or "" for i in at)
-    dialect.check_names(header, path)
-    kept = [row for row in rows if any(row[i] != "" for i in at)]
-    columns = [strings([_spelled(row[i], reading) for row in kept]) for i in at]
-    return sources.from_memory(pa.Table.from_arrays(columns, names=list(header)), str(path))
+    top, left, right, bottom = cell_range(reading.range) if reading.range else (0, 0, None, None)
+    end = len(cells) if bottom is None else bottom + 1
+    rows = range(max(top, reading.skip), min(end, len(cells)))
+    filled = [i for i in rows if any(value != "" for value in cells[i])]
+    if not filled:
+        raise InputError(f"{path}: sheet {chosen!r} is empty, or holds nothing where the table is stated to be.")
+    names: tuple[str, ...]
+    if reading.header:
+        header = header_rows(reading.header_row) if reading.header_row else (filled[0],)
+        if header[-1] not in rows:
+            raise InputError(f"{path}: sheet {chosen!r} has no row {header[-1] + 1}; correct header_row.")
+        there = [j for i in header for j, value in enumerate(cells[i]) if value != ""]
+        at = range(min(there, default=0), max(there, default=0) + 1) if right is None else range(left, right + 1)
+        names = joined_names([[cells[i][j] if j < len(cells[i]) else "" for j in at] for i in header])
+        filled = [i for i in filled if i > header[-1]]
+    else:
+        if not reading.names:
+            raise InputError(
+                f"{path}: state the names of its columns, since there is no header: names = [...] under [reading]."
+            )
+        names, at = reading.names, range(left, left + len(reading.names))
+    dialect.check_names(names, path)
+    kept = [[cells[i][j] if j < len(cells[i]) else "" for j in at] for i in filled]
+    kept = [row for row in kept if any(value != "" for value in row)]
+    kept = kept[:-1] if reading.totals else kept
+    columns = [strings([_spelled(row[j], reading) for row in kept]) for j in range(len(at))]
+    return sources.from_memory(pa.Table.from_arrays(columns, names=list(names)), str(path))
