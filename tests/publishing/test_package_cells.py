@@ -15,6 +15,7 @@ import pytest
 import sfumato as sf
 from sfumato.cli import main
 from sfumato.core.formulas import plain_text, runs
+from sfumato.core.hierarchy import Hierarchy
 from sfumato.metrics import require
 from sfumato.publishing import verify
 from sfumato.report.package import write_package
@@ -28,29 +29,43 @@ def people(rows: int = 96) -> pa.Table:
     return pa.table(
         {
             "=debt": rng.integers(-900, 900, rows),
-            "town": rng.choice(["-north", "south", "+east"], rows),
+            "town": rng.choice(["-north", "south", "+east", "'=west"], rows),
             "ill": [ILLS[i % 4] for i in range(rows)],
         }
     )
 
 
+TOWNS = Hierarchy.of(
+    "town",
+    [("-north", "@coast", "*"), ("south", "@coast", "*"), ("+east", "=inland", "*"), ("'=west", "=inland", "*")],
+)
+
+
 def studied(text: str, seed: int | None = None) -> Result:
-    roles = sf.Roles(quasi=("=debt", "town"), sensitive=("ill",), orders={"ill": ILLS})
+    roles = sf.Roles(quasi=("=debt", "town"), sensitive=("ill",), orders={"ill": ILLS}, hierarchies={"town": TOWNS})
     wanted = (require("distinct_l_diversity >= 2"),)
     study = Study(table=sf.read(people()), roles=roles, candidates=grid([text]), require=wanted, measures=())
     return study.run(seed=seed, refine=0)
 
 
 def cells(path: Path) -> list[str]:
+    delimiter = ";" if path.parent.name == "hierarchies" else ","
     with path.open(encoding="utf-8", newline="") as file:
-        return [cell for row in csv.reader(file) for cell in row]
+        return [cell for row in csv.reader(file, delimiter=delimiter) for cell in row]
 
 
 def content(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("text", ["mondrian k=4 require='distinct_l_diversity >= 2'", "anatomy l=2"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mondrian k=4 require='distinct_l_diversity >= 2'",
+        "anatomy l=2",
+        "generalize_full_domain k=4 require='distinct_l_diversity >= 2' suppression=0.5",
+    ],
+)
 def test_no_cell_of_a_package_runs_and_whoever_has_it_can_verify_it(
     text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -60,8 +75,14 @@ def test_no_cell_of_a_package_runs_and_whoever_has_it_can_verify_it(
     for path in files:
         assert not any(map(runs, cells(path))), path.name
     assert "'=debt" in cells(made.folder / "dictionary.csv")
-    told = {plain_text(cell) for path in files for cell in cells(path)}
-    assert set(ILLS) <= told, "two values did not become one"
+    values = {plain_text(cell) for path in files for cell in cells(path)}
+    assert set(ILLS) <= values, "two values did not become one"
+    (hierarchy,) = (path for path in files if path.parent.name == "hierarchies")
+    packed = sf.Roles.read(made.folder / "roles.toml").taxonomy("town")
+    assert packed is not None
+    labels = {label for level in packed.levels for label in level}
+    assert labels <= {label for level in TOWNS.levels for label in level}, "the labels themselves are read back"
+    assert labels != set(cells(hierarchy)), "and were written otherwise"
     readme = (made.folder / "README.md").read_text()
     assert "take one apostrophe off" in readme
     for form in ("html", "md"):

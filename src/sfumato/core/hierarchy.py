@@ -20,6 +20,7 @@ import numpy as np
 from .column import IntArray
 from .errors import InputError
 from .files import write_whole
+from .formulas import neutralised_text, plain_text
 from .noun import dataclass
 from .spelling import ColumnSpelling, decide, look, plain
 
@@ -86,10 +87,11 @@ class Hierarchy:
         return cls(column, tuple(levels), source, tuple(i for i, _ in numbered))
 
     @classmethod
-    def read(cls, column: str, path: Path, *, as_text: bool = False) -> Hierarchy:
+    def read(cls, column: str, path: Path, *, as_text: bool = False, neutralised: bool = False) -> Hierarchy:
         """Read ARX's format: `value;level1;...;*`, no header, semicolons (or tabs or commas, if there is none).
 
         Values that are dates or numbers in another spelling are read as those of a table are, unless they are to stand `as_text`.
+        Of a file that was written `neutralised`, the apostrophe before each cell that would run in a spreadsheet comes off.
         """
         try:
             with path.open(encoding="utf-8-sig", newline="") as file:
@@ -105,7 +107,7 @@ class Hierarchy:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         try:
             for row in reader:
-                rows.append(row)
+                rows.append([plain_text(cell) for cell in row] if neutralised else row)
                 lines.append(line)
                 line = reader.line_num + 1
         except csv.Error:
@@ -116,12 +118,13 @@ class Hierarchy:
         made = cls.of(column, rows, str(path), lines)
         return replace(made, hint=_hint(column, found))
 
-    def write(self, path: Path) -> None:
-        """Write ARX's format, which `read` and ARX itself take back."""
+    def write(self, path: Path, *, neutralised: bool = False) -> None:
+        """Write ARX's format, which `read` and ARX itself take back; `neutralised`, with no cell that a spreadsheet would run."""
+        levels = [tuple(map(neutralised_text, level)) for level in self.levels] if neutralised else self.levels
         odd = any("\r" in label for level in self.levels for label in level)  # csv quotes only the line end it writes
         quoting: Literal[0, 1] = csv.QUOTE_ALL if odd else csv.QUOTE_MINIMAL
         text = io.StringIO()
-        csv.writer(text, delimiter=";", lineterminator="\n", quoting=quoting).writerows(zip(*self.levels, strict=True))
+        csv.writer(text, delimiter=";", lineterminator="\n", quoting=quoting).writerows(zip(*levels, strict=True))
         write_whole(path, text.getvalue())
 
     @property

@@ -269,8 +269,11 @@ class Roles:
         rule = self.hierarchies.get(name)
         if isinstance(rule, Hierarchy):
             return rule
-        file, text = (rule.get("file"), bool(rule.get("text"))) if isinstance(rule, dict) else (rule, False)
-        return Hierarchy.read(name, self.folder / file, as_text=text) if isinstance(file, str) else None
+        keys = rule if isinstance(rule, dict) else {"file": rule}
+        if not isinstance(file := keys.get("file"), str):
+            return None
+        text, neutralised = bool(keys.get("text")), bool(keys.get("neutralised"))
+        return Hierarchy.read(name, self.folder / file, as_text=text, neutralised=neutralised)
 
 
 def _quote(text: str) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.cover import read_set
+from ..core.formulas import neutralised_text
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.spelling import plain
@@ -20,8 +21,11 @@ ROLES = "roles.toml"
 HIERARCHIES = "hierarchies"
 
 
-def write_roles(release: Release, roles: Roles, folder: Path) -> Roles:
-    """Write roles.toml and the hierarchies that it names into a package; what was written."""
+def write_roles(release: Release, roles: Roles, folder: Path, *, neutralise_formulas: bool = False) -> Roles:
+    """Write roles.toml and the hierarchies that it names into a package; what was written.
+
+    With `neutralise_formulas` no label of a hierarchy begins like a formula, and roles.toml says so where one did.
+    """
     labels = _labels(release)
     rules: dict[str, Any] = {}
     orders: dict[str, tuple[str, ...]] = {}
@@ -30,8 +34,12 @@ def write_roles(release: Release, roles: Roles, folder: Path) -> Roles:
         if taxonomy is not None and (left := taxonomy.above(there)) is not None:
             file = f"{HIERARCHIES}/{len(rules) + 1}.csv"
             (folder / HIERARCHIES).mkdir(exist_ok=True)
-            left.write(folder / file)
+            changed = neutralise_formulas and any(
+                neutralised_text(text) != text for level in left.levels for text in level
+            )
+            left.write(folder / file, neutralised=changed)
             rules[name] = {"file": file, "text": True}  # as it stands: nothing about its spelling is left to guessing
+            rules[name] |= {"neutralised": True} if changed else {}
         if (stated := roles.orders.get(name)) is not None:
             stated = stated if there <= set(stated) else tuple(plain(stated))
             if any(text in there for text in stated):

@@ -63,9 +63,9 @@ def write_package(
 
     A mechanism that draws at random was compared with a seed; what is published is drawn anew, and every requirement is measured on
     the new draw. Where the owner asked for a seed that is refused, since a seed is found by trying, unless `allow_seeded` insists;
-    then every document says so. With `neutralise_formulas` no cell of release.csv, of its companions and of dictionary.csv begins
-    like a formula; note and README say how to undo it. Every file has the same time, and the same input, seed and version give the
-    same bytes.
+    then every document says so. With `neutralise_formulas` no cell of release.csv, of its companions, of dictionary.csv and of the
+    hierarchies begins like a formula; note and README say how to undo it. Every file has the same time, and the same input, seed
+    and version give the same bytes.
     """
     folder = Path(folder)
     house = folder.with_name(folder.name + ".house")
@@ -96,7 +96,7 @@ def write_package(
     try:
         hidden.mkdir()
         inside.mkdir(mode=0o700)
-        packed = write_roles(release, study.roles, hidden)
+        packed = write_roles(release, study.roles, hidden, neutralise_formulas=neutralise_formulas)
         verification = publish(
             release,
             study.roles,
