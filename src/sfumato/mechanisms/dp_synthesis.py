@@ -70,7 +70,7 @@ class DpSynthesis(Private):
         offer=Offer(100, lambda trial: [{"epsilon": [0.5, 1, 3]}], wide=True),
         parameters={
             "columns": "the columns to make, as a list, in the order of the chain; by default all that may be released",
-            "structure": "tree: pairs chosen from the data, for a third of epsilon; chain: each column paired with the next one named, "
+            "structure": "tree: pairs chosen from the data, for a third of epsilon (nothing for two columns); chain: each column paired with the next one named, "
             "without looking at the data; independent: no pairs",
             "domains": DOMAINS,
             "epsilon": EPSILON,
@@ -92,6 +92,8 @@ class DpSynthesis(Private):
     def _make(self, table: Table, roles: Roles, rng: np.random.Generator | None, progress: Progress | None) -> Release:
         domains = self._domains(self.columns, self.domains, table, roles, missing=self.outside == "missing")
         structure = self.structure if len(domains) > 1 else "independent"
+        if structure == "tree" and len(domains) == 2:
+            structure = "chain"  # the only tree there is: nothing is spent on choosing it
         sizes = [len(domain) for domain in domains]
         looked = {"tree": itertools.combinations(sizes, 2), "chain": itertools.pairwise(sizes)}.get(structure, ())
         self._room(sum(sizes) + sum(a * b for a, b in looked))
