@@ -19,7 +19,6 @@ import sfumato as sf
 from sfumato.core.arrow import strings
 from sfumato.core.classes import Classes, Sensitive
 from sfumato.core.column import Column, encode, text_of
-from sfumato.core.cover import spell_set
 from sfumato.core.errors import Unavailable
 from sfumato.core.hierarchy import Hierarchy
 from sfumato.core.metric import Metric, Score, parse, parse_requirement
@@ -28,6 +27,7 @@ from sfumato.core.population import Cover
 from sfumato.core.release import Release
 from sfumato.core.roles import Roles
 from sfumato.core.table import Recoding, Table
+from sfumato.core.value_sets import spell_set
 
 MakeTable = Callable[[dict[str, Any]], Table]
 MISSING = object()

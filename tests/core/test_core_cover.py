@@ -8,8 +8,9 @@ import pyarrow as pa
 import pytest
 
 from sfumato.core.column import encode
-from sfumato.core.cover import Domain, read_set, spell_set
+from sfumato.core.cover import Domain
 from sfumato.core.hierarchy import Hierarchy
+from sfumato.core.value_sets import read_set, spell_set
 
 AGES: list[Any] = [15, 20, 25, 29, 29.5, 30, 40, None]
 

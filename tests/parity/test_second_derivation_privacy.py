@@ -22,12 +22,12 @@ from scipy.optimize import linprog
 
 import sfumato as sf
 from sfumato import metrics
-from sfumato.core.cover import spell_set
 from sfumato.core.hierarchy import Hierarchy
 from sfumato.core.metric import Score
 from sfumato.core.release import Release
 from sfumato.core.roles import Roles
 from sfumato.core.table import Table
+from sfumato.core.value_sets import spell_set
 
 Row = dict[str, str | None]
 MakeRelease = Callable[..., Release]

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from sfumato.core import ladders
 from sfumato.core.column import Column, encode
-from sfumato.core.cover import Domain, spell_set
+from sfumato.core.cover import Domain
 from sfumato.core.errors import InputError
+from sfumato.core.value_sets import spell_set
 
 numbers = st.lists(
     st.one_of(st.integers(-50, 50), st.sampled_from([0.5, -0.25, 3.75])), min_size=1, max_size=15, unique=True

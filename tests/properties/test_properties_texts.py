@@ -13,11 +13,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.core.cover import read_set, spell_set
 from sfumato.core.errors import InputError
 from sfumato.core.hierarchy import Hierarchy
 from sfumato.core.metric import Metric
 from sfumato.core.roles import Roles
+from sfumato.core.value_sets import read_set, spell_set
 
 VARIANTS = [v for m in sf.registry().values() for v in m.variants()]
 text = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)

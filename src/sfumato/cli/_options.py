@@ -90,7 +90,7 @@ MechanismName = Annotated[
     typer.Option(
         "--mechanism",
         metavar="NAME",
-        help="The mechanism. `sfumato mechanisms` lists them.",
+        help="The mechanism, or a chain such as 'hipaa | mondrian k=11'. `sfumato mechanisms` lists them.",
         autocompletion=mechanism_names,
     ),
 ]

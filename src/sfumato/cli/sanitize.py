@@ -50,10 +50,20 @@ def run(
     from ..core.waivers import read_waivers
     from ..mechanisms import mechanism as find
     from ..publishing import companion_files, publish
+    from ..study.candidate import Candidate, steered
     from ..study.study import number
 
     wanted = o.requirements(require)
-    made_by = find(mechanism).of(o.settings(settings), tuple(wanted))
+    if "|" in mechanism:
+        if settings:
+            raise InputError(
+                "A chain takes its parameters in the text of --mechanism ('hipaa | mondrian k=11'), not by --set."
+            )
+        candidate = Candidate.of(steered(mechanism, wanted)).mechanism
+        assert candidate is not None
+        made_by = candidate
+    else:
+        made_by = find(mechanism).of(o.settings(settings), tuple(wanted))
     named = Roles.read(roles)
     table = reading.open(input, stated=named if made_by.card.private else None)
     if out.suffix.lower() not in (".csv", ".parquet"):

@@ -11,7 +11,7 @@ Notations read, ours and those of ARX, sdcMicro and the papers:
     2024-05  2024-Q2  2024  2020s  05/2024  Q2 2024   dates of a month, quarter, year, decade
     [2024-05-01,2024-06-30]  [2024-05-01, 2024-07-01[  dates between two days
     [2020, 2030[  [2020.0, 2030.0)               dates between two years (with a point: from 1800 to 2200)
-    <2024-05-01  >=2024-05-01                    dates on one side of a day
+    <2024-05-01  >=2024-05-01  <2024  >=2024     dates on one side of a day, or of a year
     {a, b}                   any of these
 
 A day may also be spelled 31.12.2024 in any of these.
@@ -19,6 +19,9 @@ A day may also be spelled 31.12.2024 in any of these.
 
 from __future__ import annotations
 
+import calendar
+import datetime
+import math
 import operator
 import re
 from collections.abc import Callable
@@ -31,6 +34,7 @@ from .column import Column, IntArray
 from .hierarchy import TOP, Hierarchy
 from .noun import dataclass
 from .spelling import DAY, DAY_FIRST
+from .value_sets import read_set
 
 BoolArray = npt.NDArray[np.bool_]
 _N = r"([+-]?(?:\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|[iI]nf))"
@@ -45,7 +49,7 @@ _DAYS = re.compile(rf"^([\[\](])\s*{_DAY}{_MIDNIGHT}\s*,\s*{_DAY}{_MIDNIGHT}\s*(
 _YEAR = r"(\d{4}(?!\.)|(?:1[89]\d\d|2[01]\d\d|2200)(?=\.0))(?:\.0+)?"
 _YEARS = re.compile(rf"^([\[\](])\s*{_YEAR}\s*,\s*{_YEAR}\s*([\[\])])$")
 _DOTTED = re.compile(rf"(?<![\d.]){DAY['.']}(?![\d.])")
-_DAY_SIDE = re.compile(rf"^(<=|>=|<|>|≤|≥)\s*{_DAY}$")
+_DAY_SIDE = re.compile(rf"^(<=|>=|<|>|≤|≥)\s*(?:{_DAY}|(\d{{4}}))$")
 _CALENDAR = re.compile(r"^\d{4}(-\d{2}|-Q[1-4]|s)?$")
 _CALENDAR_ARX = re.compile(r"^(?:(\d{2})/|(Q[1-4]) )(\d{4})$")
 
@@ -60,23 +64,6 @@ _SIDES: dict[str, Callable[[str, str], bool]] = {
     "≥": operator.ge,
 }
 
-_BARE = re.compile(r'[^\s,{}"]([^,{}"\n\r\t]*[^\s,{}"])?')
-_MEMBER = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^,]*?))\s*(?:,|$)')
-
-
-def spell_set(texts: list[str]) -> str:
-    """A set as `read_set` takes it back: {a, b}; a value with a comma, brace, quote or space at an end stands in quotes."""
-    return "{" + ", ".join(t if _BARE.fullmatch(t) else '"' + t.replace('"', '""') + '"' for t in texts) + "}"
-
-
-def read_set(text: str) -> list[str]:
-    """The members of {a, b}."""
-    inside, at, members = text[1:-1], 0, []
-    while at < len(inside) and (m := _MEMBER.match(inside, at)):
-        members.append(m[2] if m[1] is None else m[1].replace('""', '"'))
-        at = m.end()
-    return members
-
 
 def _interval(text: str) -> re.Match[str] | None:
     """Two ends in brackets that say whether they belong to it; [20-29] is read as 20-29 is, both ends in it."""
@@ -90,6 +77,87 @@ def edges(text: str) -> tuple[float, float] | None:
     if m := _DASH.match(text):
         return float(m[1]), float(m[2])
     return None
+
+
+@dataclass(frozen=True)
+class Span:
+    """The numbers, or days counted from the year 1, that a text covers: from `low` to `high`, and whether these two belong to it."""
+
+    low: float
+    high: float
+    from_low: bool = True
+    to_high: bool = True
+
+    @property
+    def last(self) -> float:
+        """The largest number in it, as near as floats come."""
+        return self.high if self.to_high else math.nextafter(self.high, -math.inf)
+
+
+_ALL = Span(-math.inf, math.inf)
+
+
+def _joined(spans: list[Span | None]) -> Span | None:
+    known = [span for span in spans if span is not None]
+    if not known or len(known) < len(spans):
+        return None
+    low, high = min(known, key=lambda s: (s.low, not s.from_low)), max(known, key=lambda s: (s.high, s.to_high))
+    return Span(low.low, high.high, low.from_low, high.to_high)
+
+
+def number_span(text: str) -> Span | None:
+    """The numbers from the least to the largest that a value, an interval, a side, a set of these or `*` covers; None for another text."""
+    if set(text) == {TOP}:
+        return _ALL
+    if _PLAIN.match(text):
+        code = text[:1] == "0" and text[1:2].isdigit()  # 00501 is a ZIP code, as in core.column
+        return None if code or math.isinf(float(text)) else Span(float(text), float(text))
+    if m := _interval(text):
+        return Span(float(m[2]), float(m[3]), m[1] == "[", m[4] == "]")
+    if m := _DASH.match(text):
+        return Span(float(m[1]), float(m[2]))
+    if m := _SIDE.match(text):
+        shut = m[1] not in ("<", ">")
+        return (
+            Span(-math.inf, float(m[2]), True, shut) if m[1] in ("<", "<=", "≤") else Span(float(m[2]), math.inf, shut)
+        )
+    if m := _UP.match(text):
+        return Span(float(m[1]), math.inf)
+    return _joined([number_span(member) for member in read_set(text)]) if text[:1] + text[-1:] == "{}" else None
+
+
+def day_span(text: str) -> Span | None:
+    """The days (as ordinal numbers, ends included) that a date, a calendar label, an interval, a side, a set of these or `*` covers."""
+    if set(text) == {TOP}:
+        return _ALL
+    if text[:1] + text[-1:] == "{}":
+        return _joined([day_span(member) for member in read_set(text)])
+    try:
+        if m := _DAYS.match(text) or _YEARS.match(text):
+            first, last = _calendar(m[2]), _calendar(m[3])
+            return Span(first[m[1] != "["] + (m[1] != "["), last[m[4] == "]"] - (m[4] != "]"))
+        if m := _DAY_SIDE.match(text):
+            first_day, last_day = _calendar(m[2] or m[3])
+            sides = {"<": Span(-math.inf, first_day - 1), ">": Span(last_day + 1, math.inf)}
+            return sides.get(m[1]) or (Span(-math.inf, last_day) if m[1] in ("<=", "≤") else Span(first_day, math.inf))
+        return Span(*_calendar(text))
+    except ValueError:  # no date, or a day that no calendar has
+        return None
+
+
+def _calendar(text: str) -> tuple[int, int]:
+    """The first and the last day of a day, month, quarter, year or decade."""
+    if not _CALENDAR.match(text):
+        day = datetime.date.fromisoformat(text[:10]).toordinal()
+        return day, day
+    year, rest = int(text[:4]), text[4:]
+    if rest == "s":
+        return datetime.date(year, 1, 1).toordinal(), datetime.date(year + 9, 12, 31).toordinal()
+    first, last = (
+        (1, 12) if not rest else (int(rest[2]) * 3 - 2, int(rest[2]) * 3) if "Q" in rest else (int(rest[1:]),) * 2
+    )
+    days = calendar.monthrange(year, last)[1]
+    return datetime.date(year, first, 1).toordinal(), datetime.date(year, last, days).toordinal()
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,8 +219,8 @@ class Domain:
                 and (v[: len(last)] <= last if m[4] == "]" else v[: len(last)] < last)
             ]
         elif m := _DAY_SIDE.match(text):
-            holds = _SIDES[m[1]]
-            found = [i for v, i in self._index.items() if holds(v[: len(m[2])], m[2])]
+            holds, edge = _SIDES[m[1]], m[2] or m[3]
+            found = [i for v, i in self._index.items() if holds(v[: len(edge)], edge)]
         elif text in self._index:
             found = [self._index[text]]
         else:

@@ -23,6 +23,7 @@ from .files import write_whole
 from .formulas import neutralised_text, plain_text
 from .noun import dataclass
 from .spelling import ColumnSpelling, decide, look, plain
+from .value_sets import read_set
 
 TOP = "*"
 _OTHER = " It spells them otherwise: write dates as YYYY-MM-DD and numbers with a point."
@@ -169,14 +170,34 @@ class Hierarchy:
         A label of level h stands for itself at the levels below h. One that is used at several levels is taken at its lowest, so
         that levels nest as they did.
         """
+        lines = [
+            self._line(label) for label in sorted({label for label in labels if label in self._place and label != TOP})
+        ]
+        return Hierarchy(self.column, tuple(zip(*lines, strict=True)), "above") if lines else None
+
+    @cached_property
+    def _place(self) -> dict[str, tuple[int, int]]:
+        """The lowest level and a line of each label."""
         place: dict[str, tuple[int, int]] = {}
         for h, level in reversed(list(enumerate(self.levels))):
             place.update((label, (h, i)) for i, label in enumerate(level))
-        lines = []
-        for label in sorted({label for label in labels if label in place and label != TOP}):
-            h, i = place[label]
-            lines.append((*[label] * h, *(level[i] for level in self.levels[h:])))
-        return Hierarchy(self.column, tuple(zip(*lines, strict=True)), "above") if lines else None
+        return place
+
+    def _line(self, text: str) -> tuple[str, ...] | None:
+        """What a released value becomes level by level: a label stands for itself below its own level, and a set until its members meet."""
+        if text in self._place:
+            h, i = self._place[text]
+            return (*[text] * h, *(level[i] for level in self.levels[h:]))
+        if set(text) == {TOP}:
+            return (TOP,) * len(self.levels)
+        if text[:1] + text[-1:] != "{}":
+            return None
+        members = [self._line(member) for member in read_set(text)]
+        if not members or None in members:
+            return None
+        return tuple(
+            labels[0] if len(set(labels)) == 1 else text for labels in zip(*(m for m in members if m), strict=True)
+        )
 
     def codes(self) -> list[IntArray]:
         """Each level as integer labels, numbered within the level: what a lattice search and Mondrian work on."""
@@ -187,20 +208,17 @@ class Hierarchy:
     def fit(self, texts: Sequence[str | None], *, unknown: str = "error") -> Hierarchy:
         """The hierarchy over exactly these values, in this order (missing left out).
 
-        A value without a line is an error, or goes straight to `*` with `unknown="*"`.
+        What is released of them, a label, a set or `*`, is a value, too. A value without a line is an error, or goes straight to `*` with `unknown="*"`.
         """
-        lines: list[tuple[str, ...]] = []
-        rows = list(zip(*self.levels, strict=True))
-        absent = [text for text in texts if text is not None and text not in self.index]
+        found = {text: self._line(text) for text in texts if text is not None}
+        absent = [text for text in texts if text is not None and found[text] is None]
         if absent and unknown != TOP:
             other = "" if self.hint or not set(absent) <= set(plain(self.levels[0])) else _OTHER
             raise InputError(
                 f"{self.source}: {len(absent)} of the values in column {self.column!r} have no line in its hierarchy. "
                 f'Add them, or send them to * with {self.column} = {{ file = "...", unknown = "*" }}.{self.hint or other}'
             )
-        for text in texts:
-            if text is not None:
-                lines.append(rows[self.index[text]] if text in self.index else (text, *[TOP] * self.height))
+        lines = [found[text] or (text, *[TOP] * self.height) for text in texts if text is not None]
         return Hierarchy(self.column, tuple(zip(*lines, strict=True)) or ((),) * len(self.levels), self.source)
 
 

@@ -2,6 +2,9 @@
 
 A rule is what stands in a roles file (`age = { widths = [5, 10, 20] }`); `build` turns it into a Hierarchy over the
 values a column really has. Nesting is checked by the Hierarchy itself.
+
+Released values are values, too: an interval, a side, a calendar label, a mask, a set or `*` takes a level's label where all that it
+covers has that label, and stands for itself below.
 """
 
 from __future__ import annotations
@@ -17,11 +20,14 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from .column import Column, FloatArray
+from .cover import day_span, number_span
 from .errors import InputError
 from .hierarchy import TOP, Hierarchy
 from .range_ends import Ends
 from .rules import check_rule
+from .value_sets import read_set
 
+_NO_DATES = "is not all dates written YYYY-MM-DD, so dates cannot build its hierarchy"
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -53,12 +59,28 @@ def _exactly(rule: Callable[P, R]) -> Callable[P, R]:
     return wide
 
 
-def _numbers(column: Column, rule: str) -> FloatArray:
-    if column.numbers is None:
+def _known(column: Column) -> list[str]:
+    return [text for text in column.texts if text is not None]
+
+
+def _ends(column: Column, rule: str) -> tuple[FloatArray, FloatArray]:
+    """The least and the largest number that each value covers."""
+    if column.numbers is not None:
+        x = column.numbers[~np.isnan(column.numbers)]
+        return x, x
+    spans = [number_span(text) for text in _known(column)]
+    if None in spans:
         raise InputError(
             f"Column {column.name!r} is not all numbers, so {rule} cannot build its hierarchy; use a taxonomy file or prefix."
         )
-    return column.numbers[~np.isnan(column.numbers)]
+    return np.array([s.low for s in spans if s]), np.array([s.last for s in spans if s])
+
+
+def _shared(column: Column, first: Sequence[str], last: Sequence[str]) -> list[str]:
+    """The label that both ends of each value have, else the value."""
+    if first is last:
+        return list(first)
+    return [a if a == b else text for a, b, text in zip(first, last, _known(column), strict=True)]
 
 
 def _cut(x: FloatArray, edges: Sequence[float]) -> list[str]:
@@ -67,29 +89,44 @@ def _cut(x: FloatArray, edges: Sequence[float]) -> list[str]:
     return [interval(bounds[i], bounds[i + 1]) for i in np.searchsorted(bounds[1:-1], x, side="right")]
 
 
+def _between(column: Column, low: FloatArray, high: FloatArray, edges: Sequence[float]) -> list[str]:
+    first = _cut(low, edges)
+    return _shared(column, first, first if low is high else _cut(high, edges))
+
+
 @_exactly
 def widths(column: Column, steps: Sequence[float], *, origin: float = 0.0) -> list[list[str]]:
     """One level per width; each must be a multiple of the one before it, or levels would not nest."""
-    x = _numbers(column, "widths")
-    if not np.isfinite(x).all():
+    low, high = _ends(column, "widths")
+    if column.numbers is not None and not np.isfinite(low).all():
         raise InputError(f"Column {column.name!r} holds an infinite number, so widths cannot build its hierarchy.")
     start = Decimal(repr(float(origin)))
     ladder = []
     for step in (Decimal(repr(float(s))) for s in steps):  # decimals: 3 times 0.1 is 0.3
-        at = [
-            ((Decimal(repr(float(value))) - start) // step, (Decimal(repr(float(value))) - start) % step) for value in x
-        ]
-        lows = [start + (whole - (rest < 0)) * step for whole, rest in at]  # // cuts towards 0, intervals towards below
-        ladder.append([interval(float(a), float(a + step)) for a in lows])
+
+        def labels(x: FloatArray, step: Decimal = step) -> list[str]:
+            found = []
+            for value in x:
+                if math.isinf(value):  # `90+` is in no interval: the other end has no such label
+                    found.append(number(value) if value > 0 else TOP)
+                    continue
+                from_start = Decimal(repr(float(value))) - start
+                whole, rest = from_start // step, from_start % step
+                low = start + (whole - (rest < 0)) * step  # // cuts towards 0, intervals towards below
+                found.append(interval(float(low), float(low + step)))
+            return found
+
+        first = labels(low)
+        ladder.append(_shared(column, first, first if low is high else labels(high)))
     return ladder
 
 
 def cuts(column: Column, edges: Sequence[float] | Sequence[Sequence[float]]) -> list[list[str]]:
     """Given cut points: one list, or one list per level from fine to coarse, each a subset of the one before."""
-    x = _numbers(column, "cuts")
+    low, high = _ends(column, "cuts")
     nested = bool(edges) and not isinstance(edges[0], int | float)
     ladder: list[list[Any]] = [list(level) for level in edges] if nested else [list(edges)]  # type: ignore[arg-type]
-    return [_cut(x, level) for level in ladder]
+    return [_between(column, low, high, level) for level in ladder]
 
 
 def quantiles(column: Column, parts: Sequence[int]) -> list[list[str]]:
@@ -97,27 +134,28 @@ def quantiles(column: Column, parts: Sequence[int]) -> list[list[str]]:
 
     An interval ends between two values, at the roundest number there, and the outermost have no end.
     """
-    x = _numbers(column, "quantiles")
+    low, high = _ends(column, "quantiles")
     ladder = []
+    x = low[np.isfinite(low)] if column.numbers is None else low
     values = np.unique(x)
     ends = Ends([number(value) for value in values])
     for count in parts:
-        at = {int(np.searchsorted(values, np.quantile(x, i / count, method="higher"))) for i in range(1, count)}
+        at = {
+            int(np.searchsorted(values, np.quantile(x, i / count, method="higher"))) for i in range(1, count) if len(x)
+        }
         # between two values, and below the least there is nothing to cut
-        ladder.append(_cut(x, sorted(float(ends.edge(i) or values[i]) for i in at if i)))
+        ladder.append(_between(column, low, high, sorted(float(ends.edge(i) or values[i]) for i in at if i)))
     return ladder
 
 
 def dates(column: Column, units: Sequence[str]) -> list[list[str]]:
     """Calendar levels from fine to coarse, out of day, month, quarter, year and decade."""
-    if not column.dates:
-        raise InputError(
-            f"Column {column.name!r} is not all dates written YYYY-MM-DD, so dates cannot build its hierarchy."
-        )
-    try:
-        days = [datetime.date.fromisoformat(text[:10]) for text in column.texts if text is not None]
-    except ValueError:
-        raise InputError(f"Column {column.name!r} holds a day that no calendar has; correct it first.") from None
+    spans = [day_span(text) for text in _known(column)]
+    if None in spans:
+        bad = "holds a day that no calendar has; correct it first" if column.dates else _NO_DATES
+        raise InputError(f"Column {column.name!r} {bad}.")
+    first, last = datetime.date.min.toordinal(), datetime.date.max.toordinal()
+    ends = [(max(span.low, first), min(span.high, last)) for span in spans if span is not None]
     spell: dict[str, Callable[[datetime.date], str]] = {
         "day": lambda d: d.isoformat(),
         "month": lambda d: f"{d.year:04d}-{d.month:02d}",
@@ -125,15 +163,26 @@ def dates(column: Column, units: Sequence[str]) -> list[list[str]]:
         "year": lambda d: f"{d.year:04d}",
         "decade": lambda d: f"{d.year // 10 * 10:04d}s",
     }
-    return [[spell[unit](day) for day in days] for unit in units]
+    return [
+        _shared(column, *([spell[unit](datetime.date.fromordinal(int(end[i]))) for end in ends] for i in (0, 1)))
+        for unit in units
+    ]
 
 
 def prefix(column: Column, masked: Sequence[int] | bool) -> list[list[str]]:
     """Mask characters from the right: 47678 -> 4767* -> 476**. Shorter codes are padded, so that lengths tell nothing."""
-    texts = [text for text in column.texts if text is not None]
-    longest = max((len(text) for text in texts), default=0)
+    members = [read_set(text) if text[:1] + text[-1:] == "{}" else [text] for text in _known(column)]
+    longest = max((len(code) for codes in members for code in codes), default=0)
     steps = list(range(1, longest)) if isinstance(masked, bool) else sorted(masked)
-    return [[text.ljust(longest, "_")[: max(longest - s, 0)] + "*" * min(s, longest) for text in texts] for s in steps]
+
+    def mask(code: str, s: int) -> str:
+        return TOP if set(code) == {TOP} else code.ljust(longest, "_")[: max(longest - s, 0)] + "*" * min(s, longest)
+
+    masks = [[{mask(code, s) for code in codes} for codes in members] for s in steps]
+    return [
+        [found.pop() if len(found) == 1 else text for found, text in zip(level, _known(column), strict=True)]
+        for level in masks
+    ]
 
 
 RULES: dict[str, Callable[..., list[list[str]]]] = {

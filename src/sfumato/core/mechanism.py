@@ -85,6 +85,8 @@ class MechanismCard:
     """The parameters that name a file of the owner's: a document that leaves the house shows the file's name, not where it lies."""
     people: bool = False
     """Whether it forms classes of different people where the roles say that the rows of a person are unlinked."""
+    place: Literal["any", "first", "last"] = "any"
+    """Where it can stand in a chain: `first` if it reads columns that are never released, `last` if it does not release whole rows."""
     private: bool = False
     """Whether its promise is differential privacy: then no number of the original may be told beside the release."""
 
@@ -120,6 +122,15 @@ class Mechanism(ABC):
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
     ) -> Release:
         """Sanitize; the input is untouched."""
+
+    def __or__(self, other: Mechanism) -> Mechanism:
+        """This mechanism, then the other on what it released."""
+        from .chain import Chain
+
+        if not isinstance(other, Mechanism):
+            return NotImplemented
+        links = [link for each in (self, other) for link in (each.links if isinstance(each, Chain) else (each,))]
+        return Chain(tuple(links))
 
     def _about(self) -> list[str]:
         """The parameters that are numbers, switches or choices; a text may hold values of the data."""

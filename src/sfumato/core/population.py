@@ -6,9 +6,10 @@ import numpy as np
 
 from .column import IntArray
 from .counts import Counts, exact, pack
-from .cover import BoolArray, Domain, read_set
+from .cover import BoolArray, Domain
 from .errors import Unavailable
 from .noun import dataclass
+from .value_sets import read_set
 
 _BLOCK = 50_000_000
 

@@ -13,6 +13,8 @@ Where the values stand next to each other (20 and 21 in whole years) there is no
 from __future__ import annotations
 
 import datetime
+import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import field
 from fractions import Fraction
@@ -20,6 +22,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from .column import Column, text_of
+from .cover import Span, day_span, number_span
 from .hierarchy import TOP
 from .noun import dataclass
 
@@ -77,6 +80,23 @@ def between_days(low: str, high: str) -> str | None:
     return last.isoformat() if first < last else None
 
 
+def ranges_in_order(column: Column) -> tuple[list[int], list[Span], bool] | None:
+    """The codes and spans of a column's values in order, without `*` and missing, and whether they are days; None if there is no order.
+
+    There is one where each value is a number (or a date) or a range of them with its lower end in it, and none overlap.
+    """
+    texts = [(i, text) for i, text in enumerate(column.texts) if text is not None and set(text) != {TOP}]
+    for read, dates in ((number_span, False), (day_span, True)):
+        spans = [(span, i) for i, text in texts if not text.startswith("{") and (span := read(text)) is not None]
+        if not texts or len(spans) < len(texts):
+            continue
+        spans.sort(key=lambda pair: pair[0].low)
+        disjoint = all(a.last < b.low for (a, _), (b, _) in itertools.pairwise(spans))
+        if disjoint and all(s.from_low and s.low <= s.last for s, _ in spans):
+            return [i for _, i in spans], [span for span, _ in spans], dates
+    return None
+
+
 @dataclass(frozen=True, eq=False)
 class Ends:
     """The ordered values of a column, spelled, and how ranges of them are: `missing` says that it has missing values besides."""
@@ -86,6 +106,8 @@ class Ends:
     missing: bool = False
     style: Style = "open"
     bounds: tuple[str, str] | None = None
+    spans: Sequence[Span] = ()
+    """What each value covers, where some are ranges themselves."""
     _edges: dict[int, str | None] = field(default_factory=dict)
 
     @classmethod
@@ -93,11 +115,36 @@ class Ends:
         """Of a column of numbers or dates, its values in order."""
         return cls(texts, column.numbers is None, column.has_missing, style, roles.bounds(column))
 
+    @classmethod
+    def of_ranges(cls, column: Column, spans: Sequence[Span], *, dates: bool) -> Ends:
+        """Of values of which some are ranges, in order, none of which overlap."""
+        return cls([""] * len(spans), dates, column.has_missing, spans=spans)
+
     def edge(self, place: int) -> str | None:
         """What stands between the value at a place and the one before it; None if nothing can be written between them."""
         if place not in self._edges:
-            self._edges[place] = self._found(self.texts[place - 1], self.texts[place])
+            self._edges[place] = (
+                self._between_ranges(place) if self.spans else self._found(self.texts[place - 1], self.texts[place])
+            )
         return self._edges[place]
+
+    def _between_ranges(self, place: int) -> str:
+        """The end of the lower range where it is printed already and belongs to nobody, else as between two values."""
+        below, above = self.spans[place - 1], self.spans[place]
+        if self.dates:
+            low, high = (datetime.date.fromordinal(int(day)).isoformat() for day in (below.high, above.low))
+            day = between_days(low, high) or high
+            return day[:4] if self._years else day
+        if not below.to_high:
+            return str(text_of(below.high))
+        return str(text_of(float(between(Fraction(below.high), Fraction(above.low), whole=self._whole))))
+
+    @cached_property
+    def _years(self) -> bool:
+        """Whether all ranges of days go from year to year."""
+        starts = (s.low for s in self.spans if math.isfinite(s.low))
+        stops = (s.high + 1 for s in self.spans if math.isfinite(s.high))
+        return all(datetime.date.fromordinal(int(day)).timetuple().tm_yday == 1 for day in (*starts, *stops))
 
     def _found(self, low: str, high: str) -> str | None:
         if self.dates:
@@ -112,6 +159,8 @@ class Ends:
 
     @cached_property
     def _whole(self) -> bool:
+        if self.spans:
+            return all(end.is_integer() for s in self.spans for end in (s.low, s.high) if math.isfinite(end))
         return all(text.lstrip("+-").isdigit() for text in self.texts)
 
     def label(self, first: int, last: int) -> str:

@@ -44,6 +44,7 @@ class Anatomy(Mechanism):
         source="Xiao and Tao 2006, algorithm Anatomize",
         chance="always",
         tunable=("l",),
+        place="last",
         parameters={
             "l": "the smallest number of different sensitive values in a group, from 2 on",
             "group": "the name of the column that joins the two tables",

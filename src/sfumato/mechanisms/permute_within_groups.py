@@ -53,6 +53,7 @@ class PermuteWithinGroups(Mechanism):
         "l different values and no range); groups after LeFevre et al. 2006 or Xiao and Tao 2006",
         chance="always",
         tunable=("l", "groups", "together"),
+        place="last",
         parameters={
             "l": "the smallest number of different sensitive values in a group, from 2 on",
             "groups": "mondrian: groups of people with similar quasi-identifiers, which keep most relations; anatomy: the smallest "

@@ -60,6 +60,7 @@ class Personalize(Steered):
         source="Xiao and Tao 2006, greedy algorithm with sensitive values generalized per group; Manta 2013, 3.2.5",
         chance="none",
         tunable=("k", "quasi"),
+        place="first",
         parameters={
             "limit": "short for the requirement personalized_breach <= limit, a probability",
             "column": "the sensitive column whose taxonomy holds the guarding nodes; by default the only one",

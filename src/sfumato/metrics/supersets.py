@@ -19,9 +19,10 @@ import pyarrow as pa
 
 from ..core.column import Column, IntArray
 from ..core.counts import Counts
-from ..core.cover import Domain, read_set
+from ..core.cover import Domain
 from ..core.hierarchy import TOP, Hierarchy
 from ..core.roles import Roles
+from ..core.value_sets import read_set
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 # a number without leading zeros (those are codes), or digits masked from behind

@@ -29,8 +29,8 @@ import pyarrow as pa
 
 from ..core.arrow import strings
 from ..core.column import Column, FloatArray, IntArray
-from ..core.cover import read_set
 from ..core.hierarchy import TOP
+from ..core.value_sets import read_set
 from . import hipaa_patterns, name_lexicon
 from .kinds import Mask, matches
 

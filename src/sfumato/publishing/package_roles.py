@@ -11,11 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..core.cover import read_set
 from ..core.formulas import neutralised_text
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.spelling import plain
+from ..core.value_sets import read_set
 
 ROLES = "roles.toml"
 HIERARCHIES = "hierarchies"

@@ -14,7 +14,7 @@ import numpy as np
 from ..core.classes import Classes, Sensitive
 from ..core.column import Column, FloatArray, IntArray
 from ..core.counts import Counts, exact
-from ..core.cover import BoolArray, spell_set
+from ..core.cover import BoolArray
 from ..core.errors import InputError
 from ..core.hierarchy import TOP
 from ..core.ladders import number
@@ -22,6 +22,7 @@ from ..core.metric import Requirement
 from ..core.noun import dataclass
 from ..core.range_ends import Ends
 from ..core.roles import Roles
+from ..core.value_sets import spell_set
 from .additive import Additive, Spans
 
 _BLOCK = 2_000_000

@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import Any
 
 from .. import metrics
+from ..core.chain import Chain
 from ..core.errors import InputError
 from ..core.mechanism import Mechanism
 from ..core.metric import Requirement, spell_number
@@ -43,7 +44,7 @@ class Candidate:
             return self.label
         if self.mechanism is None:
             return self.text
-        return _worded(self.mechanism.card.name, self.mechanism.settings())
+        return " | ".join(_worded(link.card.name, link.settings()) for link in _links(self.mechanism))
 
     @property
     def outward(self) -> str:
@@ -52,10 +53,12 @@ class Candidate:
             return self.label
         if self.mechanism is None:
             return PurePath(self.text).name
-        card, settings = self.mechanism.card, self.mechanism.settings()
-        return _worded(
-            card.name, settings | {key: PurePath(settings[key]).name for key in card.files if key in settings}
-        )
+        names = []
+        for link in _links(self.mechanism):
+            card, settings = link.card, link.settings()
+            outward = settings | {key: PurePath(settings[key]).name for key in card.files if key in settings}
+            names.append(_worded(card.name, outward))
+        return " | ".join(names)
 
     @property
     def family(self) -> str:
@@ -66,33 +69,54 @@ class Candidate:
     def of(cls, text: str, *, label: str | None = None) -> Candidate:
         """From `mondrian k=5 mode=relaxed require='t_closeness[equal] <= 0.3'`."""
         try:
-            name, *settings = shlex.split(text) or [""]
+            words = shlex.split(text)
         except ValueError:
             raise InputError(f"Candidate {text!r}: the quotes do not match; write mechanism key=value ... .") from None
-        if not name:
-            raise InputError("A candidate is empty; write a mechanism and its parameters, for example: mondrian k=5.")
-        values: dict[str, str] = {}
-        require: list[Requirement] = []
-        for setting in settings:
-            key, sign, value = setting.partition("=")
-            if not sign:
-                raise InputError(f"Candidate {text!r}: {setting!r} is not key=value.")
-            if key == "require":
-                require.append(metrics.require(value))
+        links: list[list[str]] = [[]]
+        for word in words:
+            if word == "|":
+                links.append([])
             else:
-                values[key] = value
-        made = mechanism(name).of(values, tuple(require))
-        for requirement in require:
-            if not made.honours(requirement):
-                raise InputError(f"Candidate {text!r}: {name} cannot steer by {requirement}.")
+                links[-1].append(word)
+        mechanisms = [_link(text, link) for link in links]
+        made = mechanisms[0] if len(mechanisms) == 1 else Chain(tuple(mechanisms))
         return cls(text, made, label=label)
 
     @classmethod
     def by(cls, made: Mechanism, *, label: str | None = None) -> Candidate:
         """From a mechanism."""
-        settings = made.settings()
-        require = settings.pop("require", [])
-        return cls(spelled(made.card.name, settings, require), made, label=label)
+        texts = []
+        for link in _links(made):
+            settings = link.settings()
+            require = settings.pop("require", [])
+            texts.append(spelled(link.card.name, settings, require))
+        return cls(" | ".join(texts), made, label=label)
+
+
+def _links(made: Mechanism) -> tuple[Mechanism, ...]:
+    return made.links if isinstance(made, Chain) else (made,)
+
+
+def _link(text: str, words: Sequence[str]) -> Mechanism:
+    """One mechanism of a candidate's text."""
+    if not words:
+        raise InputError("A candidate is empty; write a mechanism and its parameters, for example: mondrian k=5.")
+    name, *settings = words
+    values: dict[str, str] = {}
+    require: list[Requirement] = []
+    for setting in settings:
+        key, sign, value = setting.partition("=")
+        if not sign:
+            raise InputError(f"Candidate {text!r}: {setting!r} is not key=value.")
+        if key == "require":
+            require.append(metrics.require(value))
+        else:
+            values[key] = value
+    made = mechanism(name).of(values, tuple(require))
+    for requirement in require:
+        if not made.honours(requirement):
+            raise InputError(f"Candidate {text!r}: {name} cannot steer by {requirement}.")
+    return made
 
 
 def _worded(name: str, settings: dict[str, Any]) -> str:
@@ -107,7 +131,11 @@ def short_names(candidates: Sequence[Candidate]) -> list[str]:
     requirements without their column and parameters where these are all alike. Two that would still be called alike keep their names.
     """
     names = [candidate.name for candidate in candidates]
-    long = [i for i, c in enumerate(candidates) if c.label is None and len(names[i]) > SHORT]
+    long = [
+        i
+        for i, c in enumerate(candidates)
+        if c.label is None and len(names[i]) > SHORT and not isinstance(c.mechanism, Chain)
+    ]
     found = list(names)
     for i in long:
         made = candidates[i].mechanism

@@ -6,9 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ...core.column import Column, IntArray
-from ...core.cover import BoolArray, Domain, edges, read_set
+from ...core.cover import BoolArray, Domain, edges
 from ...core.hierarchy import TOP, Hierarchy
 from ...core.noun import dataclass
+from ...core.value_sets import read_set
 
 
 @dataclass(frozen=True, eq=False)

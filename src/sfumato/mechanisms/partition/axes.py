@@ -2,7 +2,7 @@
 
 On every axis the values of the column have codes 0 .. D-1 such that whatever the axis can release is a range of codes:
 numbers and dates by size, categories by frequency, taxonomy leaves so that each node's leaves stand together. The missing value
-has the last code; a range that mixes it with others is released as `*`.
+has the last code, and `*`, where the table holds it already, the one before; a range that mixes either with others is released as `*`.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 from ...core.cell_loss import ILOSS
 from ...core.column import Column, FloatArray, IntArray
 from ...core.counts import Counts, exact
-from ...core.cover import spell_set
 from ...core.hierarchy import TOP, Hierarchy
 from ...core.noun import dataclass
-from ...core.range_ends import Ends, Style
+from ...core.range_ends import Ends, Style, ranges_in_order
 from ...core.roles import Roles
+from ...core.value_sets import spell_set
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,18 +53,28 @@ class PartitionAxis:
             fitted = roles.hierarchy(column)
             assert fitted is not None
             return cls._tree(column, fitted)
+        ranges = None
+        if column.numbers is None and not column.dates and column.name not in roles.orders:
+            ranges = ranges_in_order(column)
+        if ranges is not None:
+            order, spans, dates = ranges
+            held = set(order)
+            order += [i for i in range(len(column)) if i not in held]  # * and missing
+            code = np.empty(len(column), dtype=np.int64)
+            code[order] = np.arange(len(order))
+            return cls(column, code, [texts[i] for i in order], ends=Ends.of_ranges(column, spans, dates=dates))
         rank = (
             column.rank(roles.orders.get(column.name))
             if len(column) > 2 or column.numbers is not None or column.dates
             else None
         )
-        spans = (column.numbers is not None or column.dates) and column.name not in roles.orders
+        numeric = (column.numbers is not None or column.dates) and column.name not in roles.orders
         if rank is None:
             given = len(column.values)  # the missing value stays last
             rank = np.arange(len(column))
             rank[np.argsort(-rows[:given], kind="stable")] = np.arange(given)
         ordered = [texts[i] for i in np.argsort(rank)]
-        ends = Ends.of(column, [text for text in ordered if text is not None], roles, style) if spans else None
+        ends = Ends.of(column, [text for text in ordered if text is not None], roles, style) if numeric else None
         return cls(column, rank, ordered, ends=ends)
 
     @classmethod
@@ -124,7 +134,7 @@ class PartitionAxis:
         key, where = np.unique(low * len(self) + high, return_inverse=True)
         spelled = []
         for a, b in zip((key // len(self)).tolist(), (key % len(self)).tolist(), strict=True):
-            whole = self.texts[b] is None  # the missing value beside others
+            whole = self.texts[b] in (None, TOP)  # the missing value beside others
             spelled.append(self.texts[a] if a == b else TOP if whole else self.ends.label(a, b))
         return [spelled[i] for i in where]
 
@@ -143,7 +153,7 @@ class PartitionAxis:
         spelled: list[str | None] = []
         for a, b in zip(starts.tolist(), stops.tolist(), strict=True):
             texts = [self.texts[c] for c in held[a:b]]
-            whole = len(texts) == len(self) or (len(texts) > 1 and None in texts)
+            whole = len(texts) == len(self) or (len(texts) > 1 and (None in texts or TOP in texts))
             spelled.append(
                 texts[0] if len(texts) == 1 else TOP if whole else spell_set([t for t in texts if t is not None])
             )

@@ -1,0 +1,154 @@
+"""A mechanism made of mechanisms: what a link releases is the table of the next one.
+
+Each released value covers the original one, since each link's covers what it was given. The recodings are put together, so that losses
+are measured from the original; every link's promises are measured again on the last release.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from .arrow import integers, strings, take
+from .errors import InputError
+from .mechanism import Mechanism, MechanismCard, Progress
+from .metric import Requirement
+from .noun import dataclass
+from .randomness import SEEDED
+from .release import Release
+from .roles import Roles
+from .table import Recoding, Table
+
+
+@dataclass(frozen=True)
+class Chain(Mechanism):
+    """`hipaa | mondrian k=11`: links one after the other."""
+
+    links: tuple[Mechanism, ...]
+
+    def __post_init__(self) -> None:
+        for link in self.links:
+            if link.card.private:
+                raise InputError(
+                    f"{link.card.name} cannot be a link of a chain: its promise is about the rows of the original; run it alone."
+                )
+        for link in self.links[:-1]:
+            if link.card.place == "last":
+                raise InputError(f"Nothing can follow {link.card.name}: it does not release one whole row a person.")
+        for link in self.links[1:]:
+            if link.card.place == "first":
+                raise InputError(f"{link.card.name} must be the first link: it reads columns that are never released.")
+
+    @property
+    def card(self) -> MechanismCard:  # type: ignore[override]
+        """What the links' cards say together."""
+        cards = [link.card for link in self.links]
+        chances = {card.chance for card in cards}
+        return MechanismCard(
+            name=" | ".join(card.name for card in cards),
+            title=", then ".join(card.title for card in cards),
+            promise="; ".join(f"{card.name}: {card.promise}" for card in cards),
+            against="; ".join(f"{card.name}: {card.against}" for card in cards),
+            cost="; ".join(f"{card.name}: {card.cost}" for card in cards),
+            source="; ".join(dict.fromkeys(card.source for card in cards)),
+            parameters={f"{card.name}.{key}": text for card in cards for key, text in card.parameters.items()},
+            chance="always" if "always" in chances else "some" if "some" in chances else "none",
+        )
+
+    @property
+    def refuses_several_rows(self) -> bool:  # type: ignore[override]
+        """Whether a link does."""
+        return any(link.refuses_several_rows for link in self.links)
+
+    @property
+    def promises(self) -> tuple[Requirement, ...]:
+        """Those of all links."""
+        return tuple(dict.fromkeys(requirement for link in self.links for requirement in link.promises))
+
+    def honours(self, requirement: Requirement) -> bool:
+        """Whether the last link can steer by it."""
+        return self.links[-1].honours(requirement)
+
+    def against(self, population: Table | None) -> Chain:
+        """The same chain, each link told of the population."""
+        return Chain(tuple(link.against(population) for link in self.links))
+
+    def settings(self) -> dict[str, Any]:
+        """The parameters of each link: `mondrian.k`."""
+        names = [link.card.name for link in self.links]
+        places = [name if names.count(name) == 1 else f"{name} {i + 1}" for i, name in enumerate(names)]
+        return {
+            f"{place}.{key}": value
+            for place, link in zip(places, self.links, strict=True)
+            for key, value in link.settings().items()
+        }
+
+    def _about(self) -> list[str]:
+        return [" ".join([link.card.name, *link._about()]) for link in self.links]
+
+    def __call__(
+        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
+    ) -> Release:
+        """Sanitize link by link."""
+        made: Release | None = None
+        notes: list[str] = []
+        for i, link in enumerate(self.links):
+            given = table if made is None else made.table
+            inside = roles if made is None else _left(roles, given)
+
+            def share(done: float, i: int = i) -> None:
+                if progress is not None:
+                    progress((i + done) / len(self.links))
+
+            release = link(given, inside, rng, progress=share)
+            notes += [
+                note if note == SEEDED else f"Link {i + 1}, {link.card.name}: {note}"
+                for note in release.notes or (f"done with {', '.join(link._about()) or 'its defaults'}.",)
+            ]
+            made = release if made is None else _joined(table, roles, made, release)
+        assert made is not None
+        return replace(
+            made,
+            original=table,
+            made_by=self.card.name,
+            parameters=self.settings(),
+            notes=tuple(dict.fromkeys(notes)),
+        )
+
+
+def _left(roles: Roles, table: Table) -> Roles:
+    """The roles of the columns that are still there."""
+    return replace(
+        roles,
+        identifiers=tuple(name for name in roles.identifiers if name in table.columns),
+        insensitive=tuple(name for name in roles.insensitive if name in table.columns),
+        person=roles.person if roles.person in table.columns else None,
+        guarding=roles.guarding if roles.guarding in table.columns else None,
+    )
+
+
+def _joined(table: Table, roles: Roles, first: Release, second: Release) -> Release:
+    """The second release, its recoding that of the original."""
+    recoding = None
+    if first.recoding is not None and second.recoding is not None:
+        recoding = _composed(table, roles, first.recoding, second.recoding)
+    return replace(second, recoding=recoding, perturbed=first.perturbed | second.perturbed)
+
+
+def _composed(table: Table, roles: Roles, first: Recoding, second: Recoding) -> Recoding:
+    """What each original tuple becomes by both."""
+    by = tuple(dict.fromkeys((*first.by, *(name for name in second.by if name in table.columns))))
+    to = tuple(dict.fromkeys((*first.to, *second.to)))
+    seen = list(dict.fromkeys((*roles.released(table.columns), *by)))
+    # the copies come last: where a tuple is divided, its rows go by the columns that the links saw
+    both = table.keep(seen).copied({f"original.{name}": name for name in by}).recode(first).recode(second)
+    counts = both.count((*(f"original.{name}" for name in by), *to))
+    arrays = [
+        take(column.values if i < len(by) else strings([t for t in column.texts if t is not None]), codes)
+        for i, (column, codes) in enumerate(zip(counts.columns, counts.codes, strict=True))
+    ]
+    names = [*(f"by{i}" for i in range(len(by))), *(f"to{i}" for i in range(len(to))), "n"]
+    return Recoding(by, to, pa.Table.from_arrays([*arrays, integers(counts.n)], names=names), divides=True)
