@@ -16,6 +16,7 @@ from ..core.roles import Roles
 from . import name_lexicon as words
 from .kinds import Guess, direct
 from .name_lexicon import Role
+from .personal_texts import personal
 
 _ENOUGH = 100
 """Rows from which on the number of values says something."""
@@ -101,6 +102,11 @@ def _suggest(seen: ProfiledColumn) -> Suggestion:
         return Suggestion("identifiers", f"{seen.guess.reason}, which points at one person")
     if kind == "constant" and (what := direct(seen.column)) is not None:
         return Suggestion("identifiers", f"the values look like {what}, which point at one person")
+    if (inside := personal(seen.column)) is not None:
+        what, texts = inside
+        return Suggestion(
+            "identifiers", f"{texts:,} of its texts {'holds' if texts == 1 else 'hold'} {what}, so it is never released"
+        )
     if seen.alike and seen.missing < seen.rows and concept is not None and concept.role == "sensitive":
         return Suggestion(
             "sensitive",
