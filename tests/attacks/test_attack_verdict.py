@@ -83,7 +83,7 @@ def test_the_command_line_and_the_sheet_judge_alike() -> None:
         found = attack(success, base, control)
         sheet = held_against(without_values(found), None if control is None else without_values(found))
         assert sheet == found.standing
-        assert without_values(found)["verdict"] == found.standing.verdict
+        assert without_values(found).standing == found.standing
         assert (found.worked is False) == (found.standing.verdict in ("fails", "general"))
     assert set(MARKS) == {"works", "general", "fails", "inconclusive"}
 

@@ -737,15 +737,15 @@ def _(world: World, m: Match) -> None:
         sure = 0
     assert whole(m[4] or "0") == sure, sure
     attack = world.extra["attacks"][f"inference({m[3]})"]
-    assert whole(m[2]) == attack["attacked"] <= len(world.rows)
-    near(m[1], attack["fell"] / attack["attacked"])
+    assert whole(m[2]) == attack.attacked <= len(world.rows)
+    near(m[1], attack.fell / attack.attacked)
 
 
 @says(rf"For {P}% of {N} (?:person|people) the two sources meet in one released row\.")
 def _(world: World, m: Match) -> None:
     attack = world.extra["attacks"]["linkability"]
-    assert whole(m[2]) == attack["attacked"] <= len(world.rows)
-    near(m[1], attack["fell"] / attack["attacked"])
+    assert whole(m[2]) == attack.attacked <= len(world.rows)
+    near(m[1], attack.fell / attack.attacked)
 
 
 @says(
@@ -757,7 +757,7 @@ def _(world: World, m: Match) -> None:
         assert not any(alone(world.released, by) for by in sets)
         return
     attack = world.extra["attacks"]["singling_out"]
-    assert (whole(m[1]), whole(m[3])) == (attack["attacked"], attack["fell"])
+    assert (whole(m[1]), whole(m[3])) == (attack.attacked, attack.fell)
     assert alone(world.released, list(world.released[0])) > 0
 
 
@@ -829,7 +829,7 @@ STANDING = rf"(?:nobody to attack|nothing to compare with|(?:not measurably )?ab
 def judged(world: World, name: str, text: str, mark: str | None) -> None:
     """A tick only where the attack is neither above the baseline nor weaker, and nobody's value is certain."""
     attack = world.extra["attacks"][name]
-    rate, base = attack["success"]["value"], attack["baseline"]["value"]
+    rate, base = attack.success.value, attack.baseline.value
     sure = re.search(rf"the class of {N} ", text)
     if name.startswith("inference"):
         column = name[len("inference(") : -1]
@@ -844,7 +844,7 @@ def judged(world: World, name: str, text: str, mark: str | None) -> None:
         assert rate > base
         assert mark in (None, "✗")
     if mark == "✓":
-        assert not attack["attacked"] or rate >= base
+        assert not attack.attacked or rate >= base
         assert not sure
 
 
@@ -854,7 +854,7 @@ def _(world: World, m: Match) -> None:
     name = f"inference({m[1].split()[-1]})" if m[1].startswith("Inference") else name
     attack = world.extra["attacks"][name]
     if m[2]:
-        near(m[2], attack["fell"] / attack["attacked"])
+        near(m[2], attack.fell / attack.attacked)
     judged(world, name, m[5], None)
 
 
@@ -864,7 +864,7 @@ def _(world: World, m: Match) -> None:
     wrong = []
     for name, attack in world.extra["attacks"].items():
         try:
-            if "unavailable" not in attack:
+            if not isinstance(attack, str):
                 judged(world, name, m[2], m[1])
                 return
         except AssertionError as error:
@@ -885,7 +885,7 @@ def _(world: World, m: Match) -> None:
 
 @says(r"There was nobody to attack, so there is nothing to estimate\.")
 def _(world: World, m: Match) -> None:
-    assert any(attack.get("attacked") == 0 for attack in world.extra["attacks"].values())
+    assert any(not isinstance(a, str) and a.attacked == 0 for a in world.extra["attacks"].values())
 
 
 @says(

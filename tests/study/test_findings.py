@@ -137,10 +137,10 @@ def test_three_tests_with_baseline_and_control() -> None:
     found = findings(study().run(seed=2, refine=0)).release
     assert set(found.wp29) == {"singling_out", "linkability", "inference(ill)"}
     for attack in found.wp29.values():
-        assert attack["success"]["low"] <= attack["success"]["value"] <= attack["success"]["high"]
-        assert attack["baseline"] is not None
-    assert (found.held_out["inside"], found.held_out["outside"]) == (100, 100)
-    assert all(attack["control"] is not None for attack in found.held_out["each"].values())
+        assert attack.success.low <= attack.success.value <= attack.success.high
+        assert attack.baseline is not None
+    assert (found.held_out.inside, found.held_out.outside) == (100, 100)
+    assert all(attack.control is not None for attack in found.held_out.each.values())
 
 
 def test_two_sources_share_the_columns() -> None:
@@ -192,10 +192,10 @@ def test_a_release_from_elsewhere_has_no_control() -> None:
         ),
     )
     found = findings(held.run(refine=0)).release
-    assert "made elsewhere" in found.held_out["unavailable"]
+    assert "made elsewhere" in found.held_out
     assert {each.how for each in found.columns if each.role == "quasi"} == {"suppressed"}
     assert found.suppressed.blank == 200
-    assert found.linkage[-1]["success"]["value"] == pytest.approx(1 / 200)
+    assert found.linkage[-1].success.value == pytest.approx(1 / 200)
 
 
 def test_perturbed_columns_have_no_classes() -> None:

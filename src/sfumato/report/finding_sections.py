@@ -22,7 +22,6 @@ from .document import (
     Text,
     code,
     joined,
-    percent,
     spell,
     verdict,
 )
@@ -177,17 +176,17 @@ def attacks(found: Findings) -> Iterator[Block]:
     yield from shared_sections.wp29_grid(release)
     rows: list[list[Text]] = []
     for attack in release.linkage:
-        if "unavailable" in attack:
-            rows.append(["–", f"Not attempted: {attack['unavailable']}"])
+        if isinstance(attack, str):
+            rows.append(["–", f"Not attempted: {attack}"])
             continue
-        details = attack["details"]
+        details = attack.details
         rows.append(
             [
                 joined([code(name) for name in details["known"]]),
                 spell(details.get("correct")),
-                shared_sections.rate(attack["success"]),
-                percent(attack["baseline"]["value"]),
-                attack["exactness"],
+                shared_sections.rate(attack.success),
+                shared_sections.rate(attack.baseline, interval=False),
+                attack.exactness,
             ]
         )
     head: list[GridColumn | str] = [
@@ -199,7 +198,7 @@ def attacks(found: Findings) -> Iterator[Block]:
     ]
     yield Grid(head, rows, "Record linkage: the intruder looks up everyone in the original in the release.")
     for name, attack in release.homogeneity.items():
-        yield Paragraph(["Of ", code(name), ": ", attack.get("sentence") or attack.get("unavailable", "")])
+        yield Paragraph(["Of ", code(name), ": ", attack if isinstance(attack, str) else attack.sentence])
 
 
 def _mined(mined: MiningWorth | None) -> str:

@@ -7,12 +7,12 @@ with these columns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from .. import __version__
 from ..attacks.homogeneity import homogeneity
 from ..core.errors import Unavailable
+from ..core.outcome import Outcome
 from ..study.findings import ReleaseFindings, findings
 from ..study.study import Result
 from . import shared_sections
@@ -30,7 +30,6 @@ from .document import (
     Text,
     code,
     joined,
-    percent,
     spell,
 )
 
@@ -93,36 +92,40 @@ def intruder(result: Result) -> Document:
 
 
 def _short(release: ReleaseFindings) -> Iterator[str]:
-    best = [attack for attack in release.linkage if "unavailable" not in attack]
-    if not best:
-        yield f"No one could be looked up: {release.linkage[-1]['unavailable']}"
+    played = _played(release)
+    if played:
+        yield max(played, key=lambda attack: attack.success.value).sentence
     else:
-        most = max(best, key=lambda attack: attack["success"]["value"])
-        yield most["sentence"]
+        yield f"No one could be looked up: {release.linkage[-1]}"
     for name, attack in release.homogeneity.items():
-        if "unavailable" not in attack:
-            yield f"{name}, without finding the row: {attack['sentence']}"
+        if isinstance(attack, Outcome):
+            yield f"{name}, without finding the row: {attack.sentence}"
+
+
+def _played(release: ReleaseFindings) -> list[Outcome]:
+    """The lookups that could be made."""
+    return [attack for attack in release.linkage if isinstance(attack, Outcome)]
 
 
 def _linked(release: ReleaseFindings) -> Iterator[Block]:
     yield Heading("Looking people up", 3)
     rows: list[list[Text]] = []
     for attack in release.linkage:
-        if "unavailable" in attack:
-            rows.append(["–", f"Could not be played: {attack['unavailable']}"])
+        if isinstance(attack, str):
+            rows.append(["–", f"Could not be played: {attack}"])
             continue
-        details = attack["details"]
+        details = attack.details
         candidates = details.get("candidates") or {}
         rows.append(
             [
                 joined([code(column) for column in details["known"]]),
-                spell(attack["attacked"]),
+                spell(attack.attacked),
                 spell(details.get("correct")),
                 spell(details.get("wrong")),
                 spell(candidates.get("least")),
                 spell(candidates.get("median")),
-                shared_sections.rate(attack["success"]),
-                percent(attack["baseline"]["value"]),
+                shared_sections.rate(attack.success),
+                shared_sections.rate(attack.baseline, interval=False),
             ]
         )
     head: list[GridColumn | str] = [
@@ -136,13 +139,12 @@ def _linked(release: ReleaseFindings) -> Iterator[Block]:
         GridColumn("baseline", "right", "without the release"),
     ]
     yield Grid(head, rows, "Everybody in the original was looked up in the release, by fewer and by more columns.")
-    played = [attack for attack in release.linkage if "unavailable" not in attack]
-    if played:
+    if played := _played(release):
         yield Terms(
             [
                 ("how hard", _hard(played[-1])),
                 ("how sure", shared_sections.sure_of(played[-1])),
-                ("source", played[-1]["source"]),
+                ("source", played[-1].source),
             ]
         )
 
@@ -153,20 +155,20 @@ def _learned(release: ReleaseFindings) -> Iterator[Block]:
     yield Heading("Learning without finding", 3)
     yield Paragraph(homogeneity.card.how)
     for name, attack in release.homogeneity.items():
-        if "unavailable" in attack:
-            yield Paragraph([code(name), f": could not be played. {attack['unavailable']}"])
+        if isinstance(attack, str):
+            yield Paragraph([code(name), f": could not be played. {attack}"])
             continue
         yield Terms(
             [
-                ([code(name)], attack["sentence"]),
+                ([code(name)], attack.sentence),
                 ("how hard", _hard(attack)),
                 ("how sure", shared_sections.sure_of(attack)),
             ]
         )
 
 
-def _hard(attack: Mapping[str, Any]) -> str:
-    return f"It takes {attack['effort']}; a spreadsheet or a short program does it."
+def _hard(attack: Outcome) -> str:
+    return f"It takes {attack.effort}; a spreadsheet or a short program does it."
 
 
 def _limits(result: Result) -> Iterator[Block]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePath
-from typing import Any
 
 from ..attacks import registry
 from ..core.metric import Metric, Score
-from ..core.outcome import MARKS, Standing, standing
+from ..core.outcome import MARKS, Outcome, Rate, Standing, standing
 from ..core.people import OWNERS_WORD, UNLINKED_WORD
 from ..inspect.changes import ColumnChange, Suppression
 from ..inspect.riskiest_combinations import ClassSizes
@@ -266,13 +265,13 @@ def blanked(columns: Sequence[ColumnChange] | str) -> str:
     return f"Suppressed to *: {'; '.join([*parts, *most])}." if parts or most else ""
 
 
-def rate(found: Mapping[str, Any] | None, *, interval: bool = True) -> str:
-    """A share with its interval."""
-    if found is None:
+def rate(share: Rate | None, *, interval: bool = True) -> str:
+    """A share, with its interval or without."""
+    if share is None:
         return "–"
-    if not interval or found["low"] == found["high"]:
-        return percent(found["value"])
-    return f"{percent(found['value'])} [{percent(found['low'])}, {percent(found['high'])}]"
+    if not interval or share.low == share.high:
+        return percent(share.value)
+    return f"{percent(share.value)} [{percent(share.low)}, {percent(share.high)}]"
 
 
 def attack_name(key: str) -> tuple[str, str]:
@@ -287,22 +286,22 @@ def attack_title(key: str) -> Text:
     return [f"{title} of ", code(column)] if column else title
 
 
-def held_against(attack: Mapping[str, Any], again: Mapping[str, Any] | None) -> Standing:
+def held_against(attack: Outcome, again: Outcome | None) -> Standing:
     """What an attack proves, by the same judgement as `sfumato attack`.
 
     The baseline is that of the release itself, the control that of the one made again from half of the rows, each held against the
     attack on the same release. A release on which nobody can be attacked is not blamed for what the other one allows.
     """
     return standing(
-        attacked=attack["attacked"],
-        over_baseline=attack["over_baseline"],
-        over_control=None if again is None else again["over_control"],
-        weaker=attack["weaker"],
-        certain=attack["details"].get("certain_by_class", 0),
+        attacked=attack.attacked,
+        over_baseline=attack.over_baseline,
+        over_control=None if again is None else again.over_control,
+        weaker=attack.weaker,
+        certain=attack.certain,
     )
 
 
-def above(attack: Mapping[str, Any], again: Mapping[str, Any] | None) -> Mark:
+def above(attack: Outcome, again: Outcome | None) -> Mark:
     """The same as a mark."""
     stands = held_against(attack, again)
     if stands.verdict in ("works", "fails"):
@@ -310,19 +309,23 @@ def above(attack: Mapping[str, Any], again: Mapping[str, Any] | None) -> Mark:
     return soft(f"{MARKS[stands.verdict]} {stands.words}")
 
 
+def made_again(release: ReleaseFindings, test: str) -> Outcome | None:
+    """How a test of WP29 went on the release made again from half of the rows, if it was."""
+    again = None if isinstance(release.held_out, str) else release.held_out.each.get(test)
+    return again if isinstance(again, Outcome) else None
+
+
 def wp29_grid(release: ReleaseFindings) -> list[Block]:
     """The three tests with interval, baseline and control."""
     held = release.held_out
-    again: Mapping[str, Any] = held.get("each", {})
     rows: list[list[Text]] = []
     for name, attack in release.wp29.items():
-        if "unavailable" in attack:
-            rows.append([attack_title(name), f"Not measured: {attack['unavailable']}"])
+        if isinstance(attack, str):
+            rows.append([attack_title(name), f"Not measured: {attack}"])
             continue
-        other = again.get(name)
-        other = None if other is None or "unavailable" in other else other
-        both = "–" if other is None else f"{rate(other['success'])} and {rate(other['control'])}"
-        rows.append([attack_title(name), rate(attack["success"]), rate(attack["baseline"]), both, above(attack, other)])
+        again = made_again(release, name)
+        both = "–" if again is None else f"{rate(again.success)} and {rate(again.control)}"
+        rows.append([attack_title(name), rate(attack.success), rate(attack.baseline), both, above(attack, again)])
     head: list[GridColumn | str] = [
         "test",
         GridColumn("succeeds", "left", "with 95% interval"),
@@ -331,13 +334,13 @@ def wp29_grid(release: ReleaseFindings) -> list[Block]:
         "verdict",
     ]
     blocks: list[Block] = [Grid(head, rows, "WP29's three tests on the release.")]
-    if "unavailable" in held:
-        blocks.append(Paragraph(f"There is no control: {held['unavailable']}", aside=True))
+    if isinstance(held, str):
+        blocks.append(Paragraph(f"There is no control: {held}", aside=True))
     else:
         blocks.append(
             Paragraph(
-                f"Inside and outside: Sfumato made the release again from {held['inside']:,} rows drawn at random. It attacked these "
-                f"rows and the other {held['outside']:,}, which are not in it. What works as well outside is a fact about people in "
+                f"Inside and outside: Sfumato made the release again from {held.inside:,} rows drawn at random. It attacked these "
+                f"rows and the other {held.outside:,}, which are not in it. What works as well outside is a fact about people in "
                 "general, not about those in the release.",
                 aside=True,
             )
@@ -345,28 +348,26 @@ def wp29_grid(release: ReleaseFindings) -> list[Block]:
     return blocks
 
 
-def attack_terms(attack: Mapping[str, Any]) -> list[tuple[Text, Text]]:
+def attack_terms(attack: Outcome) -> list[tuple[Text, Text]]:
     """An attack: what was known, done, found."""
     return [
-        ("knew", attack["knew"]),
-        ("had to do", attack["effort"]),
-        ("found", attack["sentence"]),
+        ("knew", attack.knew),
+        ("had to do", attack.effort),
+        ("found", attack.sentence),
         ("how sure", sure_of(attack)),
-        ("source", attack["source"]),
+        ("source", attack.source),
     ]
 
 
-def sure_of(attack: Mapping[str, Any]) -> str:
+def sure_of(attack: Outcome) -> str:
     """How sure an attack's number is."""
-    success = attack["success"]
-    if not success["people"]:
+    success = attack.success
+    if not success.people:
         return "There was nobody to attack, so there is nothing to estimate."
-    if attack["exactness"] == "exact":
-        return (
-            f"Exact for the {attack['attacked']:,} attacked. If they are a sample of similar people: {percent(success['low'])} to "
-            f"{percent(success['high'])} (95%)."
-        )
-    return f"An estimate from {success['people']:,} attacks: {percent(success['low'])} to {percent(success['high'])} (95%)."
+    interval = f"{percent(success.low)} to {percent(success.high)} (95%)"
+    if attack.exactness == "exact":
+        return f"Exact for the {attack.attacked:,} attacked. If they are a sample of similar people: {interval}."
+    return f"An estimate from {success.people:,} attacks: {interval}."
 
 
 def signature(lines: Sequence[str]) -> list[Block]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from .. import __version__
 from ..attacks import wp29_tests
@@ -62,22 +61,17 @@ def wp29(result: Result) -> Document:
 
 def short(release: ReleaseFindings, *, worked: bool = False) -> Iterator[str]:
     """A sentence for each test, or only for those that work better than without the release."""
-    again: Mapping[str, Any] = release.held_out.get("each", {})
     for name, attack in release.wp29.items():
         test, column = shared_sections.attack_name(name)
         title = test.capitalize() + (f" of {column}" if column else "")
-        if "unavailable" in attack:
-            if worked:
-                continue
-            yield f"{title}: not measured. {attack['unavailable']}"
+        if isinstance(attack, str):
+            if not worked:
+                yield f"{title}: not measured. {attack}"
             continue
-        other = again.get(name)
-        stands = shared_sections.held_against(
-            attack, other if other is not None and "unavailable" not in other else None
-        )
+        stands = shared_sections.held_against(attack, shared_sections.made_again(release, name))
         if worked and not stands.worked:
             continue
-        rate = f"works in {shared_sections.rate(attack['success'])} of the attacks, " if attack["attacked"] else ""
+        rate = f"works in {shared_sections.rate(attack.success)} of the attacks, " if attack.attacked else ""
         yield f"{title}: {rate}{stands.words}."
 
 
@@ -93,13 +87,13 @@ def _each(release: ReleaseFindings) -> Iterator[Block]:
         for name, attack in attacks.items():
             if any("(" in name for name in attacks):
                 yield Heading(shared_sections.attack_title(name), 3)
-            if "unavailable" in attack:
-                yield Paragraph(f"Not measured: {attack['unavailable']}")
+            if isinstance(attack, str):
+                yield Paragraph(f"Not measured: {attack}")
                 continue
             yield Terms(
                 [
                     *shared_sections.attack_terms(attack),
-                    ("without the release", f"{shared_sections.rate(attack['baseline'])} by the baseline."),
+                    ("without the release", f"{shared_sections.rate(attack.baseline)} by the baseline."),
                 ]
             )
 

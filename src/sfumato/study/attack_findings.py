@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +14,7 @@ from ..attacks.linkage import linkage
 from ..core.arrow import integers, take
 from ..core.attack import Attack
 from ..core.errors import SfumatoError, Unavailable
+from ..core.noun import dataclass
 from ..core.outcome import Outcome
 from ..core.release import Release
 from ..core.roles import Roles
@@ -35,34 +35,32 @@ _DETAILS = (
 )  # fmt: skip
 
 
-def tried(find: Callable[..., dict[str, Any]], *given: Any, **how: Any) -> dict[str, Any]:
-    """What was found, or why it could not be."""
-    try:
-        return find(*given, **how)
-    except SfumatoError as reason:
-        return {"unavailable": str(reason)}
+@dataclass(frozen=True)
+class HeldOut:
+    """WP29's tests on a release made again from the rows `inside`, with the rows `outside` as the control."""
+
+    inside: int
+    outside: int
+    each: dict[str, Outcome | str]
 
 
-def without_values(outcome: Outcome) -> dict[str, Any]:
-    """An outcome as plain data, without anything that could be a value."""
-    return {
-        **outcome.as_dict(),
-        "over_baseline": outcome.over_baseline,
-        "over_control": outcome.over_control,
-        "weaker": outcome.weaker,
-        "details": {name: outcome.details[name] for name in _DETAILS if name in outcome.details},
-    }
+def without_values(outcome: Outcome) -> Outcome:
+    """An outcome whose details hold nothing that could be a value of the table."""
+    return replace(outcome, details={name: outcome.details[name] for name in _DETAILS if name in outcome.details})
 
 
-def _outcome(attack: Attack[Any], release: Release, roles: Roles, **given: Any) -> dict[str, Any]:
+def _outcome(attack: Attack[Any], release: Release, roles: Roles, **given: Any) -> Outcome | str:
     """How an attack went, or why it could not be played."""
-    return tried(lambda: without_values(attack(release, roles, **given)))
+    try:
+        return without_values(attack(release, roles, **given))
+    except SfumatoError as reason:
+        return str(reason)
 
 
-def _wp29(release: Release, roles: Roles, seed: int, control: Table | None = None) -> dict[str, Any]:
+def _wp29(release: Release, roles: Roles, seed: int, control: Table | None = None) -> dict[str, Outcome | str]:
     """WP29's tests in the Opinion's order: who can be described, who can be joined, what can be learned of whom."""
     inputs: dict[str, Any] = {"attacks": ATTACKS, "control": control, "seed": seed}
-    outcomes: dict[str, Any] = {}
+    outcomes: dict[str, Outcome | str] = {}
     for attack in wp29_tests():
         for column in roles.sensitive if "sensitive" in attack.takes else (None,):
             name = attack.card.name if column is None else f"{attack.card.name}({column})"
@@ -72,21 +70,17 @@ def _wp29(release: Release, roles: Roles, seed: int, control: Table | None = Non
     return outcomes
 
 
-def wp29(result: Result, chosen: int, release: Release, seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
+def wp29(result: Result, chosen: int, release: Release, seed: int) -> tuple[dict[str, Outcome | str], HeldOut | str]:
     """The three tests on the release; and again on one made without some people, which are the control."""
     roles = result.study.roles
     tests = _wp29(release, roles, seed)
     try:
         less, outside = _held_out(result, chosen, seed)
     except SfumatoError as reason:
-        return tests, {"unavailable": str(reason)}
+        return tests, str(reason)
     inside = less.original
     assert inside is not None
-    return tests, {
-        "inside": inside.rows,
-        "outside": outside.rows,
-        "each": _wp29(less, roles, seed, outside),
-    }
+    return tests, HeldOut(inside.rows, outside.rows, _wp29(less, roles, seed, outside))
 
 
 def _held_out(result: Result, chosen: int, seed: int) -> tuple[Release, Table]:
@@ -120,7 +114,7 @@ def _mask(kept: Any) -> pa.Array:
     return pa.Array.from_buffers(pa.bool_(), len(kept), [None, bits])
 
 
-def linkages(release: Release, roles: Roles, raw: RawRisk | None, seed: int) -> list[dict[str, Any]]:
+def linkages(release: Release, roles: Roles, raw: RawRisk | None, seed: int) -> list[Outcome | str]:
     """Everybody looked up by one who knows the worst two columns of the raw table, the worst three, and all of them."""
     sets: list[tuple[str, ...]] = []
     for size in (2, 3):
@@ -130,6 +124,6 @@ def linkages(release: Release, roles: Roles, raw: RawRisk | None, seed: int) -> 
     return [_outcome(linkage, release, roles, knows=columns, seed=seed) for columns in (*sets, roles.quasi)]
 
 
-def homogeneities(release: Release, roles: Roles) -> dict[str, Any]:
+def homogeneities(release: Release, roles: Roles) -> dict[str, Outcome | str]:
     """For each sensitive column, who is in a class that tells it."""
     return {name: _outcome(homogeneity, release, roles, sensitive=name) for name in roles.sensitive}

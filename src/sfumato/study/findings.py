@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..core.errors import SfumatoError
 from ..core.noun import dataclass
+from ..core.outcome import Outcome
 from ..core.release import Release
 from ..inspect.audit import Audit, audit
 from ..inspect.changes import ColumnChange, Suppression, columns, suppressed
@@ -33,7 +34,7 @@ from ..inspect.riskiest_combinations import (
 from ..inspect.subgroups import Subgroups, subgroups
 from ..mining.measures.mining_utility_decline import mining_utility_decline
 from ..profile.combinations import SetRisk
-from .attack_findings import homogeneities, linkages, wp29
+from .attack_findings import HeldOut, homogeneities, linkages, wp29
 from .point import _plain
 from .result import Result
 from .score_store import Kept, decoded, name_of, of_release, of_roles, program
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MASK", "findings", "riskiest", "sizes"]
 
-VERSION = 5
+VERSION = 6
 _NOBODY = 2**62
 """No group has so many people: none is named."""
 _SAMPLE = 3000
@@ -71,10 +72,10 @@ class ReleaseFindings:
     suppressed: Suppression | str
     columns: tuple[ColumnChange, ...] | str
     exposure: tuple[Exposure, ...] | str
-    wp29: dict[str, Any]
-    held_out: dict[str, Any]
-    linkage: tuple[dict[str, Any], ...]
-    homogeneity: dict[str, Any]
+    wp29: dict[str, Outcome | str]
+    held_out: HeldOut | str
+    linkage: tuple[Outcome | str, ...]
+    homogeneity: dict[str, Outcome | str]
     subgroups: GroupFindings | str
     audit: Audit | str
 
