@@ -173,7 +173,7 @@ WALKS = (
             Step("study/runner.py", "Bench.measure", "One candidate, from the table to its scores."),
             Step(
                 "mechanisms/generalize_full_domain.py",
-                "GeneralizeFullDomain.__call__",
+                "GeneralizeFullDomain.sanitize",
                 "The mechanism counts the table and says what becomes of each tuple. The row stays where it is.",
             ),
             Step("metrics/__init__.py", "measure_available", "Each metric reads the counts of the release."),

@@ -1,7 +1,7 @@
 """Sfumato: the decision desk for publishing personal data.
 
     import sfumato as sf
-    table = sf.read("people.csv")
+    table = sf.read("people.csv")              # or a DataFrame
     roles = sf.Roles.read("roles.toml")
     release = sf.Mondrian(k=5)(table, roles)
     sf.k_anonymity(release, roles).value
@@ -44,6 +44,7 @@ _HOME = {
     "require": "metrics",
     "registry": "metrics",
     "profile": "profile.table",
+    "suggest_roles": "profile.table",
     "raw_risk": "inspect.raw_risk",
     "Budget": "mechanisms.differential_privacy.budget",
     "corrected_counts": "mechanisms.pram",
@@ -78,6 +79,7 @@ _HOME = {
     "verify": "publishing",
 }
 
+hang("sfumato.engines", f"{__name__}.engines")
 hang("sfumato.metrics", f"{__name__}.mining.measures", f"{__name__}.attacks")
 
 

@@ -150,6 +150,7 @@ from .mining.scenario import Bad as Bad
 from .mining.scenario import Good as Good
 from .mining.scenario import Scenario as Scenario
 from .profile.table import profile as profile
+from .profile.table import suggest_roles as suggest_roles
 from .publishing import publish as publish
 from .publishing import verify as verify
 from .report.package import write_package as write_package

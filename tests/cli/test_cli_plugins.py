@@ -61,7 +61,7 @@ class LeaveAsIs(Mechanism):
         chance="none", parameters={"times": "how many times nothing is done"}, offer=Offer(5, lambda trial: [{"times": trial.ks}]),
     )
 
-    def __call__(self, table: Table, roles: Roles, rng: Any = None, *, progress: Any = None) -> Release:
+    def sanitize(self, table: Table, roles: Roles, rng: Any = None, *, progress: Any = None) -> Release:
         kept = [name for name in table.columns if name in (*roles.quasi, *roles.sensitive, *roles.insensitive)]
         return Release(table=table.keep(kept), original=table, pairing="position", made_by="leave_as_is")
 '''

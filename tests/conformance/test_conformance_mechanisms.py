@@ -221,7 +221,7 @@ class Wrong(Mechanism):
     def released(self, table: Any, roles: sf.Roles) -> Any:
         return table.keep([c for c in table.columns if c in (*roles.quasi, *roles.sensitive, *roles.insensitive)])
 
-    def __call__(self, table: Any, roles: sf.Roles, rng: Any = None, *, progress: Any = None) -> Release:
+    def sanitize(self, table: Any, roles: sf.Roles, rng: Any = None, *, progress: Any = None) -> Release:
         if self.k == 0:
             raise InputError("wrong: k must not be 0.")
         rows = Rows.of(table, roles, "wrong")
@@ -279,16 +279,16 @@ class Unseeded(Wrong):
 class Pretending(Wrong):
     """Says that a seed mattered where it did not."""
 
-    def __call__(self, table: Any, roles: sf.Roles, rng: Any = None, *, progress: Any = None) -> Release:
-        release = super().__call__(table, roles)
+    def sanitize(self, table: Any, roles: sf.Roles, rng: Any = None, *, progress: Any = None) -> Release:
+        release = super().sanitize(table, roles)
         return dataclasses.replace(release, notes=() if rng is None else (SEEDED,))
 
 
 class Silent(Wrong):
     """Hides that a seed mattered."""
 
-    def __call__(self, table: Any, roles: sf.Roles, rng: Any = None, *, progress: Any = None) -> Release:
-        release = super().__call__(table, roles)
+    def sanitize(self, table: Any, roles: sf.Roles, rng: Any = None, *, progress: Any = None) -> Release:
+        release = super().sanitize(table, roles)
         few = 200 if rng is None else int(rng.integers(50, 200))
         return dataclasses.replace(
             release, table=dataclasses.replace(release.table, sql=f"{release.table.sql} LIMIT {few}")
@@ -298,35 +298,35 @@ class Silent(Wrong):
 class Meddling(Wrong):
     """Changes its input."""
 
-    def __call__(self, table: Any, roles: sf.Roles, rng: Any = None, *, progress: Any = None) -> Release:
+    def sanitize(self, table: Any, roles: sf.Roles, rng: Any = None, *, progress: Any = None) -> Release:
         path = Path(table.name)
         if path.is_file():
             path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
-        return super().__call__(table, roles)
+        return super().sanitize(table, roles)
 
 
 class Telling(Wrong):
     """Names a value of the table in its refusal."""
 
-    def __call__(self, table: Any, roles: sf.Roles, rng: Any = None, *, progress: Any = None) -> Release:
+    def sanitize(self, table: Any, roles: sf.Roles, rng: Any = None, *, progress: Any = None) -> Release:
         if self.k == 0:
             raise Infeasible(f"wrong: nothing can be done about {checks.TOWNS[0]}.")
-        return super().__call__(table, roles)
+        return super().sanitize(table, roles)
 
 
 class Crashing(Wrong):
     """Fails without a sentence of ours."""
 
-    def __call__(self, table: Any, roles: sf.Roles, rng: Any = None, *, progress: Any = None) -> Release:
+    def sanitize(self, table: Any, roles: sf.Roles, rng: Any = None, *, progress: Any = None) -> Release:
         if self.k == 0:
             raise ValueError("k")
-        return super().__call__(table, roles)
+        return super().sanitize(table, roles)
 
 
 class Accepting(Wrong):
     """Refuses nothing."""
 
-    def __call__(self, table: Any, roles: sf.Roles, rng: Any = None, *, progress: Any = None) -> Release:
+    def sanitize(self, table: Any, roles: sf.Roles, rng: Any = None, *, progress: Any = None) -> Release:
         return dataclasses.replace(Wrong()(table, roles), parameters=self.settings())
 
 

@@ -213,6 +213,7 @@ def everything(walk: Walk, folder: Path) -> None:
         if run is not None:
             releases[name] = run.release
     releases |= {f"mondrian {m}": sf.Mondrian(k=4, mode=m)(table, roles) for m in ("strict", "relaxed")}
+    walk.step("a chain", lambda: (sf.TopBottomCoding(top_share=0.1) | sf.Mondrian(k=4))(table, roles))
     for name, release in releases.items():
         for metric in sf.registry().values():
             if name in ("mondrian strict", "anatomy", "additive_noise", "personalize"):

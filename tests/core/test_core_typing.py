@@ -13,6 +13,8 @@ import sfumato as sf
 
 ROOT = Path(__file__).parents[2]
 USES = """
+import duckdb
+import polars as pl
 import sfumato as sf
 
 table: sf.Table = sf.read("people.csv")
@@ -22,6 +24,9 @@ try:
     release: sf.Release = sf.Mondrian(k=5, require=(limit,))(table, roles)
 except sf.Infeasible as reason:
     raise SystemExit(str(reason)) from None
+rows = pl.DataFrame({"age": [31, 32]})
+for frame in (rows, rows.lazy(), duckdb.sql("SELECT 1 AS age"), "people.csv"):
+    sf.Mondrian(k=2)(frame, sf.suggest_roles(frame).assign(quasi="age", hierarchies={"age": {"widths": [5, 10]}}))
 score: sf.Score = sf.k_anonymity(release, roles)
 metrics: dict[str, sf.Metric] = dict(sf.registry())
 mechanisms: list[sf.Mechanism] = [sf.Mondrian(k=5), sf.KMember(k=5)]

@@ -103,5 +103,5 @@ class NamesFile(Mechanism):
     def settings(self) -> dict[str, Any]:
         return {self.key: "/somewhere/owner/secret/matrix.csv", "require": ["k_anonymity >= 3"]}
 
-    def __call__(self, *args: Any, **more: Any) -> Release:
+    def sanitize(self, *args: Any, **more: Any) -> Release:
         raise AssertionError

@@ -89,7 +89,7 @@ class Chain(Mechanism):
     def _about(self) -> list[str]:
         return [" ".join([link.card.name, *link._about()]) for link in self.links]
 
-    def __call__(
+    def sanitize(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
     ) -> Release:
         """Sanitize link by link."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import typing
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +18,7 @@ from .people import one_row_each
 from .randomness import SEEDED
 from .release import Release
 from .roles import Roles
+from .source import Source, as_table
 from .table import Table
 
 Progress = Callable[[float], None]
@@ -102,26 +102,20 @@ class Mechanism(ABC):
     refuses_several_rows: ClassVar[bool] = True
     """Whether a table with several rows a person is refused before any work: limits on rows do not hold of people."""
 
-    def __init_subclass__(cls, **more: Any) -> None:
-        super().__init_subclass__(**more)
-        sanitize = cls.__dict__.get("__call__")
-        if sanitize is None or getattr(sanitize, "__isabstractmethod__", False):
-            return
-
-        @functools.wraps(sanitize)
-        def call(self: Mechanism, table: Table, roles: Roles, *given: Any, **named: Any) -> Release:
-            if self.refuses_several_rows:
-                one_row_each(table, roles, self.card.name, counts_people=self.card.people)
-            release: Release = sanitize(self, table, roles, *given, **named)
-            return release
-
-        cls.__call__ = call  # type: ignore[method-assign]
+    def __call__(
+        self, table: Source, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
+    ) -> Release:
+        """Sanitize a table, or whatever `sfumato.read` reads: a DataFrame, an Arrow table, a file. The input is untouched."""
+        table = as_table(table)
+        if self.refuses_several_rows:
+            one_row_each(table, roles, self.card.name, counts_people=self.card.people)
+        return self.sanitize(table, roles, rng, progress=progress)
 
     @abstractmethod
-    def __call__(
+    def sanitize(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
     ) -> Release:
-        """Sanitize; the input is untouched."""
+        """What the mechanism does; `__call__` has opened the table and refused one that it is not for."""
 
     def __or__(self, other: Mechanism) -> Mechanism:
         """This mechanism, then the other on what it released."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+import pyarrow as pa
 
 from .arrow import numpy, strings
 from .classes import Classes
@@ -21,7 +22,12 @@ from .person_weights import PersonWeights, distinct_people, fewest_people
 from .population import Cover, cover
 from .roles import Roles
 from .rows_by_cover import homes_by_cover
+from .source import as_table
 from .table import Recoding, Table
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
 
 T = TypeVar("T")
 
@@ -65,7 +71,33 @@ class Release:
     def __post_init__(self) -> None:
         if self.pairing not in ("position", "none") and not self.pairing.startswith("key:"):
             raise InputError(f"Pairing {self.pairing!r} is not known; use position, none or key:COLUMN.")
+        for name in ("table", "original", "population"):  # a frame may stand where a table is wanted
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, as_table(getattr(self, name)))
         object.__setattr__(self, "_evidence", [])
+
+    def to_arrow(self) -> pa.Table:
+        """The rows of the table as Arrow, in the order of a written file. Nothing was verified: `publish` does that."""
+        return self.table.to_arrow()
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The rows of the table as pandas."""
+        try:
+            return self.to_arrow().to_pandas()
+        except ImportError:
+            raise Unavailable("pandas is not installed; install it, or take to_arrow().") from None
+
+    def to_polars(self) -> polars.DataFrame:
+        """The rows of the table as polars."""
+        try:
+            import polars
+        except ImportError:
+            raise Unavailable("polars is not installed; install it, or take to_arrow().") from None
+        return polars.DataFrame(self.to_arrow())
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The rows of the table for any library that reads Arrow: `polars.DataFrame(release)`, `duckdb.sql("FROM release")`."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def evidence(self, roles: Roles) -> Evidence:
         """What the metrics look at, counted once and kept."""

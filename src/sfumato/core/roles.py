@@ -91,6 +91,8 @@ class Roles:
         for kind in KINDS:
             names = getattr(self, kind)
             object.__setattr__(self, kind, (names,) if isinstance(names, str) else tuple(names))
+        orders = {name: tuple(map(str, values)) for name, values in self.orders.items()}
+        object.__setattr__(self, "orders", orders)
         seen: dict[str, str] = {}
         for kind in KINDS:
             for name in getattr(self, kind):
@@ -140,6 +142,24 @@ class Roles:
     def _about(self) -> list[str]:
         return [f"{len(getattr(self, kind))} {kind}" for kind in KINDS if getattr(self, kind)]
 
+    def assign(
+        self,
+        *,
+        quasi: str | Sequence[str] = (),
+        sensitive: str | Sequence[str] = (),
+        identifiers: str | Sequence[str] = (),
+        insensitive: str | Sequence[str] = (),
+        hierarchies: Mapping[str, Any] | None = None,
+    ) -> Roles:
+        """The same roles, but these columns have these roles and no other, and these hierarchies are added or replaced."""
+        given = dict(zip(KINDS, (identifiers, quasi, sensitive, insensitive), strict=True))
+        new = {kind: (names,) if isinstance(names, str) else tuple(names) for kind, names in given.items()}
+        moved = {name for names in new.values() for name in names}
+        columns: dict[str, Any] = {
+            kind: (*(n for n in getattr(self, kind) if n not in moved), *new[kind]) for kind in KINDS
+        }
+        return replace(self, **columns, hierarchies={**self.hierarchies, **(hierarchies or {})})
+
     @classmethod
     def read(cls, path: Path | str) -> Roles:
         """Read a roles file; hierarchies in it are found relative to it."""
@@ -164,7 +184,7 @@ class Roles:
         return cls(
             **columns,
             hierarchies=sections.hierarchies,
-            orders={name: tuple(map(str, values)) for name, values in sections.orders.items()},
+            orders={name: tuple(values) for name, values in sections.orders.items()},
             weights=sections.weights,
             reading=sections.reading,
             domains={

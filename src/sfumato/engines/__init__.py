@@ -9,7 +9,7 @@ from ..core.table import Table
 
 
 def read(source: Any, **options: Any) -> Table:
-    """Open a table with the default engine: a CSV, Parquet or Excel file, a database, or an Arrow, pandas or polars table.
+    """Open a table with the default engine: a CSV, Parquet or Excel file, a database, or an Arrow, pandas or polars table or a DuckDB relation.
 
     Options: delimiter, quote, encoding, header, names, missing (texts that mean missing), sheet, query, and for dates and numbers
     whose values do not settle how they are spelled, dates ("day-first", "month-first", "text") and decimal ("comma", "point", "text").

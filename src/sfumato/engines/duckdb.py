@@ -482,6 +482,12 @@ class DuckTable(Table):
         finally:
             hidden.unlink(missing_ok=True)
 
+    def to_arrow(self) -> pa.Table:
+        """All rows in the order in which `write` writes them, with the types of a Parquet file."""
+        chosen = ", ".join(f"{self._value(c)} AS {name_of(c)}" for c in self.columns)
+        order = ", ".join(f"{i} ASC NULLS LAST" for i in range(1, len(self.columns) + 1))
+        return arrow(f"SELECT {chosen} FROM ({self.sql}) ORDER BY {order}", self.name)
+
     def beside(self, original: Table, key: str | None) -> DuckTable:
         """Both tables' columns, rows paired by position or by a key that is unique in both."""
         assert isinstance(original, DuckTable)

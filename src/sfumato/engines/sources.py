@@ -222,8 +222,10 @@ def arrow_file(path: Path) -> DuckTable:
 
 
 def from_memory(source: Any, name: str = "the table") -> DuckTable:
-    """A table of pandas, Arrow or polars."""
+    """A table of pandas, Arrow or polars, a DuckDB relation, a release; a lazy frame of polars is collected."""
     try:
+        if hasattr(source, "collect_schema"):  # of polars, whether it is lazy or not
+            source = source.lazy().collect()
         if type(source).__module__.split(".")[0] == "pandas":
             dialect.check_names(tuple(str(column) for column in source.columns), name)
             source = pa.Table.from_pandas(source, preserve_index=False)
@@ -236,7 +238,7 @@ def from_memory(source: Any, name: str = "the table") -> DuckTable:
         raise InputError(f"{name}: {which} mixes values of different types; make each column of one type.") from None
     except (TypeError, ValueError):
         raise InputError(
-            f"A table of type {type(source).__name__} cannot be read; bring a file, Arrow, pandas or polars."
+            f"A table of type {type(source).__name__} cannot be read; bring a file, Arrow, pandas, polars or a DuckDB relation."
         ) from None
     dialect.check_names(tuple(table.column_names), name)
     return DuckTable.of(name, f"SELECT * FROM {register(table)}")

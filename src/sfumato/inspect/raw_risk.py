@@ -23,6 +23,7 @@ from ..core.noun import dataclass
 from ..core.people import several_rows
 from ..core.release import Release
 from ..core.roles import Roles
+from ..core.source import Source, as_table
 from ..core.table import Table
 from ..metrics.privacy.journalist_risk import journalist_risk
 from ..metrics.privacy.k_anonymity import k_anonymity
@@ -115,7 +116,7 @@ class RawRisk:
 
 
 def raw_risk(
-    table: Table,
+    table: Source,
     roles: Roles,
     *,
     most: int | None = None,
@@ -132,7 +133,7 @@ def raw_risk(
     `fraction` is the share of the population that the table is a sample of; `population` a table of that population. Several rows of
     a person (the roles' person column) count once in a class. `minimal` is the size of minimal uniques; `k` what the curve asks for.
     """
-    quasi = tuple(roles.quasi)
+    table, quasi = as_table(table), tuple(roles.quasi)
     if not quasi:
         raise InputError(f"{roles.source} names no quasi-identifier; set quasi = [...].")
     roles.check(table.columns, where=table.name)

@@ -107,7 +107,7 @@ class AdditiveNoise(Mechanism):
         least = 2 - 2 / math.sqrt(1 + d) if self.keep_variance else d
         return (noise_variance.at_least(_plain(least)), *self.require)
 
-    def __call__(
+    def sanitize(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
     ) -> Release:
         """Sanitize; a missing value stays missing, and a number beside it gets its noise all the same."""

@@ -139,7 +139,7 @@ class AlphaBeta(Mechanism):
         if self.previous is not None and self.d is None:
             raise InputError("alpha_beta: all versions need the same d, so set d instead of k.")
 
-    def __call__(
+    def sanitize(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
     ) -> Release:
         """Sanitize; cryptographic draws, or with `rng` seeded ones. Missing values need `missing`, or are refused."""

@@ -62,7 +62,7 @@ class Anatomy(Mechanism):
         """Diversity of every group, distinct and by frequency."""
         return () if self.l is None else (distinct_l_diversity.at_least(self.l), alpha_anonymity.at_most(1 / self.l))
 
-    def __call__(
+    def sanitize(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
     ) -> Release:
         """Sanitize; a missing sensitive value is a value like any other."""

@@ -76,7 +76,7 @@ class CutPoints(Steered):
                 raise InputError(f"cut_points: the level of {name!r} must be at least 0, and whole.")
         return {name: int(level) for name, level in found.items()}
 
-    def __call__(
+    def sanitize(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
     ) -> Release:
         """Sanitize; nothing is left to chance, so `rng` is not used.

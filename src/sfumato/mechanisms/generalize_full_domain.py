@@ -78,7 +78,7 @@ class GeneralizeFullDomain(Steered):
         """Any requirement."""
         return True
 
-    def __call__(
+    def sanitize(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
     ) -> Release:
         """Sanitize; nothing is left to chance, so `rng` is not used."""

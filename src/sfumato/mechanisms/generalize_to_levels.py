@@ -65,7 +65,7 @@ class GeneralizeToLevels(Steered):
         """Any requirement: what misses it is suppressed or refused."""
         return True
 
-    def __call__(
+    def sanitize(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
     ) -> Release:
         """Sanitize; nothing is left to chance, so `rng` is not used."""

@@ -101,7 +101,7 @@ class Hipaa(Mechanism):
         text = getattr(self, key)
         return () if text is None else names_in(text, f"{_WHO}, {key}")
 
-    def __call__(
+    def sanitize(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
     ) -> Release:
         """Sanitize; nothing is left to chance, so `rng` is not used. A missing value stays missing."""

@@ -82,7 +82,7 @@ class IsolationNoise(Mechanism):
         """t, for this c."""
         return (isolation.set(c=float(self.c)).at_least(self.t),)
 
-    def __call__(
+    def sanitize(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
     ) -> Release:
         """Sanitize; a missing number stays missing, and stands beyond the largest by the column's range."""

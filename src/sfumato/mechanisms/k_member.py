@@ -86,7 +86,7 @@ class KMember(Steered):
             raise InputError("k_member: block must be at least 0, and whole; 0 clusters the whole table at once.")
         self.check_steering()
 
-    def __call__(
+    def sanitize(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
     ) -> Release:
         """Sanitize; ties go to the tuple that comes first, so nothing is left to chance and `rng` is not used.

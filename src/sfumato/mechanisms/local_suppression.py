@@ -89,7 +89,7 @@ class LocalSuppression(Steered):
             raise InputError("local_suppression: the importance of a column must be at least 0.")
         self.check_steering("most")
 
-    def __call__(
+    def sanitize(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
     ) -> Release:
         """Sanitize; nothing is left to chance, so `rng` is not used. A missing cell is suppressed like any other."""

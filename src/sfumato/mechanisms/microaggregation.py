@@ -101,7 +101,7 @@ class Microaggregation(Steered):
             return self.require
         return (k_anonymity.at_least(self.k), *self.require)
 
-    def __call__(
+    def sanitize(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
     ) -> Release:
         """Sanitize; which of several equal rows goes into which group is left to chance."""

@@ -90,7 +90,7 @@ class Mondrian(Steered):
         """Any requirement on classes, and (n,t)-closeness."""
         return super().honours(requirement) or requirement.metric.card.name == n_t_closeness.card.name
 
-    def __call__(
+    def sanitize(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
     ) -> Release:
         """Sanitize; `rng` only decides how equal rows are divided in relaxed mode."""

@@ -88,7 +88,7 @@ class PermuteWithinGroups(Mechanism):
         diverse = () if self.l is None else (distinct_l_diversity.at_least(self.l), alpha_anonymity.at_most(1 / self.l))
         return (*diverse, *self.require)
 
-    def __call__(
+    def sanitize(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
     ) -> Release:
         """Sanitize; a missing sensitive value is a value like any other and is permuted with them."""

@@ -93,7 +93,7 @@ class Personalize(Steered):
             *self.require,
         )
 
-    def __call__(
+    def sanitize(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
     ) -> Release:
         """Sanitize; nothing is left to chance, so `rng` is not used.

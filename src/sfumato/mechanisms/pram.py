@@ -194,7 +194,7 @@ class Pram(Mechanism):
         if self.keep is not None and (isinstance(self.keep, bool) or not 0 < self.keep < 1):
             raise InputError("pram: keep is a probability above 0 and below 1.")
 
-    def __call__(
+    def sanitize(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
     ) -> Release:
         """Sanitize; the missing value is one of the values: it may become another, and another may go missing."""

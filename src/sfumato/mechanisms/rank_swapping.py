@@ -56,7 +56,7 @@ class RankSwapping(Mechanism):
         if not isinstance(self.p, int | float) or isinstance(self.p, bool) or not 0 < self.p <= 100:
             raise InputError("rank_swapping: p is a percentage above 0, at most 100.")
 
-    def __call__(
+    def sanitize(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
     ) -> Release:
         """Sanitize; a missing value has no rank and stays where it is. Of equal values chance decides which ranks first."""

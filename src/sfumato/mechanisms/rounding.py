@@ -70,7 +70,7 @@ class Rounding(Mechanism):
         elif self.columns is not None:
             raise InputError("rounding: base names the columns already; leave columns out, or give one base for all.")
 
-    def __call__(
+    def sanitize(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
     ) -> Release:
         """Sanitize; a missing value stays missing."""

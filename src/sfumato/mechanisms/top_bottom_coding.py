@@ -76,7 +76,7 @@ class TopBottomCoding(Mechanism):
                 raise InputError(f"{_WHO}: {end} and {end}_share both give a bound; set one of them.")
             _bounds(bound, end)
 
-    def __call__(
+    def sanitize(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
     ) -> Release:
         """Sanitize; nothing is left to chance, so `rng` is not used. A missing value stays missing and is nobody's extreme."""

@@ -62,7 +62,7 @@ class TopDownSpecialization(Steered):
     def __post_init__(self) -> None:
         self.check_steering()
 
-    def __call__(
+    def sanitize(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
     ) -> Release:
         """Sanitize; ties go to the column that the roles name first, so nothing is left to chance and `rng` is not used.

@@ -19,6 +19,7 @@ from ..core.errors import InputError
 from ..core.noun import dataclass
 from ..core.people import several_rows
 from ..core.roles import Roles
+from ..core.source import Source, as_table
 from ..core.table import Table
 from ..core.words import counted, percent
 from . import suggestions
@@ -32,7 +33,7 @@ from .uniqueness import Addition, Combination, uniqueness
 VALUES = 100_000  # distinct values of one column that are looked at one by one; beyond it, a sample is
 SAMPLE = 2_000
 
-__all__ = ["Addition", "ColumnProfile", "Combination", "Profile", "profile"]
+__all__ = ["Addition", "ColumnProfile", "Combination", "Profile", "profile", "suggest_roles"]
 
 
 @dataclass(frozen=True)
@@ -122,8 +123,9 @@ class Profile:
         }
 
 
-def profile(table: Table, *, most: int = 3, quasi: Sequence[str] | None = None, roles: Roles | None = None) -> Profile:
+def profile(table: Source, *, most: int = 3, quasi: Sequence[str] | None = None, roles: Roles | None = None) -> Profile:
     """Profile a table; combinations of up to `most` quasi-identifiers, which are suggested unless `quasi` or `roles` name them."""
+    table = as_table(table)
     if most < 1:
         raise InputError(f"Combinations cannot have {most} columns; give a size of at least 1.")
     if roles is not None:
@@ -181,6 +183,11 @@ def profile(table: Table, *, most: int = 3, quasi: Sequence[str] | None = None, 
         owned=roles is not None,
         proposals=proposals(seen, suggested, table.written),
     )
+
+
+def suggest_roles(table: Source) -> Roles:
+    """Only the suggested roles of a profile, for the owner to look at and to change with `assign`; the reasons stand in the profile."""
+    return profile(table, most=1).roles
 
 
 def people_notes(table: Table, roles: Roles) -> list[str]:

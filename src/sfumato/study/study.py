@@ -15,6 +15,7 @@ from ..core.noun import dataclass
 from ..core.people import one_row_each
 from ..core.release import Release
 from ..core.roles import Roles
+from ..core.source import as_table
 from ..core.table import Table
 from ..core.waivers import Waivers, check_waivers
 from ..inspect.default_metrics import wp29
@@ -72,6 +73,7 @@ class Study:
         return [f"{len(self.candidates)} candidates", f"{len(self.require)} requirements"]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "table", as_table(self.table))
         if self.waive:
             object.__setattr__(self, "waive", check_waivers(self.waive, self.table.columns, where="waive"))
         if self.context is not None:

@@ -53,7 +53,7 @@ class Private(Mechanism):
     require: tuple[Requirement, ...]
     refuses_several_rows = False  # to look would tell of the rows; the note says that rows are protected
 
-    def __call__(
+    def sanitize(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
     ) -> Release:
         """Release the table as it is read by what was stated, one row of each person; with `rng` the noise is seeded, for tests."""
