@@ -15,7 +15,9 @@ from sfumato.core import ladders
 from sfumato.core.arrow import strings
 from sfumato.core.column import encode
 from sfumato.core.errors import InputError
+from sfumato.report.package import write_package
 from sfumato.study.candidate import Candidate
+from sfumato.study.study_file import read_study
 
 QUASI = ("age", "zip", "admitted", "sex")
 
@@ -98,10 +100,29 @@ def test_python_and_text_make_the_same_chain() -> None:
         ("anatomy l=2 | mondrian k=5", "anatomy"),
         ("mondrian k=5 | personalize", "personalize"),
         ("mondrian k=5 | ", "empty"),
+        ("mondrian k=5 | local_noise bounds=age=0:99 epsilon=1", "run it alone"),
+        ("dp_marginals columns=sex domains=sex=F epsilon=1 | mondrian k=5", "run it alone"),
     ],
 )
 def test_a_chain_that_cannot_work_is_refused_before_any_work(refusal: Callable[..., str], text: str, word: str) -> None:
     refusal(InputError, lambda: Candidate.of(text), word)
+
+
+def test_a_study_file_takes_a_chain_to_its_package(tmp_path: Path, refusal: Callable[..., str]) -> None:
+    path, roles = _people(tmp_path)
+    (tmp_path / "roles.toml").write_text(roles.toml(), encoding="utf-8")
+    text = f'table = "{path.name}"\nroles = "roles.toml"\nrequire = ["k_anonymity >= 11"]\n[[candidate]]\n'
+    file = tmp_path / "study.toml"
+    file.write_text(text + 'mechanism = "hipaa | mondrian k=11"\n', encoding="utf-8")
+    result = read_study(file).study.run(refine=0)
+    assert result.points[0].failure is None
+    made = write_package(result, tmp_path / "package")
+    with (made.folder / "release.csv").open(newline="") as lines:
+        classes = Counter(tuple(row[q] for q in QUASI) for row in csv.DictReader(lines))
+    assert sum(classes.values()) == 600
+    assert min(classes.values()) >= 11
+    file.write_text(text + 'mechanism = "hipaa | mondrian"\nk = 11\n', encoding="utf-8")
+    refusal(InputError, lambda: read_study(file), "parameters in its text")
 
 
 def test_released_values_climb_where_all_they_cover_does() -> None:

@@ -21,6 +21,9 @@ k = [5, 10, 20]                         # a list is a grid
 steer = true                            # told to meet what is required, where it can
 
 [[candidate]]
+mechanism = "hipaa | mondrian k=11"     # a chain, its parameters in its text
+
+[[candidate]]
 file = "theirs.csv"                     # a release made elsewhere
 name = "ARX"
 pair = "position"
@@ -31,6 +34,7 @@ frontier = 10                           # so many nodes of the lattice's policy 
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
@@ -218,7 +222,12 @@ def _candidate(
     for key, value in settings.items():
         if value == []:
             raise InputError(f"{at}: {key} is an empty list, so there is no candidate; give it a value.")
-    texts = product(made.mechanism, settings, list(made.require))
+    if "|" in made.mechanism:
+        if settings:
+            raise InputError(f"{at}: a chain takes its parameters in its text, such as 'hipaa | mondrian k=11'.")
+        texts = [" ".join([made.mechanism, *(f"require={shlex.quote(text)}" for text in made.require)])]
+    else:
+        texts = product(made.mechanism, settings, list(made.require))
     if made.name is not None and len(texts) > 1:
         raise InputError(f"{at}: a grid of {len(texts)} candidates cannot share one name; leave the name out.")
     if made.steer:
