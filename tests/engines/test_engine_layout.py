@@ -58,6 +58,28 @@ def test_two_header_rows(tmp_path: Path, rows_of: Any, make: Any) -> None:
 
 
 @BOTH
+@pytest.mark.parametrize("marks", [("x", "NA", "*"), ("b", "unknown", "none"), ("*", "*", "*")])
+def test_the_first_row_below_a_whole_header_is_data(tmp_path: Path, make: Any, marks: Any) -> None:
+    """Words in a column of numbers are missing values or suppressed ones: no row may be lost to the header."""
+    table = sf.read(make(tmp_path, [["who", "n", "mean"], [*marks], *BODY]))
+    assert table.columns == ("who", "n", "mean")
+    assert table.rows == 4
+
+
+@BOTH
+def test_groups_over_each_of_their_columns(tmp_path: Path, make: Any) -> None:
+    table = sf.read(make(tmp_path, [["who", "visits", "visits"], ["name", "number", "mean"], *BODY]))
+    assert table.columns == ("who name", "visits number", "visits mean")
+    assert table.rows == 3
+
+
+@BOTH
+def test_marks_below_groups_are_no_names(tmp_path: Path, make: Any) -> None:
+    with pytest.raises(InputError, match="column 3 has no name"):
+        sf.read(make(tmp_path, [["who", "visits", None], ["a", "*", "*"], *BODY]))
+
+
+@BOTH
 def test_the_owner_says_where_the_header_is(tmp_path: Path, make: Any) -> None:
     rows = [["x", "y", "z"], ["who", "n", "mean"], *BODY]
     assert sf.read(make(tmp_path, rows), header_row="2").columns == ("who", "n", "mean")

@@ -163,8 +163,8 @@ class ReleaseReading(Reading):
         return tables
 
 
-def _option(kind: Any, *names: str, panel: str, help: str, metavar: str | None = None) -> Any:
-    return Annotated[kind, typer.Option(*names, help=help, rich_help_panel=panel, metavar=metavar)]
+def _option(kind: Any, *names: str, panel: str, help: str, metavar: str | None = None, least: int | None = None) -> Any:
+    return Annotated[kind, typer.Option(*names, help=help, rich_help_panel=panel, metavar=metavar, min=least)]
 
 
 _table = functools.partial(_option, panel="Reading tables (detected unless given)")
@@ -203,7 +203,7 @@ _OPTIONS: dict[str, Any] = {
     "header_row": _table(
         str | None, help="The row (or line) that names the columns, such as 3, or two rows such as 3-4.", metavar="ROW"
     ),
-    "skip": _table(int | None, help="Rows (or lines) above the table to leave out.", metavar="ROWS"),
+    "skip": _table(int | None, help="Rows (or lines) above the table to leave out.", metavar="ROWS", least=0),
     "range": _table(str | None, help="The cells of the table in an Excel sheet, such as A3:F200.", metavar="CELLS"),
     "totals": _table(bool | None, "--totals/--no-totals", help="Whether the last row holds totals and is left out."),
     "query": _table(str | None, help="A SELECT over the tables of a database."),

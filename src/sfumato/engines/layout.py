@@ -134,8 +134,10 @@ def _header(cells: Cells, rows: Sequence[int], wide: Sequence[int]) -> tuple[int
 def _two(cells: Cells, rows: Sequence[int], wide: Sequence[int], first: int) -> tuple[int, ...]:
     """A row and the one right below it where both name columns together, else the row alone.
 
-    They do where all their cells are words, both are not mere titles, together they name every column, and what is below tells
-    that the second is no row of data: a column of numbers with a word there.
+    They do where all their cells are words, both are not mere titles, the first alone does not tell the columns apart (a group's name
+    stands once above its columns, or over each), together they name every one, and what is below tells that the second is no row of
+    data: a column of numbers with a name there. A whole header is never joined with what is below it, or the first row of a table
+    would be lost where it holds `NA` or `*`.
     """
     second = first + 1
     later = [i for i in rows if i > second][:_LOOKED_AT]
@@ -147,8 +149,11 @@ def _two(cells: Cells, rows: Sequence[int], wide: Sequence[int], first: int) -> 
         return (first,)
     if len(upper) < 2 or not upper | lower >= set(used):
         return (first,)
+    if len({str(cells[first][j]).strip() for j in upper}) == len(used):
+        return (first,)
     numbers = [j for j in used if all(not _wordy(cells[i][j]) for i in later if _filled(cells[i], j))]
-    return (first, second) if len(later) >= 3 and set(numbers) & lower else (first,)
+    named = any(any(c.isalpha() for c in cells[second][j]) for j in set(numbers) & lower)
+    return (first, second) if len(later) >= 3 and named else (first,)
 
 
 def _ending(cells: Cells, body: Sequence[int], wide: Sequence[int]) -> list[int]:
