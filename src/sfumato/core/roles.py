@@ -33,6 +33,8 @@ PEOPLE_ROWS = {
     "one": "one row of each person is released; not there yet, so bring one row per person",
 }
 """What `[people] rows` may say of people with several rows, and what each promises."""
+_PEOPLE_KEYS: Mapping[str, tuple[str, ...]] = {"unlinked": (), "linked": (), "one": ("keep", "by", "aggregates")}
+"""What else `[people]` may say, by what it says of rows."""
 
 
 @dataclass(frozen=True)
@@ -118,8 +120,8 @@ class Roles:
 
     def _check_people(self) -> None:
         where = f"{self.source}, [people]"
-        known(self.people, ("rows",), where)
         rows = self.people.get("rows")
+        known(self.people, ("rows", *_PEOPLE_KEYS.get(str(rows), ())), where)
         if self.people and rows not in PEOPLE_ROWS:
             raise InputError(f"{where}: rows must be one of {', '.join(map(repr, PEOPLE_ROWS))}.")
         if rows in ("linked", "one"):
