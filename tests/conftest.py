@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,9 @@ Rows = list[tuple[tuple[str | None, ...], int]]
 
 # --- the quick suite and the full one --------------------------------------------------------------------------------
 
-LEFT_OUT = pytest.StashKey[int]()
+BUDGET = 400
+"""CPU seconds that the quick suite may take: two cores that do nothing else are through in less than five minutes."""
+LEFT_OUT, SPENT = pytest.StashKey[int](), pytest.StashKey[float]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -61,21 +64,31 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: item.path.name not in LONGEST)
 
 
+def _cpu_seconds() -> float:
+    """Of this process and of those it waited for."""
+    return sum(os.times()[:4])
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if hasattr(session.config, "workeroutput"):  # on a core of its own: told to the process that prints
         session.config.workeroutput["left out"] = session.config.stash.get(LEFT_OUT, 0)
+        session.config.workeroutput["spent"] = _cpu_seconds()
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left out", 0)
+    output, stash = getattr(node, "workeroutput", {}), node.config.stash
+    stash[LEFT_OUT] = output.get("left out", 0)
+    stash[SPENT] = stash.get(SPENT, 0.0) + output.get("spent", 0.0)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    spent = time.process_time() + config.stash[SPENT] if SPENT in config.stash else _cpu_seconds()
     if left_out := config.stash.get(LEFT_OUT, 0):
         terminalreporter.write_line(
             f"The quick suite left out {left_out:,} cases (more seeds and combinations, processes, documents); "
-            "`./run test --full` runs them."
+            f"`./run test --full` runs them. It took {spent:,.0f} CPU seconds of a budget of {BUDGET}"
+            + (": `--durations=40` lists what to make quicker." if spent > BUDGET else ".")
         )
 
 

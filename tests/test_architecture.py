@@ -30,8 +30,12 @@ def _architecture() -> ModuleType:
 
 
 ARCHITECTURE = _architecture()
-IMPORTS = list(ARCHITECTURE.imports())
 ROOMS = ARCHITECTURE.ROOMS
+
+
+@pytest.fixture(scope="module")
+def imports() -> list[Any]:
+    return list(ARCHITECTURE.imports())
 
 
 def test_every_folder_is_a_room() -> None:
@@ -40,19 +44,19 @@ def test_every_folder_is_a_room() -> None:
     assert {path.stem for path in ARCHITECTURE.SOURCE.glob("*.py")} == {"__init__", "__main__"}
 
 
-def test_no_arrow_points_upwards() -> None:
-    assert len(IMPORTS) > 1000
+def test_no_arrow_points_upwards(imports: list[Any]) -> None:
+    assert len(imports) > 1000
     upwards = [
         str(each)
-        for each in IMPORTS
+        for each in imports
         if {*each.rooms} <= {*ROOMS} and ROOMS.index(each.rooms[1]) > ROOMS.index(each.rooms[0])
     ]
     assert not upwards
 
 
-def test_rooms_know_nothing_of_the_package_but_its_version() -> None:
+def test_rooms_know_nothing_of_the_package_but_its_version(imports: list[Any]) -> None:
     """Its names are loaded from the rooms, so that any other import would be a circle."""
-    used = [each for each in IMPORTS if each.rooms[1] == "__init__" and each.rooms[0] in ROOMS]
+    used = [each for each in imports if each.rooms[1] == "__init__" and each.rooms[0] in ROOMS]
     assert used
     for each in used:
         text = (ARCHITECTURE.SOURCE / Path(*each.module.split("."))).with_suffix(".py")
@@ -60,10 +64,10 @@ def test_rooms_know_nothing_of_the_package_but_its_version() -> None:
         assert "import __version__" in path.read_text(encoding="utf-8").splitlines()[each.line - 1], str(each)
 
 
-def test_no_room_imports_a_private_module_of_another() -> None:
+def test_no_room_imports_a_private_module_of_another(imports: list[Any]) -> None:
     private = [
         str(each)
-        for each in IMPORTS
+        for each in imports
         if each.rooms[0] != each.rooms[1]
         and any(part.startswith("_") and part != "__init__" for part in each.target.split("."))
     ]

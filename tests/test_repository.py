@@ -252,6 +252,21 @@ def test_run_says_in_one_sentence_that_python_is_missing(checkout: Path) -> None
     assert not (checkout / ".venv").exists()
 
 
+def test_run_lets_python_keep_what_it_compiled(checkout: Path) -> None:
+    """The tests start hundreds of processes: each would compile the package and its libraries again."""
+    programs = checkout / ".venv" / "bin"
+    programs.mkdir(parents=True)
+    for name in ("python", "ruff", "mypy", "pytest"):
+        (programs / name).write_text("#!/bin/sh\nenv\n")
+        (programs / name).chmod(0o755)
+    stamp = subprocess.run("cat requirements.lock pyproject.toml | cksum", shell=True, cwd=checkout, capture_output=True, text=True)  # fmt: skip
+    (checkout / ".venv" / ".stamp").write_text(f"{stamp.stdout.strip()} {checkout.resolve()}\n")
+    done = run(checkout, "test", PYTHONDONTWRITEBYTECODE="1")
+    assert done.returncode == 0, done.stderr
+    assert "PATH=" in done.stdout
+    assert "PYTHONDONTWRITEBYTECODE" not in done.stdout
+
+
 # --- words: promise only what is measured ----------------------------------------------------------------------------
 
 WORDS = re.compile(r"\b(?:anonymous|safe)\b", re.IGNORECASE)
