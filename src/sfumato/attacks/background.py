@@ -98,7 +98,6 @@ def _given(
             f"Facts about people need their classes, and here only groups join {column!r} to the quasi-identifiers; ask for the "
             "worst k facts."
         )
-    assert classes.sensitive is not None
     reader = Reader(Domain(classes.sensitive.column, classes.sensitive.hierarchy))
     reader.introduce(people)
     reader.read(facts)
@@ -198,7 +197,6 @@ def _worst(
     held = None
     if control is not None:
         group = control_group(evidence, column, classes, control, "background")
-        assert classes.sensitive is not None
         m = len(classes.sensitive.total)
         raised = worst_posteriors(group.classes, k, knowledge, anywhere=False) >= sure - TOLERANCE
         there = np.isin(group.member * m + group.value, group.classes.member * m + group.classes.value)

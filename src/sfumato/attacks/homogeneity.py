@@ -103,7 +103,6 @@ def homogeneity(
     if group is not None:
         details["control_covered"] = group.covered
     if reveal:
-        assert classes.sensitive is not None
         texts = classes.sensitive.column.texts
         where = np.flatnonzero(hit)[:SHOWN].tolist()
         details["shown"] = [

@@ -162,7 +162,6 @@ def similarity(
     values from two branches (or from both ends); everybody if the whole table lies under one node.
     """
     evidence, column, classes = attacked_classes(release, roles, sensitive, "similarity")
-    assert classes.sensitive is not None
     by, near = closeness(classes.sensitive, by, level=level, width=width)
     hit = near.close(classes)
     fell, people = rows_of(classes, hit), classes.rows
@@ -218,7 +217,6 @@ def similarity(
 
 def _costs(classes: Classes, by: By, width: float) -> FloatArray:
     """The rows of each class whose values are close; any part of such a class is another."""
-    assert classes.sensitive is not None
     _, near = closeness(classes.sensitive, by, level=None, width=width)
     return (classes.size * near.close(classes)).astype(float)
 

@@ -86,7 +86,6 @@ def skewness(
     held, group = None, None
     if control is not None:
         group = control_group(evidence, column, classes, control, "skewness")
-        assert classes.sensitive is not None
         m = len(classes.sensitive.total)
         told = likelier(group.classes, factor, dont_care)
         keys = group.classes.member[told] * m + group.classes.value[told]
@@ -106,7 +105,6 @@ def skewness(
     if group is not None:
         details["control_covered"] = group.covered
     if reveal:
-        assert classes.sensitive is not None
         texts = classes.sensitive.column.texts
         where = np.flatnonzero(hit)
         number = np.cumsum(exposed) - 1

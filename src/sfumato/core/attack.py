@@ -150,8 +150,7 @@ class Attack(Generic[P]):
         own = self.card
         needs = frozenset(need for need in own.needs if need in ("sensitive", "original", "population"))
         both = {"question": own.question, "source": own.source, "misleads": own.misleads, "sentence": own.sentence}
-        rest = {"about": "privacy", "better": "lower", "bounds": (0, 1), "monotone": False, "scope": "table"}
-        full = {**both, **rest, "knows": own.knows, "unit": own.unit, "needs": needs, **card}
+        full = {**both, "scope": "table", "knows": own.knows, "unit": own.unit, "needs": needs, **card}
 
         def make(kernel: Callable[..., Outcome | Score]) -> Metric:
             @functools.wraps(kernel)

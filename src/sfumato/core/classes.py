@@ -60,7 +60,7 @@ class Classes:
     member: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     value: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     n: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    sensitive: Sensitive | None = None
+    split_by: Sensitive | None = None
     whole: int | None = None
     cover: Cover | None = None
     different: IntArray | None = None
@@ -103,6 +103,12 @@ class Classes:
         return len(self.size)
 
     @property
+    def sensitive(self) -> Sensitive:
+        """The attribute by which the classes are split; only classes that are split by one are asked for it."""
+        assert self.split_by is not None
+        return self.split_by
+
+    @property
     def people(self) -> IntArray:
         """The people of each class: its rows, where each row is another person."""
         return self.size if self.different is None else self.different
@@ -117,7 +123,7 @@ class Classes:
         """The rows of the table that these classes are part of."""
         if self.whole is not None:
             return self.whole
-        return self.rows if self.sensitive is None else int(self.sensitive.total.sum())
+        return self.rows if self.split_by is None else int(self.split_by.total.sum())
 
     @cached_property
     def p(self) -> FloatArray:
@@ -127,7 +133,6 @@ class Classes:
     @cached_property
     def q(self) -> FloatArray:
         """p(w) of each entry's value, over the whole table."""
-        assert self.sensitive is not None
         return self.sensitive.prior[self.value]
 
     @cached_property

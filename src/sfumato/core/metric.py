@@ -98,7 +98,7 @@ class Usual:
     """Whether it is a column of the table that compares candidates."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Card:
     """Everything that help, report, page, docs, pruning and the conformance tests need to know of a metric."""
 
@@ -106,11 +106,11 @@ class Card:
     title: str
     question: str
     """What it asks, in the owner's words."""
-    about: Literal["privacy", "utility"]
-    better: Literal["higher", "lower"]
+    about: Literal["privacy", "utility"] = "privacy"
+    better: Literal["higher", "lower"] = "lower"
     unit: str
-    bounds: tuple[float, float]
-    monotone: bool
+    bounds: tuple[float, float] = (0, 1)
+    monotone: bool = False
     """Whether merging classes can never make it worse: then a lattice search may prune by it."""
     source: str
     sentence: Callable[[float], str]
@@ -119,7 +119,8 @@ class Card:
     needs: frozenset[Literal["sensitive", "original", "pairs", "population"]] = frozenset()
     scope: Literal["class", "classes", "table"] = "class"
     """What a value is of. `class`: of each class, from the class and the overall distribution. `classes`: of each class too,
-    but found with all classes at once, so that a sanitizer cannot ask it of a single one. `table`: of the whole table."""
+    but found with all classes at once, so that a sanitizer cannot ask it of a single one. `table`: of the whole table. Unless the
+    card says so, a kernel that takes Classes is of each class, and one that takes Evidence of the table."""
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     inherited: bool | Callable[..., bool] = False
     """Whether a class that holds a class which meets a bound meets it too, whatever the rest of the table: then the rows
@@ -425,10 +426,13 @@ def check_counted(require: Iterable[Requirement], roles: Roles, who: str) -> Non
 def measure(**card: Any) -> Callable[[Callable[..., Any]], Metric]:
     """Make a kernel a Metric: its name is the function's, its definition the docstring's, the rest of the card is given."""
 
-    if card["about"] == "privacy":
+    if card.get("about", "privacy") == "privacy":
         card.setdefault("knows", QUASI_KNOWN)
 
     def make(kernel: Callable[..., Any]) -> Metric:
+        first = next(iter(inspect.signature(kernel).parameters.values()))
+        if first.annotation in (Evidence, "Evidence"):
+            card.setdefault("scope", "table")
         return Metric(Card(name=kernel.__name__, definition=inspect.getdoc(kernel) or "", **card), kernel)
 
     return make

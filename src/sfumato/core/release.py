@@ -321,13 +321,12 @@ class Evidence:
 
     def _weighed(self, rows: Classes, sensitive: str) -> Classes:
         """Classes in which every person weighs the same, from those that count rows."""
-        assert rows.sensitive is not None
         owners = self._owners((sensitive,), None if sensitive in self.apart else rows)
         key = rows.member * len(rows.sensitive.total) + rows.value
         weight = exact(np.bincount(owners.entry, weights=owners.weight, minlength=len(key)))
         size = exact(np.bincount(rows.member, weights=weight, minlength=len(rows)))
         total = exact(np.bincount(rows.value, weights=weight, minlength=len(rows.sensitive.total)))
-        return replace(rows, size=size, n=weight, sensitive=replace(rows.sensitive, total=total), different=self.people)
+        return replace(rows, size=size, n=weight, split_by=replace(rows.sensitive, total=total), different=self.people)
 
     def _owners(self, columns: tuple[str, ...], entries: Classes | None = None) -> _PeopleOfRows:
         """Whose the released rows are, by class and these columns."""
@@ -355,7 +354,6 @@ class Evidence:
         member = place(self.tuples, counts.columns[: len(quasi)], counts.codes[: len(quasi)])
         known, rows = np.arange(len(self.tuples)), self.tuples.n
         if entries is not None:
-            assert entries.sensitive is not None
             texts = {text: i for i, text in enumerate(entries.sensitive.column.texts)}
             m = len(texts) + 1
             to = np.array([texts.get(text, m - 1) for text in counts.columns[-2].texts], dtype=np.int64)

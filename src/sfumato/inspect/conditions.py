@@ -80,7 +80,6 @@ def bits(
     check_countable(release, roles, (*roles.quasi, column), "Bits")
     evidence = release.evidence(roles)
     classes = evidence.classes(column)
-    assert classes.sensitive is not None
     entropy = classes.sensitive.entropy
     shared = information(classes)
     found = []

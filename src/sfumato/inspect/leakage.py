@@ -78,7 +78,6 @@ class Leakage:
     def belief(self, index: int) -> tuple[FloatArray, FloatArray]:
         """Prior and published distribution of one class (Fig. 2b, 3b), over the release's values, then the prior's other ones."""
         classes, belief = self._classes, self._belief
-        assert classes.sensitive is not None
         mine = classes.member == index
         if belief is None or index in belief.unseen:
             a = classes.sensitive.prior.copy()
@@ -95,7 +94,6 @@ class Leakage:
         if not self._show:
             raise Unavailable("Values are shown only on request; call leakage(..., show_values=True).")
         classes = self._classes
-        assert classes.sensitive is not None
         texts = classes.sensitive.column.texts if self._belief is None else self._belief.values
         a, x = self.belief(index)
         mine = (classes.member == index) & (classes.n == classes.sensitive.total[classes.value]) & (len(classes) > 1)
@@ -140,7 +138,6 @@ def leakage(
             f"Only the groups in {release.joined_by!r} link {about!r} to other columns, so a prior over those columns cannot be "
             "compared with it; use the overall distribution as the prior."
         )
-    assert classes.sensitive is not None
     distribution = distribution_leakage.per_class(classes)
     entropy = entropy_leakage.per_class(classes)
     vanished = vanishing_values.per_class(classes).astype(np.int64)
@@ -309,7 +306,6 @@ def distances(
         raise InputError(f"{roles.source} names no sensitive column; name the column that the distances are about.")
     classes, _ = _split(release, roles, tuple(given) if given is not None else roles.quasi, about)
     p, q = classes.p, classes.q
-    assert classes.sensitive is not None
     missing = classes.distinct < np.count_nonzero(classes.sensitive.total)
     absent = np.where(
         missing, np.maximum(1.0 - classes.sum(q), 0.0), 0.0

@@ -80,7 +80,6 @@ class Belief:
 
 def believe(prior: Joint | Margins, release: Release, roles: Roles, classes: Classes, tuples: Counts) -> Belief:
     """What the prior says of the attribute in each class."""
-    assert classes.sensitive is not None
     attribute = classes.sensitive.column
     names = (*tuples.names, attribute.name)
     source = prior.of if isinstance(prior, Joint) else prior.table or release.table

@@ -94,7 +94,6 @@ def _toy() -> tuple[list[Part], list[ShapeCheck], list[PaperFigure]]:
     i1, i2 = (per_class(metric, toy, TOY) for metric in (one_symbol_i1, one_symbol_i2))
     shared = mutual_information(toy, TOY).value
     classes = toy.evidence(TOY).classes("diagnosis")
-    assert classes.sensitive is not None
     share = classes.size / classes.size.sum()
     names = list(dict.fromkeys(RANGES))
     surprise = query_surprise(0.5)

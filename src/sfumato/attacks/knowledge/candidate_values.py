@@ -102,7 +102,6 @@ def _entries(evidence: Evidence, column: str) -> tuple[IntArray, tuple[Column, I
     table, by = evidence.release.table, evidence.release.joined_by
     if by is None or column not in evidence.apart:
         classes = evidence.classes(column)
-        assert classes.sensitive is not None
         return classes.member, (classes.sensitive.column, classes.value)
     evidence.classes(column)  # refuses a companion of other groups
     here = table.count((*evidence.tuples.names, by))

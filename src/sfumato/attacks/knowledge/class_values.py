@@ -51,7 +51,6 @@ def attacked_classes(
 
 def whole(classes: Classes) -> Classes:
     """All rows as a single class: what an adversary knows who has only the overall shares of the values."""
-    assert classes.sensitive is not None
     return Classes.of(
         np.zeros(len(classes.n), dtype=np.int64), classes.n, count=1, value=classes.value, sensitive=classes.sensitive
     )
@@ -103,7 +102,6 @@ def control_group(evidence: Evidence, column: str, classes: Classes, control: Ta
             f"{control.name}: no class of the release covers any of its people; are values spelled as in the original there, and "
             "released ones in a notation that can be read?"
         )
-    assert classes.sensitive is not None
     first = np.searchsorted(classes.member, np.arange(len(classes) + 1))
     point, home = (np.concatenate(side) for side in zip(*found, strict=True))
     entry, pair = spread(first[home], first[home + 1])

@@ -181,7 +181,7 @@ def homes(tuples: Counts, roles: Roles, known: Sequence[Mapping[str, str]]) -> l
 
 def beliefs(classes: Classes, homes: Sequence[IntArray], facts: Sequence[Fact]) -> list[FloatArray]:
     """P(person has value | facts) of every person for all values of the column, exactly; refused beyond WORLDS worlds."""
-    m = len(classes.sensitive.total) if classes.sensitive is not None else 0
+    m = len(classes.sensitive.total)
     found: list[FloatArray] = [np.zeros(m) for _ in homes]
     for people in _together(homes, facts):
         inside = [fact for fact in facts if fact.atoms[0].person in people]

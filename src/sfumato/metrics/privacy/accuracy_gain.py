@@ -32,10 +32,7 @@ def _sentence(value: float) -> str:
 @measure(
     title="adversarial accuracy gain",
     question="How much more often does an adversary guess a sensitive value right after seeing the release?",
-    about="privacy",
-    better="lower",
     unit="share of people",
-    bounds=(0, 1),
     monotone=True,
     source="Brickell and Shmatikov 2008; Sramka et al. 2010, sec. 3",
     sentence=_sentence,
@@ -44,7 +41,6 @@ def _sentence(value: float) -> str:
     misleads="It is an average over people, and it looks only at the best guess: beliefs can move far without changing that "
     "guess.",
     needs=frozenset({"sensitive"}),
-    scope="table",
     people=True,
 )
 def accuracy_gain(evidence: Evidence, column: str) -> Score:
@@ -53,6 +49,5 @@ def accuracy_gain(evidence: Evidence, column: str) -> Score:
     Extremes: 0 for one class; 1 - max_s p_s if every class has one value.
     """
     classes = evidence.classes(column)
-    assert classes.sensitive is not None
     gain = top_share(classes.member, classes.n) - float(classes.sensitive.prior.max())
     return Score(float((gain * classes.size).sum() / classes.size.sum()), "share of people")

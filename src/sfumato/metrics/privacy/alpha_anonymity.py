@@ -25,10 +25,7 @@ def _sentence(value: float) -> str:
 @measure(
     title="alpha of (alpha,k)-anonymity",
     question="How common is the most common sensitive value in the worst class?",
-    about="privacy",
-    better="lower",
     unit="frequency",
-    bounds=(0, 1),
     monotone=True,
     convex=True,
     alone=True,

@@ -25,8 +25,6 @@ def _sentence(value: float) -> str:
 @measure(
     title="beta-likeness",
     question="How much more likely does the worst class make a sensitive value than it is in the whole table?",
-    about="privacy",
-    better="lower",
     unit="relative gain",
     bounds=(0, float("inf")),
     monotone=True,

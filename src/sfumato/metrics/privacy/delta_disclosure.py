@@ -34,8 +34,6 @@ def _sentence(value: float) -> str:
 @measure(
     title="delta-disclosure privacy",
     question="By what factor does the worst class change the share of a sensitive value?",
-    about="privacy",
-    better="lower",
     unit="bits",
     bounds=(0, float("inf")),
     monotone=True,
@@ -54,6 +52,5 @@ def delta_disclosure(classes: Classes) -> FloatArray:
     exactly if this value is below delta. Extremes: 0 where every class is like the table; infinite if a class lacks a
     value.
     """
-    assert classes.sensitive is not None
     lacks = classes.distinct < np.count_nonzero(classes.sensitive.total)
     return np.where(lacks, np.inf, largest(classes, np.abs(np.log2(classes.p / classes.q))))

@@ -47,11 +47,7 @@ def _more(classes: Classes, values: FloatArray) -> Mapping[str, Any]:
 @measure(
     title="delta-presence (maximum)",
     question="How sure can an adversary be that a person in a public table is in the release?",
-    about="privacy",
-    better="lower",
     unit="probability",
-    bounds=(0, 1),
-    monotone=False,
     alone=True,
     covers=True,
     source="Nergiz, Atzori, Clifton 2007; Manta 2013, sec. 3.3.1",

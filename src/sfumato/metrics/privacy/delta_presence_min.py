@@ -19,18 +19,14 @@ def _sentence(value: float) -> str:
 @measure(
     title="delta-presence (minimum)",
     question="How likely is the least likely person in a public table to be in the release?",
-    about="privacy",
     better="higher",
     unit="probability",
-    bounds=(0, 1),
-    monotone=False,
     source="Nergiz, Atzori, Clifton 2007; Manta 2013, sec. 3.3.1",
     sentence=_sentence,
     knows="a public table with the person's quasi-identifiers, but not whether the person is in the release",
     misleads="It matters where absence reveals something (not vaccinated, not insured). If the release is a small sample of "
     "the public table, it is low for everyone and says only how small the sample is.",
     needs=frozenset({"population"}),
-    scope="table",
     people=True,
 )
 def delta_presence_min(evidence: Evidence, column: None) -> Score:

@@ -14,7 +14,6 @@ from ...core.words import whole
 
 def cared_for(classes: Classes, dont_care: frozenset[str]) -> npt.NDArray[np.bool_]:
     """Whether each entry's value must not be learned: all but those listed, by their spelling. Missing cannot be listed."""
-    assert classes.sensitive is not None
     if not dont_care:
         return np.ones(len(classes.value), dtype=bool)
     return np.array([text not in dont_care for text in classes.sensitive.column.texts], dtype=bool)[classes.value]
@@ -39,7 +38,6 @@ def _sentence(value: float) -> str:
 @measure(
     title="distinct l-diversity",
     question="How many different sensitive values does the least diverse class contain?",
-    about="privacy",
     better="higher",
     unit="values",
     bounds=(1, float("inf")),

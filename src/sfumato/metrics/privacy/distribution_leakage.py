@@ -20,8 +20,6 @@ def _sentence(value: float) -> str:
 @measure(
     title="distribution leakage",
     question="How far does the worst class move an adversary's belief about the sensitive attribute?",
-    about="privacy",
-    better="lower",
     unit="Euclidean distance",
     bounds=(0, float(np.sqrt(2))),
     monotone=True,
@@ -37,7 +35,6 @@ def distribution_leakage(classes: Classes) -> FloatArray:
 
     Extremes: 0 for a class like the table; below sqrt 2, approached by a class of one value that the table hardly has.
     """
-    assert classes.sensitive is not None
     prior = classes.sensitive.prior
     # values absent from the class contribute a^2 each; where none is absent that part is exactly 0, not a rounding rest
     absent = (prior**2).sum() - classes.sum(classes.q**2)

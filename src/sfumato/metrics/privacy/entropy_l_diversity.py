@@ -62,7 +62,6 @@ def trimmed(classes: Classes, dont_care: frozenset[str]) -> FloatArray:
 @measure(
     title="entropy l-diversity",
     question="How many equally common sensitive values would be as diverse as the least diverse class?",
-    about="privacy",
     better="higher",
     unit="effective values",
     bounds=(1, float("inf")),

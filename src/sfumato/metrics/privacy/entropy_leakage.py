@@ -20,11 +20,8 @@ def _sentence(value: float) -> str:
 @measure(
     title="entropy leakage",
     question="How much does the worst class change an adversary's uncertainty about the sensitive attribute?",
-    about="privacy",
-    better="lower",
     unit="bits",
     bounds=(0, float("inf")),
-    monotone=False,
     source="Afifi, Zhou, Ren 2018, Def. 9-10",
     sentence=_sentence,
     misleads="A class that has the same frequencies on other values scores 0 (the paper's Thm. 3(2) overlooks this). Read it "
@@ -38,5 +35,4 @@ def entropy_leakage(classes: Classes) -> FloatArray:
     their entropy past the table's. Extremes: 0 for a class as uncertain as the table; log2 m for one value against m
     equally frequent ones.
     """
-    assert classes.sensitive is not None
     return np.abs(classes.sensitive.entropy - classes.entropy)

@@ -31,11 +31,8 @@ def _limit(bound: float) -> str:
 @measure(
     title="HIPAA rules",
     question="How many released columns visibly break a HIPAA rule on identifiers?",
-    about="privacy",
-    better="lower",
     unit="columns",
     bounds=(0, float("inf")),
-    monotone=False,
     source="45 CFR 164.514(b)(2)(i); HHS 2012, Guidance Regarding Methods for De-identification of Protected Health Information",
     sentence=_sentence,
     limit=_limit,
@@ -45,7 +42,6 @@ def _limit(bound: float) -> str:
     "values: name further columns with age, zip and date, and columns that are something else with ignore. It does "
     "not check ignored columns. It counts columns, not people: k_anonymity says whether someone stands alone although "
     "all rules are kept.",
-    scope="table",
     parameters={
         "age": Words(),
         "zip": Words(),

@@ -21,8 +21,6 @@ def _times(value: float) -> str:
 @measure(
     title="identity information",
     question="How many bits does the smallest class give away about which row belongs to a person?",
-    about="privacy",
-    better="lower",
     unit="bits",
     bounds=(0, float("inf")),
     monotone=True,

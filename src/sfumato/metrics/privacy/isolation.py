@@ -48,11 +48,9 @@ def crowd(released: FloatArray, real: FloatArray, n: IntArray, c: float) -> IntA
 @measure(
     title="(c,t)-isolation",
     question="How many real rows lie around a released point in the worst case?",
-    about="privacy",
     better="higher",
     unit="rows",
     bounds=(1, float("inf")),
-    monotone=False,
     source="Chawla, Dwork, McSherry, Smith, Wee 2005; Manta 2013, sec. 4.1, def. 10",
     sentence=_sentence,
     knows="nothing about any person: the adversary takes a point from the release and looks around it",
@@ -60,7 +58,6 @@ def crowd(released: FloatArray, real: FloatArray, n: IntArray, c: float) -> IntA
     misleads="It takes the released points as the adversary's guesses; an adversary who knows more about a person guesses "
     "better. A release far from all real rows scores well and is useless. Columns that are not numbers are left out.",
     needs=frozenset({"original"}),
-    scope="table",
     parameters={"c": Number(2, low=1, high=1e6)},
     noise=True,
 )

@@ -33,10 +33,7 @@ def _more(classes: Classes, values: FloatArray) -> Mapping[str, Any]:
 @measure(
     title="journalist risk",
     question="How likely is an adversary with a list of the population to name the person behind the most exposed row?",
-    about="privacy",
-    better="lower",
     unit="probability",
-    bounds=(0, 1),
     monotone=True,
     inherited=True,
     alone=True,

@@ -31,7 +31,6 @@ def _limit(bound: float) -> str:
 @measure(
     title="k-anonymity",
     question="How many rows look alike in the smallest class?",
-    about="privacy",
     better="higher",
     unit="rows",
     bounds=(1, float("inf")),

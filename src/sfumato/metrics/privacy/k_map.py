@@ -34,7 +34,6 @@ def _more(classes: Classes, values: FloatArray) -> Mapping[str, Any]:
 @measure(
     title="k-map",
     question="How many people in the population fit the most exposed released row?",
-    about="privacy",
     better="higher",
     unit="people",
     bounds=(1, float("inf")),

@@ -33,10 +33,7 @@ def _sentence(value: float) -> str:
 @measure(
     title="adversarial knowledge gain",
     question="How far does the release move an adversary's belief about a sensitive value on average?",
-    about="privacy",
-    better="lower",
     unit="share of belief",
-    bounds=(0, 1),
     monotone=True,
     source="Brickell and Shmatikov 2008; Sramka et al. 2010, sec. 3, with the class-size weights that its Table 3 needs",
     sentence=_sentence,
@@ -45,7 +42,6 @@ def _sentence(value: float) -> str:
     misleads="It is an average over people: a few classes can reveal everything while it is low. It also counts what users "
     "want to learn: a release with no knowledge gain is useless for predicting the column.",
     needs=frozenset({"sensitive"}),
-    scope="table",
     people=True,
 )
 def knowledge_gain(evidence: Evidence, column: str) -> Score:
@@ -55,6 +51,5 @@ def knowledge_gain(evidence: Evidence, column: str) -> Score:
     Extremes: 0 for one class; 1 - sum_s p_s^2 if every class has one value.
     """
     classes = evidence.classes(column)
-    assert classes.sensitive is not None
     gain = variation(classes.member, classes.value, classes.n, classes.sensitive.prior)
     return Score(float((gain * classes.size).sum() / classes.size.sum()), "share of belief")

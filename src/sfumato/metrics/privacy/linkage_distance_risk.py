@@ -83,18 +83,13 @@ def _sentence(value: float) -> str:
 @measure(
     title="linkage distance risk",
     question="How often is the nearest original row the right one?",
-    about="privacy",
-    better="lower",
     unit="share of rows",
-    bounds=(0, 1),
-    monotone=False,
     source="Domingo-Ferrer and Torra 2001",
     sentence=_sentence,
     knows="the true numbers of everyone in the release, and how far the noise can move them",
     misleads="Quasi-identifiers that are not numbers are left out, so an adversary who knows them too does better. So may one "
     "who knows how the noise was made.",
     needs=frozenset({"original", "pairs"}),
-    scope="table",
     parameters={"sample": Number(5000, 100, 10_000_000, whole=True), "seed": Number(0, 0, 2**32, whole=True)},
 )
 def linkage_distance_risk(evidence: Evidence, column: None, sample: int, seed: int) -> Score:

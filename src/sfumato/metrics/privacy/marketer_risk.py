@@ -28,10 +28,7 @@ def _limit(bound: float) -> str:
 @measure(
     title="marketer risk",
     question="What share of the rows would an adversary who tries to identify everyone get right?",
-    about="privacy",
-    better="lower",
     unit="probability",
-    bounds=(0, 1),
     monotone=True,
     source="Dankar and El Emam 2010; El Emam 2013",
     sentence=_sentence,
@@ -40,7 +37,6 @@ def _limit(bound: float) -> str:
     usual=Usual(30),
     misleads="It is an average over rows: a few people can be fully exposed while it is low. See prosecutor_risk for the worst "
     "case.",
-    scope="table",
     people=True,
     costs=_costs,
     alone=True,

@@ -28,7 +28,6 @@ def _sentence(value: float) -> str:
     title="multi-attribute l-diversity",
     question="How many values of a sensitive column remain possible for an adversary who knows the class and the other "
     "sensitive columns?",
-    about="privacy",
     better="higher",
     unit="values",
     bounds=(1, float("inf")),

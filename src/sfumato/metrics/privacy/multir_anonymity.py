@@ -19,7 +19,6 @@ def _sentence(value: float) -> str:
 @measure(
     title="MultiR-anonymity",
     question="How many people look alike in all published tables together, in the smallest group?",
-    about="privacy",
     better="higher",
     unit="people",
     bounds=(1, float("inf")),
@@ -30,7 +29,6 @@ def _sentence(value: float) -> str:
     family="Who can be found with other tables",
     misleads="It holds against an adversary who knows all quasi-identifiers of a person, and how many rows the person has. "
     "Like k-anonymity, it says nothing about what the group reveals.",
-    scope="table",
 )
 def multir_anonymity(evidence: Evidence, column: None) -> Score:
     """The fewest people of whom all tables, joined on the person column, tell the same.

@@ -29,8 +29,6 @@ def _sentence(value: float) -> str:
 @measure(
     title="mutual information",
     question="How much does a class tell about the sensitive attribute on average?",
-    about="privacy",
-    better="lower",
     unit="bits",
     bounds=(0, float("inf")),
     monotone=True,
@@ -39,7 +37,6 @@ def _sentence(value: float) -> str:
     usual=Usual(80, compared=True),
     misleads="It is an average: single classes can tell far more (Bezzi, sec. 3.1). It is also what users of the data want.",
     needs=frozenset({"sensitive"}),
-    scope="table",
     people=True,
     adds=_adds,
     of_classes=information,

@@ -20,17 +20,13 @@ def _sentence(value: float) -> str:
 @measure(
     title="mutual-information leak",
     question="What share of the uncertainty about the sensitive attribute do the classes remove on average?",
-    about="privacy",
-    better="lower",
     unit="share",
-    bounds=(0, 1),
     monotone=True,
     source="Agrawal and Aggarwal 2001; Manta 2013, sec. 5.1.2",
     sentence=_sentence,
     misleads="It is an average, like mutual_information: single classes can reveal everything while it is low. With m values "
     "it cannot exceed 1 - 1/m, so with two values it never exceeds one half.",
     needs=frozenset({"sensitive"}),
-    scope="table",
     people=True,
 )
 def mutual_information_leak(evidence: Evidence, column: str) -> float:

@@ -312,7 +312,6 @@ def smooth(classes: Classes, bandwidth: float) -> Entries:
 
     The sums of it are no distribution (at the ends of a range the weights do not add up), so they are made one again.
     """
-    assert classes.sensitive is not None
     near = neighbours(classes.sensitive, bandwidth)
     start, stop, order, kernel = near
     width, m = stop - start, len(start)
@@ -339,7 +338,6 @@ def smooth(classes: Classes, bandwidth: float) -> Entries:
 
 def entries(classes: Classes, distance: str, bandwidth: float) -> Entries:
     """The counts as a distance wants them: by rank, smoothed, or as they are."""
-    assert classes.sensitive is not None
     m, rank = len(classes.sensitive.total), classes.sensitive.rank
     if distance == "jensen_shannon":
         return smooth(classes, bandwidth)
@@ -449,11 +447,7 @@ def _held(members: IntArray, group: IntArray, asked: BoolArray) -> tuple[IntArra
 @measure(
     title="(n,t)-closeness",
     question="How much do the sensitive values of the worst class differ from those of a large group around it?",
-    about="privacy",
-    better="lower",
     unit="distance",
-    bounds=(0, 1),
-    monotone=False,
     source="Li, Li, Venkatasubramanian 2010; Manta 2013, sec. 3.2.4, def. 9",
     sentence=_sentence,
     keeps="certainty",

@@ -15,7 +15,6 @@ from .delta_disclosure import RULED_OUT
 
 def least(classes: Classes) -> FloatArray:
     """The smallest p(w|c) of any value of the table in each class: 0 where one is absent."""
-    assert classes.sensitive is not None
     smallest = np.ones(len(classes))
     np.minimum.at(smallest, classes.member, classes.p)
     return np.where(classes.distinct < np.count_nonzero(classes.sensitive.total), 0.0, smallest)
@@ -28,7 +27,6 @@ def _sentence(value: float) -> str:
 
 
 def _more(classes: Classes, values: FloatArray, epsilon: float) -> Mapping[str, Any]:
-    assert classes.sensitive is not None
     pairs = len(classes) * len(classes.sensitive.total)
     absent = pairs - len(classes.n)
     hit = values < epsilon
@@ -47,10 +45,8 @@ def _more(classes: Classes, values: FloatArray, epsilon: float) -> Mapping[str, 
 @measure(
     title="negative disclosure",
     question="How likely is the least likely of the table's sensitive values in the worst class?",
-    about="privacy",
     better="higher",
     unit="probability",
-    bounds=(0, 1),
     monotone=True,
     source="Machanavajjhala et al. 2007; Manta 2013, Def. 4",
     sentence=_sentence,

@@ -79,18 +79,15 @@ def _sentence(value: float) -> str:
 @measure(
     title="noise interval",
     question="How long is the interval in which a released number places the original, in the least hidden column?",
-    about="privacy",
     better="higher",
     unit="share of the range",
     bounds=(0, float("inf")),
-    monotone=False,
     source="Agrawal and Srikant 2000; Manta 2013, sec. 5.1.1",
     sentence=_sentence,
     knows="which released row is the person's",
     misleads="It looks at one number at a time. The distribution of the column and the other numbers of the row can place the "
     "original more closely (Agrawal and Aggarwal 2001). Number columns without noise count too.",
     needs=frozenset({"original", "pairs"}),
-    scope="table",
     parameters={"confidence": Number(0.95, 0.01, 1)},
 )
 def noise_interval(evidence: Evidence, column: None, confidence: float) -> Score:

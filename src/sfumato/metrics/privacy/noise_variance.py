@@ -29,18 +29,15 @@ def _sentence(value: float) -> str:
 @measure(
     title="noise variance",
     question="How large is the noise compared with the spread of the numbers it hides?",
-    about="privacy",
     better="higher",
     unit="ratio of variances",
     bounds=(0, float("inf")),
-    monotone=False,
     source="Manta 2013, sec. 5.1.1, after Duncan and Mukherjee 2000",
     sentence=_sentence,
     knows="which released row is the person's",
     misleads="A few rows with huge noise make up for many rows without any (see noise_interval). Noise that the other columns "
     "help to filter out counts as if it hid something.",
     needs=frozenset({"original", "pairs"}),
-    scope="table",
 )
 def noise_variance(evidence: Evidence, column: None) -> Score:
     """`Var(original - released) / Var(original)`, row by paired row; the quasi-identifier with the least counts.

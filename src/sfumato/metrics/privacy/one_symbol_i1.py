@@ -17,8 +17,6 @@ def _sentence(value: float) -> str:
 @measure(
     title="one-symbol information I1 (surprise)",
     question="How surprising are the sensitive values of the most revealing class?",
-    about="privacy",
-    better="lower",
     unit="bits",
     bounds=(0, float("inf")),
     monotone=True,

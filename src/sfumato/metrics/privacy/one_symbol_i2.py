@@ -15,8 +15,6 @@ def _sentence(value: float) -> str:
 @measure(
     title="one-symbol information I2 (specific information)",
     question="How much uncertainty about the sensitive attribute does the worst class remove?",
-    about="privacy",
-    better="lower",
     unit="bits",
     bounds=(float("-inf"), float("inf")),
     monotone=True,
@@ -33,5 +31,4 @@ def one_symbol_i2(classes: Classes) -> FloatArray:
     Weighted by p(c) its mean is I(W;C). Extremes: H(W) for a class of one value; H(W) - log2 m, which is at most 0, for a
     class of all m values equally often.
     """
-    assert classes.sensitive is not None
     return classes.sensitive.entropy - classes.entropy

@@ -22,7 +22,6 @@ def _sentence(value: float) -> str:
 
 def stimulus_specific(classes: Classes) -> FloatArray:
     """I3 of each class. It looks at all classes at once: H(C) and H(C|w) are about where else a value occurs."""
-    assert classes.sensitive is not None
     rows, total = classes.rows, classes.sensitive.total
     uncertain = np.log2(rows) - float((classes.size * np.log2(classes.size)).sum()) / rows  # H(C)
     inside = np.bincount(classes.value, weights=classes.n * np.log2(classes.n), minlength=len(total))
@@ -34,11 +33,8 @@ def stimulus_specific(classes: Classes) -> FloatArray:
 @measure(
     title="one-symbol information I3 (stimulus-specific information)",
     question="How much does a person's sensitive value tell about their class, in the class where it tells most?",
-    about="privacy",
-    better="lower",
     unit="bits",
     bounds=(float("-inf"), float("inf")),
-    monotone=False,
     source="Butts 2003; Bezzi 2010, Table 1",
     sentence=_sentence,
     misleads="It is hard to read as a privacy limit (Bezzi, sec. 2.2): it grows with the number of classes, and it is about "

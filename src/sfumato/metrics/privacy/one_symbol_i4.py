@@ -20,11 +20,7 @@ def _sentence(value: float) -> str:
 @measure(
     title="one-symbol information I4 (one class against the rest)",
     question="How much does it tell about the sensitive attribute whether a person is in the most revealing class?",
-    about="privacy",
-    better="lower",
     unit="bits",
-    bounds=(0, 1),
-    monotone=False,
     source="Bezzi et al. 2002; Bezzi 2010, Table 1",
     sentence=_sentence,
     misleads="It is an average over everyone: a small class hardly counts, however much it tells about its members. Its mean "
@@ -38,7 +34,6 @@ def one_symbol_i4(classes: Classes) -> FloatArray:
     that tell the same tell more as one. Extremes: 0 for a class like the table and for a single class; 1 for a class of half
     the rows that shares no value with the other half.
     """
-    assert classes.sensitive is not None
     total = classes.sensitive.total
     rows = int(total.sum())
     rest = rows - classes.size  # rows of all other classes

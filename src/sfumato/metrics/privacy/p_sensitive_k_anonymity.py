@@ -21,7 +21,6 @@ def _sentence(value: float) -> str:
 @measure(
     title="p-sensitive k-anonymity",
     question="If each class has at least k rows, how many different sensitive values does the least diverse class contain?",
-    about="privacy",
     better="higher",
     unit="values",
     bounds=(0, float("inf")),

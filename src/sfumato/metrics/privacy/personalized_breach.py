@@ -66,11 +66,7 @@ def breach(classes: Classes, member: IntArray, share: FloatArray, people: IntArr
 @measure(
     title="personalized privacy breach",
     question="How likely is an adversary to link the most exposed person to a value that this person chose to guard?",
-    about="privacy",
-    better="lower",
     unit="probability",
-    bounds=(0, 1),
-    monotone=False,
     source="Xiao and Tao 2006; Manta 2013, sec. 3.2.5",
     sentence=_sentence,
     knows=f"{QUASI_KNOWN}, or for people outside it a public table",
@@ -102,7 +98,6 @@ def personalized_breach(evidence: Evidence, column: str) -> Score:
             f"personalized_breach needs a taxonomy of {column!r}; name its file in {roles.source} under [hierarchies]."
         )
     classes = evidence.classes(column)
-    assert classes.sensitive is not None
     texts = classes.sensitive.column.texts
     member, nodes, node, rows = evidence.held(roles.guarding, "personalized_breach")
     for what, found in ((column, texts), (roles.guarding, [t for t in nodes.texts if t not in OPEN])):

@@ -23,7 +23,6 @@ def _sentence(value: float) -> str:
 
 
 def _more(classes: Classes, values: FloatArray, alpha: float) -> Mapping[str, Any]:
-    assert classes.sensitive is not None
     above = classes.p > 1 - alpha + TOLERANCE  # 2 of 10 rows are not above 1 - 0.8, whatever the rounding
     hit = np.bincount(classes.member[above], minlength=len(classes)) > 0
     details = {
@@ -40,10 +39,7 @@ def _more(classes: Classes, values: FloatArray, alpha: float) -> Mapping[str, An
 @measure(
     title="positive disclosure",
     question="How sure can an adversary become that a person has a particular sensitive value?",
-    about="privacy",
-    better="lower",
     unit="probability",
-    bounds=(0, 1),
     monotone=True,
     convex=True,
     alone=True,

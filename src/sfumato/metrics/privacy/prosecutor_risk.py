@@ -25,10 +25,7 @@ def _limit(bound: float) -> str:
 @measure(
     title="prosecutor risk",
     question="How likely is an adversary to find the most exposed person, knowing that this person is in the release?",
-    about="privacy",
-    better="lower",
     unit="probability",
-    bounds=(0, 1),
     monotone=True,
     inherited=True,
     alone=True,

@@ -28,7 +28,6 @@ def _sentence(value: float) -> str:
 @measure(
     title="rarest combination",
     question="How many rows share the rarest combination of a few quasi-identifiers?",
-    about="privacy",
     better="higher",
     unit="rows",
     bounds=(1, float("inf")),

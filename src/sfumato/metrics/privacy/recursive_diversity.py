@@ -29,8 +29,6 @@ def _sentence(value: float) -> str:
 @measure(
     title="recursive (c,l)-diversity",
     question="How dominant can a sensitive value become in a class once an adversary has ruled out l - 2 others?",
-    about="privacy",
-    better="lower",
     unit="ratio",
     bounds=(0, float("inf")),
     monotone=True,

@@ -19,17 +19,12 @@ def _sentence(value: float) -> str:
 @measure(
     title="rows alone by free columns",
     question="How many rows can be singled out by a few columns that are released unchanged?",
-    about="privacy",
-    better="lower",
     unit="share of rows",
-    bounds=(0, 1),
-    monotone=False,
     source="Manta 2013, sec. 3 (an adversary's knowledge is not only the quasi-identifiers); sfumato's rule on free columns",
     sentence=_sentence,
     misleads="It takes the worst set of up to `columns` unchanged columns and says nothing about larger sets. Only the owner "
     "can say whether anyone knows these columns of a person. Noisy columns are not counted, nor are "
     "quasi-identifiers, which the requirements cover.",
-    scope="table",
     parameters={"columns": Number(3, low=1, high=3, whole=True)},
     noise=True,
 )

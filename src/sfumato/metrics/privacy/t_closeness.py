@@ -36,7 +36,6 @@ def emd_equal(classes: Classes) -> FloatArray:
 
 def emd_ordered(classes: Classes, rank: IntArray) -> FloatArray:
     """Earth mover's distance over m values in order, neighbours 1/(m-1) apart (Manta eq. 3.1)."""
-    assert classes.sensitive is not None
     m = len(classes.sensitive.total)
     if m < 2:
         return np.zeros(len(classes))
@@ -64,7 +63,6 @@ def emd_taxonomy(classes: Classes, levels: list[IntArray]) -> FloatArray:
     over the nodes what must flow through them; in a tree of even height that is the mean over the heights of the equal
     distance between nodes: what passes through a node at h pays 1/2H on its way up and 1/2H on its way down.
     """
-    assert classes.sensitive is not None
     work = np.zeros(len(classes))
     for node in levels:
         total = exact(np.bincount(node, weights=classes.sensitive.total))
@@ -99,10 +97,7 @@ def nodes(sensitive: Sensitive) -> list[IntArray]:
 @measure(
     title="t-closeness",
     question="How much do the sensitive values of the worst class differ from those of the whole table?",
-    about="privacy",
-    better="lower",
     unit="earth mover's distance",
-    bounds=(0, 1),
     monotone=True,
     convex=True,
     source="Li, Li, Venkatasubramanian 2007; Manta 2013, sec. 3.2.3, eq. 3.1",
@@ -123,7 +118,6 @@ def t_closeness(classes: Classes, ground: str) -> FloatArray:
     al., hierarchical distance); the missing value is a leaf of its own directly under the root.
     Extremes: 0 where every class is like the table; 1 where a class sits at one end of the order and the table at the other.
     """
-    assert classes.sensitive is not None
     if ground == "equal":
         return emd_equal(classes)
     if ground == "taxonomy":

@@ -27,10 +27,7 @@ def _sentence(value: float) -> str:
 @measure(
     title="transfer of information",
     question="How likely does the worst class make a sensitive value that is rare in the whole table?",
-    about="privacy",
-    better="lower",
     unit="probability",
-    bounds=(0, 1),
     monotone=True,
     source="Evfimievski, Gehrke, Srikant 2003; Manta 2013, sec. 5.1.2",
     sentence=_sentence,

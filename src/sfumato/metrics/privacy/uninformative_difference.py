@@ -16,7 +16,6 @@ from .delta_disclosure import LIKE_THE_TABLE
 
 def most_frequent_absent(classes: Classes) -> FloatArray:
     """The largest p(w) of a value that each class lacks, 0 if it lacks none: sparse, by the first gap in frequency order."""
-    assert classes.sensitive is not None
     prior = classes.sensitive.prior
     order = np.argsort(-prior, kind="stable")
     rank = np.empty(len(prior), dtype=np.int64)
@@ -40,7 +39,6 @@ def _sentence(value: float) -> str:
 
 
 def _more(classes: Classes, values: FloatArray, limit: float) -> Mapping[str, Any]:
-    assert classes.sensitive is not None
     prior, difference = classes.sensitive.prior, np.abs(classes.p - classes.q)
     lacking = len(classes) - np.bincount(classes.value, minlength=len(prior))  # classes that lack each value
     beyond = limit + TOLERANCE  # four tenths and three differ by a tenth, whatever the rounding
@@ -58,10 +56,7 @@ def _more(classes: Classes, values: FloatArray, limit: float) -> Mapping[str, An
 @measure(
     title="uninformative difference",
     question="By how much does the worst class change the probability of a sensitive value?",
-    about="privacy",
-    better="lower",
     unit="probability",
-    bounds=(0, 1),
     monotone=True,
     convex=True,
     source="Machanavajjhala et al. 2007; Manta 2013, Def. 5",

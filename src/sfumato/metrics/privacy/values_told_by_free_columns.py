@@ -22,17 +22,12 @@ def _sentence(value: float) -> str:
 @measure(
     title="values told by free columns",
     question="In how many rows can an adversary compute a protected value from columns that are released unchanged?",
-    about="privacy",
-    better="lower",
     unit="share of rows",
-    bounds=(0, 1),
-    monotone=False,
     source="Manta 2013, sec. 3 (an adversary's knowledge is not only the quasi-identifiers); sfumato's rule on free columns",
     sentence=_sentence,
     misleads=f"It is a lower bound. It looks for relations that hold in at least 95% of the rows, between up to four columns, "
     f"in these forms: {_FORMS}. It does not see a relation in another form or in fewer rows.",
     needs=frozenset({"original"}),
-    scope="table",
     noise=True,
 )
 def values_told_by_free_columns(evidence: Evidence, column: None) -> Score:

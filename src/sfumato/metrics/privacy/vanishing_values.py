@@ -23,8 +23,6 @@ def _sentence(value: float) -> str:
 @measure(
     title="vanishing values",
     question="How many of the table's sensitive values can an adversary rule out for the members of the worst class?",
-    about="privacy",
-    better="lower",
     unit="values",
     bounds=(0, float("inf")),
     monotone=True,
@@ -39,5 +37,4 @@ def vanishing_values(classes: Classes) -> FloatArray:
 
     Extremes: 0 if every class holds every value; m - 1 for a class of one of m values.
     """
-    assert classes.sensitive is not None
     return (np.count_nonzero(classes.sensitive.total) - classes.distinct).astype(float)

@@ -19,7 +19,6 @@ def _sentence(value: float) -> str:
 @measure(
     title="(X,Y)-anonymity",
     question="How many different people (or other values of Y) stand behind the most exposed combination of X?",
-    about="privacy",
     better="higher",
     unit="distinct values",
     bounds=(1, float("inf")),

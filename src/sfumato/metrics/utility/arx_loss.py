@@ -22,17 +22,13 @@ def _cells(aggregate: str) -> CellLoss:
     title="ARX Loss",
     question="How large is the loss of this release as ARX computes it?",
     about="utility",
-    better="lower",
     unit="share",
-    bounds=(0, 1),
-    monotone=False,
     source="Iyengar 2002, as ARX 3.9.2 computes it (Prasser and Kohlmayer 2015)",
     sentence=_sentence,
     audience="recipient",
     misleads="ARX takes the domain from its hierarchy file: give the same file, or values that never occur are not counted. "
     "The owner's weights are left out.",
     needs=frozenset({"original"}),
-    scope="table",
     cells=_cells,
     parameters={"aggregate": Choice(("arithmetic", "geometric"))},
 )

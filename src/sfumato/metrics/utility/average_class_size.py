@@ -20,15 +20,12 @@ def _mean(classes: Classes) -> float:
     title="average class size",
     question="How many rows share a combination of quasi-identifiers on average?",
     about="utility",
-    better="lower",
     unit="rows",
     bounds=(1, float("inf")),
-    monotone=False,
     source="LeFevre, DeWitt, Ramakrishnan 2006, there divided by k; Manta 2013, sec. 5.2",
     sentence=_sentence,
     usual=Usual(110, compared=True),
     misleads="It sees only class sizes, not how much the values were coarsened.",
-    scope="table",
     of_classes=_mean,
 )
 def average_class_size(evidence: Evidence, column: None) -> float:

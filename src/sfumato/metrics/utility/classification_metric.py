@@ -30,16 +30,12 @@ def _sentence(value: float) -> str:
     title="classification metric",
     question="How often does guessing the most frequent label of a class get a row wrong?",
     about="utility",
-    better="lower",
     unit="share of rows",
-    bounds=(0, 1),
-    monotone=False,
     source="Iyengar 2002 (CM); Manta 2013, sec. 5.2.2",
     sentence=_sentence,
     misleads="It is measured on the same rows that form the classes: a unique row is never wrong, but that predicts nothing. "
     "If the label is sensitive, good guesses are also what an adversary wants.",
     needs=frozenset({"sensitive"}),
-    scope="table",
 )
 def classification_metric(evidence: Evidence, column: str) -> Score:
     """`sum over rows of penalty / N`, penalty 1 where the label is not the majority of the class or the row was removed.

@@ -111,10 +111,7 @@ def _sentence(value: float) -> str:
     title="column distance",
     question="How far is the distribution of the worst column from the original one?",
     about="utility",
-    better="lower",
     unit="total variation distance",
-    bounds=(0, 1),
-    monotone=False,
     source="LeFevre, DeWitt, Ramakrishnan 2006 for the even spread; total variation as in Xiao and Tao 2006",
     sentence=_sentence,
     usual=Usual(140),
@@ -122,7 +119,6 @@ def _sentence(value: float) -> str:
     misleads="It looks at columns one by one; relations between them may be lost (see pair_distance). If the original values "
     "were equally frequent, `*` costs nothing.",
     needs=frozenset({"original"}),
-    scope="table",
 )
 def column_distance(evidence: Evidence, column: None) -> Score:
     """`max_A 1/2 sum_v |p(v) - p'(v)|`: p the column's distribution in the original, p' in the release, spread.

@@ -25,15 +25,12 @@ def _adds(classes: Classes) -> FloatArray:
     title="discernibility",
     question="How many pairs of rows can no longer be told apart?",
     about="utility",
-    better="lower",
     unit="pairs of rows",
     bounds=(0, float("inf")),
-    monotone=False,
     source="Bayardo and Agrawal 2005; Manta 2013, sec. 5.2",
     sentence=_sentence,
     usual=Usual(120),
     misleads="It sees only class sizes, not how much the values were coarsened.",
-    scope="table",
     adds=_adds,
 )
 def discernibility(evidence: Evidence, column: None) -> float:

@@ -100,12 +100,10 @@ def _sentence(value: float) -> str:
     better="higher",
     unit="bits",
     bounds=(0, float("inf")),
-    monotone=False,
     source="Askari, Safavi-Naini, Barker 2012, eq. 8-14",
     sentence=_sentence,
     misleads="Unique rows predict themselves, so noise counts as knowledge. Merging rare values can raise it. So can local "
     "recoding, because its many overlapping labels count as different values.",
-    scope="table",
     apart=False,
 )
 def entropy_utility(evidence: Evidence, column: None) -> Score:

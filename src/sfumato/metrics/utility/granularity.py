@@ -22,16 +22,12 @@ def _sentence(value: float) -> str:
     title="granularity (LM)",
     question="How much precision have the quasi-identifiers lost?",
     about="utility",
-    better="lower",
     unit="share",
-    bounds=(0, 1),
-    monotone=False,
     source="Iyengar 2002 (LM); ARX calls 1 - LM granularity",
     sentence=_sentence,
     audience="recipient",
     misleads="All values of a domain count the same, whether common or never seen. A perturbed value looks precise.",
     needs=frozenset({"original"}),
-    scope="table",
     cells=_LM,
 )
 def granularity(evidence: Evidence, column: None) -> Score:

@@ -37,13 +37,11 @@ def _sentence(value: float) -> str:
     better="higher",
     unit="bits per row",
     bounds=(0, float("inf")),
-    monotone=False,
     source="Fung, Wang, Yu 2005; Manta 2013, sec. 5.2.3",
     sentence=_sentence,
     misleads="It was made to choose the next specialization step, by comparing steps on one table. For a whole release the "
     "loss is nearly all rows, so compare only releases of the same rows.",
     needs=frozenset({"sensitive"}),
-    scope="table",
     apart=False,
 )
 def igpl(evidence: Evidence, column: str) -> Score:

@@ -20,10 +20,7 @@ def _sentence(value: float) -> str:
     title="ILoss",
     question="How much coarser have the quasi-identifiers become?",
     about="utility",
-    better="lower",
     unit="share of the domain",
-    bounds=(0, 1),
-    monotone=False,
     source="Xiao and Tao 2006; Manta 2013, sec. 5.2",
     sentence=_sentence,
     usual=Usual(100),
@@ -31,7 +28,6 @@ def _sentence(value: float) -> str:
     misleads="All values of a domain count the same, whether common or never seen. A perturbed value looks precise. The true "
     "value itself is not counted, so suppressing a column of two values costs 50%, not 100%.",
     needs=frozenset({"original"}),
-    scope="table",
     cells=ILOSS,
 )
 def iloss(evidence: Evidence, column: None) -> Score:

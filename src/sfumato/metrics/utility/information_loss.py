@@ -17,17 +17,14 @@ def _sentence(value: float) -> str:
     title="information loss",
     question="How much of the relation between the quasi-identifiers and the sensitive attribute is lost?",
     about="utility",
-    better="lower",
     unit="share",
     bounds=(float("-inf"), 1),
-    monotone=False,
     source="Bezzi 2010, eq. 4 and sec. 4",
     sentence=_sentence,
     audience="recipient",
     misleads="Unique rows make the original look very informative, so part of what is lost may be noise. It is below 0 only if "
     "the release relates the columns more closely than the original did, which generalization never does.",
     needs=frozenset({"sensitive", "original"}),
-    scope="table",
     apart=False,
 )
 def information_loss(evidence: Evidence, column: str) -> float:

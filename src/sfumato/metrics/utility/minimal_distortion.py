@@ -17,15 +17,11 @@ def _sentence(value: float) -> str:
     title="minimal distortion",
     question="What share of the quasi-identifier cells was changed?",
     about="utility",
-    better="lower",
     unit="share of cells",
-    bounds=(0, 1),
-    monotone=False,
     source="Samarati 2001; Manta 2013, sec. 5.2",
     sentence=_sentence,
     misleads="A year turned into a decade costs the same as a year turned into *.",
     needs=frozenset({"original", "pairs"}),
-    scope="table",
 )
 def minimal_distortion(evidence: Evidence, column: None) -> float:
     """The share of the original's quasi-identifier cells whose released text differs, row by paired row.

@@ -47,16 +47,12 @@ def _sentence(value: float) -> str:
     title="non-uniform entropy",
     question="How uncertain is the original value of a cell, given the released value?",
     about="utility",
-    better="lower",
     unit="share of the bits",
-    bounds=(0, 1),
-    monotone=False,
     source="Gionis and Tassa 2009; Prasser, Bild, Kuhn 2016 (ARX)",
     sentence=_sentence,
     misleads="A perturbed value that occurs once determines its original for anyone who has both tables, so it seems to cost "
     "nothing.",
     needs=frozenset({"original", "pairs"}),
-    scope="table",
 )
 def non_uniform_entropy(evidence: Evidence, column: None) -> Score:
     """`-sum over cells log2 p(original value | released value)` over the same if all were `*`; bits in the details.

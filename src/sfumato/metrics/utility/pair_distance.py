@@ -109,10 +109,7 @@ def _sentence(value: float) -> str:
     title="pair distance",
     question="How far is the joint distribution of the worst pair of columns from the original one?",
     about="utility",
-    better="lower",
     unit="total variation distance",
-    bounds=(0, 1),
-    monotone=False,
     source="LeFevre, DeWitt, Ramakrishnan 2006 for the even spread; total variation as in Xiao and Tao 2006",
     sentence=_sentence,
     audience="recipient",
@@ -120,7 +117,6 @@ def _sentence(value: float) -> str:
     f"not to a lost relation. A column of more than {GROUPS} values is compared in {GROUPS} groups of neighbouring "
     f"values.",
     needs=frozenset({"original"}),
-    scope="table",
 )
 def pair_distance(evidence: Evidence, column: None) -> Score:
     """`max_{A,B} 1/2 sum_{v,w} |p(v,w) - p'(v,w)|`, p in the original and p' in the release, both values spread evenly.

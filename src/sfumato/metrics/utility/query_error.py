@@ -125,10 +125,8 @@ def _sentence(value: float) -> str:
     title="query error",
     question="How wrong are counting queries answered from the release?",
     about="utility",
-    better="lower",
     unit="relative error",
     bounds=(0, float("inf")),
-    monotone=False,
     source="LeFevre, DeWitt, Ramakrishnan 2006; Xiao and Tao 2006 (Anatomy); Manta 2013, sec. 5.3",
     sentence=_sentence,
     usual=Usual(130, {"predicates": "ranges"}),
@@ -137,7 +135,6 @@ def _sentence(value: float) -> str:
     "Queries that match few rows dominate it. For perturbed numbers use ranges, because no set of values matches "
     "them.",
     needs=frozenset({"original"}),
-    scope="table",
     parameters={
         "predicates": Choice(("sets", "ranges"), "sets"),
         "queries": Number(200, 2, 100_000, whole=True),

@@ -18,17 +18,14 @@ def _sentence(value: float) -> str:
     title="utility degradation",
     question="How much less do the columns say about one another than in the original?",
     about="utility",
-    better="lower",
     unit="bits",
     bounds=(float("-inf"), float("inf")),
-    monotone=False,
     source="Askari, Safavi-Naini, Barker 2012, eq. 15",
     sentence=_sentence,
     misleads="Each table is measured against its own values. So merging rare values, or local recoding with its many "
     "overlapping labels, can look like a gain (below 0). If the original has unique rows, much of what is lost is "
     "noise.",
     needs=frozenset({"original"}),
-    scope="table",
     apart=False,
 )
 def utility_degradation(evidence: Evidence, column: None) -> Score:

@@ -21,11 +21,7 @@ def _sentence(value: float) -> str:
 @measure(
     title="anti-utility of the worst miner",
     question="For how many people can an adversary get closer to a protected value than the released value is?",
-    about="privacy",
-    better="lower",
     unit="share of people",
-    bounds=(0, 1),
-    monotone=False,
     source="Sramka, Safavi-Naini, Denzinger, Askari 2010, sec. 2.4 (scenario A); values released exactly are added here",
     sentence=_sentence,
     knows="all other released columns of a person, and how to mine data",
@@ -34,7 +30,6 @@ def _sentence(value: float) -> str:
     "released, even by an adversary who never saw the release (the baseline in the details). It is estimated on a "
     "sample of rows.",
     needs=frozenset({"original", "pairs"}),
-    scope="table",
     parameters=PARAMETERS,
 )
 def anti_utility_worst(

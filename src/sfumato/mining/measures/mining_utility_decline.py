@@ -22,17 +22,13 @@ def _sentence(value: float) -> str:
     title="decline of mining utility",
     question="How much worse do data miners predict a field from the release than from the original?",
     about="utility",
-    better="lower",
     unit="share of utility",
-    bounds=(0, 1),
-    monotone=False,
     source="Sramka, Safavi-Naini, Denzinger, Askari 2010, sec. 2.3",
     sentence=_sentence,
     usual=Usual(210, {"rows": 3000, "folds": 3}, target="field"),
     misleads="It is about one field and these miners: with another field, or a better miner, a user may lose more or nothing. "
     "It is estimated on a sample of rows unless rows= covers the whole table.",
     needs=frozenset({"original"}),
-    scope="table",
     parameters=PARAMETERS,
 )
 def mining_utility_decline(
