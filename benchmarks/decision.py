@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import sfumato as sf
-from sfumato.cli.demo_table import write
+from sfumato.cli.demo_table import write_town
 from sfumato.core.errors import SfumatoError
 from sfumato.core.roles import Roles
 from sfumato.core.table import Table
@@ -53,7 +53,7 @@ def numbers(rows: int) -> tuple[Table, Roles]:
 
 def town(rows: int, folder: Path) -> tuple[Table, Roles]:
     """The demo's made-up town, with its hierarchies."""
-    write(folder, rows=rows, seed=7)
+    write_town(folder, rows=rows, seed=7)
     return sf.read(folder / "people.csv"), Roles.read(folder / "roles.toml")
 
 

@@ -101,9 +101,9 @@ def main() -> None:
         if ADULT.exists():
             table, quasi, sensitive, name = ADULT, QUASI, "occupation", "Adult, 30,162 rows"
         else:
-            from sfumato.cli.demo_table import write
+            from sfumato.cli.demo_table import write_town
 
-            write(here, rows=30_162)
+            write_town(here, rows=30_162)
             table = here / "people.csv"
             quasi = ["age", "sex", "postal_code", "birth_country", "education", "marital_status", "occupation"]
             sensitive, name = "diagnosis", "the demo's town (Adult is not here), 30,162 rows"

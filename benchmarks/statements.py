@@ -66,9 +66,9 @@ class Recorder:
 
 def town(folder: str, rows: str) -> dict[str, Any]:
     """A task: the demo's table of so many people, its roles and a study of it."""
-    from sfumato.cli.demo_table import write
+    from sfumato.cli.demo_table import write_town
 
-    write(Path(folder), rows=int(rows), seed=2026)
+    write_town(Path(folder), rows=int(rows), seed=2026)
     (Path(folder) / "study.toml").write_text(STUDY, encoding="utf-8")
     return {}
 

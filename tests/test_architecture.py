@@ -95,7 +95,7 @@ def test_the_page_is_current() -> None:
 @pytest.fixture(scope="module")
 def town(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("town")
-    demo_table.write(folder, rows=200)
+    demo_table.write_town(folder, rows=200)
     return folder
 
 

@@ -59,7 +59,7 @@ def shuffled_information(x: np.ndarray, y: np.ndarray) -> float:
 
 def test_the_same_seed_writes_the_same_bytes_and_another_does_not(tmp_path: Path) -> None:
     def written(folder: str, **kwargs: int) -> dict[str, bytes]:
-        return {name: path.read_bytes() for name, path in demo_table.write(tmp_path / folder, **kwargs).items()}
+        return {name: path.read_bytes() for name, path in demo_table.write_town(tmp_path / folder, **kwargs).items()}
 
     first, again, other = written("a", rows=2_000), written("b", rows=2_000), written("c", rows=2_000, seed=1)
     assert first == again
@@ -269,7 +269,7 @@ def test_taxonomies_cover_and_nest(town: pa.Table, column: str) -> None:
 
 
 def test_the_roles_name_every_column_once_and_the_files_exist(town: pa.Table, tmp_path: Path) -> None:
-    paths = demo_table.write(tmp_path, rows=50)
+    paths = demo_table.write_town(tmp_path, rows=50)
     settings = tomllib.loads(paths["roles"].read_text(encoding="utf-8"))
     assert settings["roles"]["quasi"] == QUASI
     assert sorted(name for role in settings["roles"].values() for name in role) == sorted(town.column_names)
@@ -283,7 +283,7 @@ def test_the_roles_name_every_column_once_and_the_files_exist(town: pa.Table, tm
 
 
 def test_the_csv_is_the_table(town: pa.Table, tmp_path: Path) -> None:
-    path = demo_table.write(tmp_path)["people"]
+    path = demo_table.write_town(tmp_path)["people"]
     assert b'"' not in path.read_bytes(), "nothing in it needs a quote, least of all what is missing"
     read = pa_csv.read_csv(
         path,

@@ -64,10 +64,10 @@ def test_tutorial_runs_and_prints_what_it_quotes(tmp_path):
 
 @pytest.fixture(scope="module")
 def town(tmp_path_factory):
-    from sfumato.cli.demo_table import write
+    from sfumato.cli.demo_table import write_town
 
     folder = tmp_path_factory.mktemp("town")
-    write(folder, rows=2_000)
+    write_town(folder, rows=2_000)
     return folder
 
 

@@ -45,6 +45,7 @@ _HOME = {
     "registry": "metrics",
     "profile": "profile.table",
     "suggest_roles": "profile.table",
+    "free_of_table": "profile.free_release",
     "raw_risk": "inspect.raw_risk",
     "Budget": "mechanisms.differential_privacy.budget",
     "corrected_counts": "mechanisms.pram",
@@ -68,6 +69,7 @@ _HOME = {
     "laboratory": "channel.laboratory",
     "Study": "study.study",
     "Candidate": "study.candidate",
+    "grid": "study.candidate",
     "Context": "study.context",
     "read_study": "study.study_file",
     "advice": "study.advice",
@@ -75,6 +77,7 @@ _HOME = {
     "subgroups": "inspect.subgroups",
     "audit": "inspect.audit",
     "write_package": "report.package",
+    "write_town": "cli.demo_table",
     "publish": "publishing",
     "verify": "publishing",
 }

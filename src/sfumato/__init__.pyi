@@ -31,6 +31,7 @@ from .channel.laboratory import laboratory as laboratory
 from .channel.record import person_channel as person_channel
 from .channel.record import record_channel as record_channel
 from .channel.worst_prior import worst_prior as worst_prior
+from .cli.demo_table import write_town as write_town
 from .core.errors import Infeasible as Infeasible
 from .core.errors import InputError as InputError
 from .core.errors import NotMet as NotMet
@@ -149,6 +150,7 @@ from .mining.scenario import Aim as Aim
 from .mining.scenario import Bad as Bad
 from .mining.scenario import Good as Good
 from .mining.scenario import Scenario as Scenario
+from .profile.free_release import free_of_table as free_of_table
 from .profile.table import profile as profile
 from .profile.table import suggest_roles as suggest_roles
 from .publishing import publish as publish
@@ -160,6 +162,7 @@ from .search.frontier import policy_frontier as policy_frontier
 from .search.full_domain import optimal_generalization as optimal_generalization
 from .study.advice import advice as advice
 from .study.candidate import Candidate as Candidate
+from .study.candidate import grid as grid
 from .study.context import Context as Context
 from .study.study import Study as Study
 from .study.study_file import read_study as read_study

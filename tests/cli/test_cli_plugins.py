@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import re
+import shlex
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -131,7 +134,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         _forget()
 
     yield put
-    for name in ("outside_metric", "outside_mechanism", "outside_attack"):
+    for name in [path.stem for path in site.glob("*.py")]:
         sys.modules.pop(name, None)
     monkeypatch.undo()
     _forget()
@@ -180,6 +183,37 @@ def test_an_attack_of_another_package_is_played_measured_and_explained(run: Run,
     assert run("verify", *given, "--require", "found_by_a_coin <= 0.4").code == 1
     assert "How many of ten tosses" in run("explain", "coin").fine().out
     assert sf.coin is attacks.registry()["coin"]
+
+
+def test_the_page_on_extending_is_a_package_that_works(
+    install: Install, run: Run, house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The three files and the entry points of docs/extend.md, as they stand there; its command, too."""
+    page = (Path(__file__).parents[2] / "docs" / "extend.md").read_text("utf-8")
+    files = dict(re.findall(r"```python\n# my_package/(\w+)\.py\n(.*?)```", page, flags=re.DOTALL))
+    (declared,) = re.findall(r"```toml\n# pyproject.toml\n(.*?)```", page, flags=re.DOTALL)
+    groups = tomllib.loads(declared)["project"]["entry-points"]
+    points = "".join(
+        f"[{group}]\n" + "".join(f"{name} = {where.removeprefix('my_package.')}\n" for name, where in entries.items())
+        for group, entries in groups.items()
+    )
+    install(points, **files)
+    house.text("people.csv", "age,town,ill\n" + "".join(f"{30 + i % 7},t{i % 3},flu\n" for i in range(40)))
+    roles = house.text("roles.toml", '[roles]\nquasi = ["age"]\nsensitive = ["ill"]\ninsensitive = ["town"]\n')
+    (command,) = re.findall(r"```sh\nsfumato (sanitize .*?)\n```", page)
+    monkeypatch.chdir(house.folder)
+    run(*shlex.split(command)).fine()
+    released = (house / "release.csv").read_text("utf-8")
+    assert released.splitlines()[0] == "age,ill"
+    scores = run(
+        "measure", "release.csv", "--roles", house.text("r.toml", '[roles]\nquasi = ["age"]\n'), "--all", "--json"
+    ).fine()
+    rows = [line.rpartition(",")[0] for line in released.splitlines()[1:]]
+    classes = [rows.count(text) for text in set(rows)]
+    assert scores.json["scores"]["largest_class"]["value"] == max(classes)
+    assert scores.json["scores"]["found_by_lots"]["value"] == pytest.approx(len(classes) / 40)
+    assert run("verify", "release.csv", "--roles", roles, "--require", "found_by_lots <= 0.01").code != 0
+    assert "picks one of its rows" in run("explain", "drawing_lots").fine().out
 
 
 @pytest.mark.usefixtures("outside")

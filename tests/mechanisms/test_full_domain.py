@@ -18,7 +18,7 @@ Town = tuple[Table, sf.Roles]
 @pytest.fixture(scope="module")
 def town(tmp_path_factory: pytest.TempPathFactory) -> Town:
     """A small town from the demo, with its roles and hierarchies."""
-    paths = demo_table.write(tmp_path_factory.mktemp("town"), rows=3000)
+    paths = demo_table.write_town(tmp_path_factory.mktemp("town"), rows=3000)
     roles = next(path for path in paths.values() if path.suffix == ".toml")
     people = next(path for path in paths.values() if path.name.startswith("people"))
     return sf.read(people), sf.Roles.read(roles)

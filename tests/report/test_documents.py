@@ -17,7 +17,7 @@ import pytest
 import sfumato as sf
 from sfumato.inspect.changes import ColumnChange
 from sfumato.metrics import metric, registry, require
-from sfumato.report import figures, glossary, html, markdown, pdf
+from sfumato.report import glossary, html, markdown, pdf
 from sfumato.report.document import (
     Bullets,
     Callout,
@@ -41,6 +41,7 @@ from sfumato.report.external import external, publishable
 from sfumato.report.internal import internal
 from sfumato.report.shared_sections import blanked
 from sfumato.study.context import Context
+from sfumato.study.risk_utility_map import standing
 from sfumato.study.study import Result, Study, grid
 
 NAMES = ("report", "note", "wp29", "ema", "intruder")
@@ -458,7 +459,7 @@ def test_a_tie_on_the_frontier_is_not_called_beaten() -> None:
     same = ("mondrian k=4", "mondrian k=4 mode=strict", "mondrian k=4 choose=loss")
     result = study(candidates=grid(same), require=(require("k_anonymity >= 4"),), context=None).run(refine=0)
     assert len({point.value(result.study.risk) for point in result.points}) == 1
-    assert {figures.standing(result, i) for i in result.made} == {"recommended", "on the frontier"}
+    assert {standing(result, i) for i in result.made} == {"recommended", "on the frontier"}
 
 
 def test_a_study_draws_further_maps() -> None:

@@ -20,7 +20,8 @@ import pytest
 import sfumato as sf
 from sfumato.cli.study_output import write_report
 from sfumato.metrics import metric, require
-from sfumato.report import figures, page
+from sfumato.report import page
+from sfumato.study.risk_utility_map import limits
 from sfumato.study.study import Candidate, Result, Study, grid
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -214,7 +215,7 @@ def test_the_recommended_one_is_told_in_sentences(seen: Page, content: dict[str,
 
 def test_requirements_are_shown_and_drawn(written: tuple[Result, Path], seen: Page) -> None:
     assert "k_anonymity >= 4" in seen.text
-    assert figures.limits(written[0]) == [{"axis": "risk", "at": 0.25, "text": "k_anonymity >= 4"}]
+    assert limits(written[0]) == [{"axis": "risk", "at": 0.25, "text": "k_anonymity >= 4"}]
     assert any(row.get("at") == 0.25 for row in values_in(seen.figures["map"]))
 
 
@@ -411,7 +412,7 @@ def test_a_release_from_elsewhere_is_named_by_its_file(tmp_path: Path) -> None:
 )
 def test_which_requirements_are_lines_on_the_map(risk: str, requirement: str, drawn: list[tuple[str, float]]) -> None:
     result = study((requirement,), KS[:2], risk=metric(risk)).run(refine=0)
-    assert [(limit["axis"], limit["at"]) for limit in figures.limits(result)] == drawn
+    assert [(limit["axis"], limit["at"]) for limit in limits(result)] == drawn
 
 
 @pytest.mark.parametrize("bound", [0, -1])
@@ -419,7 +420,7 @@ def test_a_limit_that_everything_meets_needs_no_line(bound: int, tmp_path: Path)
     result = study((f"k_anonymity >= {bound}",), KS[:2]).run(refine=0)
     write_report(result, tmp_path)
     assert f"k_anonymity >= {bound}" in Page(tmp_path / "report.html").text
-    assert figures.limits(result) == []  # a probability of 1/0 or below 0 is nowhere on the map
+    assert limits(result) == []  # a probability of 1/0 or below 0 is nowhere on the map
 
 
 def test_the_page_says_which_corner_is_good(written: tuple[Result, Path], seen: Page, tmp_path: Path) -> None:

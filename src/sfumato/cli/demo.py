@@ -52,7 +52,7 @@ def run(
     from ..profile.table import profile
     from ..publishing import publish, verify
     from ..study.study import Study, grid
-    from .demo_table import write
+    from .demo_table import write_town
     from .profile import show as show_profile
     from .study_output import show as show_result
     from .study_output import write_report
@@ -70,7 +70,7 @@ def run(
     except OSError as error:
         raise InputError(f"{out}: this folder cannot be made ({type(error).__name__}).") from None
     step(f"1. A town of {rows:,} made-up people")
-    paths = write(out, rows=rows, seed=seed)
+    paths = write_town(out, rows=rows, seed=seed)
     write_whole(out / "queries.toml", QUERIES)
     people, roles_file, release_file = out / "people.csv", out / "roles.toml", out / "release.csv"
     if not json:

@@ -268,7 +268,7 @@ postal_code = {{ prefix = [1, 2, 3] }}  # characters masked from the right, leve
 """
 
 
-def write(folder: Path, *, rows: int = 30_000, seed: int = 2026) -> dict[str, Path]:
+def write_town(folder: Path, *, rows: int = 30_000, seed: int = 2026) -> dict[str, Path]:
     """Write people.csv, roles.toml and hierarchies/*.csv under `folder`; where each went, by its name."""
     paths = {"people": folder / "people.csv", "roles": folder / "roles.toml"}
     paths |= {column: folder / "hierarchies" / f"{column}.csv" for column in HIERARCHIES}

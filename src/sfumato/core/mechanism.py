@@ -15,9 +15,11 @@ from .metric import Requirement
 from .noun import dataclass
 from .parameter import from_text, types_of
 from .people import one_row_each
+from .progress_line import progress_line
 from .randomness import SEEDED
 from .release import Release
 from .roles import Roles
+from .sheet import Sheet
 from .source import Source, as_table
 from .table import Table
 
@@ -103,13 +105,22 @@ class Mechanism(ABC):
     """Whether a table with several rows a person is refused before any work: limits on rows do not hold of people."""
 
     def __call__(
-        self, table: Source, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
+        self,
+        table: Source,
+        roles: Roles,
+        rng: np.random.Generator | None = None,
+        *,
+        progress: Progress | bool | None = None,
     ) -> Release:
-        """Sanitize a table, or whatever `sfumato.read` reads: a DataFrame, an Arrow table, a file. The input is untouched."""
+        """Sanitize a table, or whatever `sfumato.read` reads: a DataFrame, an Arrow table, a file. The input is untouched.
+
+        `progress=True` shows a line of progress on standard error; a function is told the share that is done.
+        """
         table = as_table(table)
         if self.refuses_several_rows:
             one_row_each(table, roles, self.card.name, counts_people=self.card.people)
-        return self.sanitize(table, roles, rng, progress=progress)
+        with progress_line(self.card.name, progress) as line:
+            return self.sanitize(table, roles, rng, progress=line)
 
     @abstractmethod
     def sanitize(
@@ -134,6 +145,17 @@ class Mechanism(ABC):
         return [*(f"{key}={value}" for key, value in settings.items() if isinstance(value, int | float | str))] + (
             [f"{count} more requirements"] if count else []
         )
+
+    def _repr_html_(self) -> str:
+        card, settings = self.card, ", ".join(self._about())
+        rows = [
+            ("promises", card.promise),
+            ("against", card.against),
+            ("costs", card.cost),
+            ("settings", settings),
+            ("source", card.source),
+        ]
+        return Sheet(f"{card.name}: {card.title}", rows).html()
 
     def against(self, population: Table | None) -> Self:
         """The same mechanism, which then looks at whom of a population its classes cover, if it can."""

@@ -21,6 +21,7 @@ from .noun import dataclass
 from .parameter import Choice, Parameter
 from .release import Evidence, Release
 from .roles import Roles
+from .sheet import Sheet
 
 Exactness = Literal["exact", "bound", "estimate"]
 Family = Literal[
@@ -75,6 +76,22 @@ class Score:
 
     def _about(self) -> list[str]:
         return [f"{self.value:.6g} {self.unit}", self.exactness]
+
+    def _repr_html_(self) -> str:
+        rows = [("value", f"{self.value:.6g} {self.unit}"), ("how sure", self.exactness)]
+        if self.ci is not None:
+            rows.append(("interval", f"{self.ci[0]:.6g} to {self.ci[1]:.6g}"))
+        if self.per_class is not None:
+            rows.append(("classes", f"{len(self.per_class):,}"))
+        return Sheet("Score", rows).html()
+
+    def plot(self) -> Any:
+        """How many classes have which number, as an Altair chart."""
+        if self.per_class is None:
+            raise Unavailable("This score is one number of the whole table, with none per class to draw.")
+        from .figure import histogram
+
+        return histogram(self.per_class, unit=self.unit)
 
     @property
     def where(self) -> str:
@@ -292,6 +309,16 @@ class Metric:
 
     def _about(self) -> list[str]:
         return [self.card.name]
+
+    def _repr_html_(self) -> str:
+        card = self.card
+        rows = [
+            ("asks", card.question),
+            ("unit", f"{card.unit}; {card.better} is better"),
+            ("misleads", card.misleads),
+            ("source", card.source),
+        ]
+        return Sheet(f"{card.name}: {card.title}", rows).html()
 
     def __str__(self) -> str:
         text = self.card.name

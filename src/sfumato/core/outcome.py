@@ -26,6 +26,7 @@ import numpy as np
 
 from .metric import Exactness
 from .noun import dataclass
+from .sheet import Sheet
 from .words import counted, percent
 
 Standings = Literal["works", "general", "fails", "inconclusive"]
@@ -165,6 +166,12 @@ class Outcome:
 
     def _about(self) -> list[str]:
         return [self.name, str(self.success), f"{self.attacked:,} attacked"]
+
+    def _repr_html_(self) -> str:
+        rates = {"success": self.success, "blind guessing": self.baseline, "people outside the release": self.control}
+        rows = [(name, str(rate)) for name, rate in rates.items() if rate is not None]
+        rows += [("the adversary knows", self.knew), ("standing", self.standing.words), ("how sure", self.exactness)]
+        return Sheet(f"{self.title}: {self.attacked:,} attacked", rows).html()
 
     @property
     def above(self) -> float:

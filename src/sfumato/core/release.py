@@ -22,6 +22,7 @@ from .person_weights import PersonWeights, distinct_people, fewest_people
 from .population import Cover, cover
 from .roles import Roles
 from .rows_by_cover import homes_by_cover
+from .sheet import Sheet
 from .source import as_table
 from .table import Recoding, Table
 
@@ -67,6 +68,10 @@ class Release:
         settings = (f"{k}={v}" for k, v in self.parameters.items() if isinstance(v, int | float))
         rows = [] if self.recoding is None or self.statistics else [f"{self.recoding.rows:,} rows"]
         return [" ".join([self.made_by, *settings]), *rows, f"{len(self.table.columns)} columns"]
+
+    def _repr_html_(self) -> str:
+        made, *sizes = self._about()
+        return Sheet(f"Release: {', '.join([made, *sizes])}", notes=[", ".join(self.table.columns), *self.notes]).html()
 
     def __post_init__(self) -> None:
         if self.pairing not in ("position", "none") and not self.pairing.startswith("key:"):

@@ -19,6 +19,7 @@ from .errors import InputError
 from .hierarchy import Hierarchy
 from .noun import dataclass
 from .rules import KEYS, check_rule
+from .sheet import Sheet
 from .stated_reading import StatedReading
 from .toml import checked, known, opened, section
 
@@ -143,6 +144,21 @@ class Roles:
 
     def _about(self) -> list[str]:
         return [f"{len(getattr(self, kind))} {kind}" for kind in KINDS if getattr(self, kind)]
+
+    def _repr_html_(self) -> str:
+        names = [(name, kind) for kind in KINDS for name in getattr(self, kind)]
+        rows = [(name, kind, self._generalized(name)) for name, kind in names]
+        single = [(name, kind, "") for kind in _SINGLE if (name := getattr(self, kind)) and name not in dict(names)]
+        return Sheet("Roles", [*rows, *single], ("column", "role", "hierarchy")).html()
+
+    def _generalized(self, name: str) -> str:
+        """How a column generalizes: the kind of rule or the file, not the values in it."""
+        rule = self.hierarchies.get(name)
+        if rule is None:
+            return "an order" if name in self.orders else ""
+        if isinstance(rule, Hierarchy):
+            return "a taxonomy"
+        return ", ".join(rule) if isinstance(rule, Mapping) else rule
 
     def assign(
         self,

@@ -18,6 +18,7 @@ from .counts import Counts
 from .errors import Unavailable
 from .memory import memory
 from .noun import dataclass, short
+from .sheet import Sheet
 from .stated_reading import StatedReading
 
 
@@ -68,6 +69,11 @@ class Table(ABC):
     def _about(self) -> list[str]:
         known = self.__dict__.get("_rows")  # printing a table must not scan it
         return [f"{len(self.columns)} columns", *([] if known is None else [f"{known:,} rows"])]
+
+    def _repr_html_(self) -> str:
+        known = self.__dict__.get("_rows")
+        size = "" if known is None else f", {known:,} rows"
+        return Sheet(f"Table: {len(self.columns)} columns{size}", notes=[", ".join(self.columns)]).html()
 
     @abstractmethod
     def scan(self, by: Sequence[str]) -> Counts:

@@ -19,6 +19,7 @@ from ..core.errors import InputError
 from ..core.noun import dataclass
 from ..core.people import several_rows
 from ..core.roles import Roles
+from ..core.sheet import Sheet
 from ..core.source import Source, as_table
 from ..core.table import Table
 from ..core.words import counted, percent
@@ -79,6 +80,15 @@ class Profile:
     """Whether the owner named the quasi-identifiers; else they are suggested."""
     owned: bool = False
     """Whether the roles are those of the owner's file."""
+
+    def _about(self) -> list[str]:
+        return [f"{len(self.columns)} columns", f"{self.rows:,} rows"]
+
+    def _repr_html_(self) -> str:
+        rows = [(c.name, c.kind, f"{c.distinct:,}", f"{c.missing:,}", c.role, c.reason) for c in self.columns]
+        header = ("column", "kind", "distinct", "missing", "suggested role", "because")
+        notes = [text for text in (self.sentence, *self.notes) if text]
+        return Sheet(f"Profile: {self.rows:,} rows", rows, header, notes).html()
 
     @property
     def sentence(self) -> str:

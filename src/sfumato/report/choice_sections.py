@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from ..core.metric import Metric
 from ..study.inference import limited
+from ..study.risk_utility_map import risk_utility_map, standing
 from ..study.robustness import robust
 from ..study.study import Result
-from . import figures, shared_sections
+from . import shared_sections
 from .document import (
     Block,
     Figure,
@@ -44,13 +45,13 @@ def maps(result: Result) -> Iterator[Block]:
         text + "Dashed lines are requirements. Shapes and the legend repeat what the colours show.", aside=True
     )
     yield Figure(
-        "map", figures.risk_utility_map(result), "Risk-utility map; its numbers are in the table of candidates below"
+        "map", risk_utility_map(result).to_dict(), "Risk-utility map; its numbers are in the table of candidates below"
     )
     for n, (risk, utility) in enumerate(study.maps):
         yield Heading(f"By {risk.card.title} and {utility.card.title}", 3)
         yield Figure(
             f"map-{n + 2}",
-            figures.risk_utility_map(result, risk, utility),
+            risk_utility_map(result, risk, utility).to_dict(),
             f"Risk-utility map by {risk} and {utility}",
             _map_numbers(result, risk, utility),
         )
@@ -95,7 +96,7 @@ def candidates(result: Result) -> Iterator[Block]:
                 ]
             )
         else:
-            stands = [figures.standing(result, i)]
+            stands = [standing(result, i)]
             if study.require:
                 stands += (
                     [" ", verdict(True, "meets all")] if not free else [" ", f"meets the limits; none covers {free}"]

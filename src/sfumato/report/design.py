@@ -21,7 +21,10 @@ def write(designs: list[dict[str, Any]], rivals: list[dict[str, Any]], path: Pat
         loader=jinja2.PackageLoader("sfumato", "report"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters.update(spell=spell)
-    scripts = (_javascript(), f'vegaEmbed("#map", {_script_json(figures.design_map(designs, rivals))}, {DRAWN});')
+    scripts = (
+        _javascript(),
+        f'vegaEmbed("#map", {_script_json(figures.design_map(designs, rivals).to_dict())}, {DRAWN});',
+    )
     html = environment.get_template("design.html").render(
         designs=designs,
         rivals=rivals,

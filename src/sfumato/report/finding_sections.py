@@ -135,7 +135,7 @@ def exposed(found: Findings) -> Iterator[Block]:
             drawn.append(
                 Figure(
                     f"{measure}-{n}",
-                    figures.exposure_figure(each, str(measure)),
+                    figures.exposure_figure(each, str(measure)).to_dict(),
                     f"Rows by {measure} of their class",
                     Grid(head, numbers),
                 )

@@ -23,7 +23,7 @@ def write(found: Frontier, roles: Roles, path: Path, *, table: str) -> None:
         loader=jinja2.PackageLoader("sfumato", "report"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters.update(spell=spell)
-    scripts = (_javascript(), f'vegaEmbed("#map", {_script_json(figures.policy_map(found))}, {DRAWN});')
+    scripts = (_javascript(), f'vegaEmbed("#map", {_script_json(figures.policy_map(found).to_dict())}, {DRAWN});')
     html = environment.get_template("frontier.html").render(
         found=found,
         roles=roles,

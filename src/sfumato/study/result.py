@@ -15,8 +15,10 @@ from ..core.metric import Metric, Requirement, Score
 from ..core.noun import dataclass
 from ..core.pareto import frontier, knee
 from ..core.release import Release
+from ..core.sheet import Sheet
 from .candidate import short_names
 from .point import Point
+from .risk_utility_map import risk_utility_map, standing
 
 if TYPE_CHECKING:
     from .study import Study
@@ -143,6 +145,21 @@ class Result:
             middle,
             "No requirement was given and the frontier has no knee, so this is the middle of the frontier. Give a requirement.",
         )
+
+    def _repr_html_(self) -> str:
+        risk, utility = self.study.risk, self.study.utility
+        rows = [
+            (self.names[i], self._spelled(i, risk), self._spelled(i, utility), standing(self, i)) for i in self.order
+        ]
+        header = ("candidate", risk.card.title, utility.card.title, "standing")
+        return Sheet(f"Study: {len(self.points)} candidates", rows, header, [self.recommended[1]]).html()
+
+    def _spelled(self, i: int, metric: Metric) -> str:
+        return f"{self.points[i].value(metric):.4g}" if i in self.made and self.points[i].has(metric) else ""
+
+    def map(self, risk: Metric | None = None, utility: Metric | None = None) -> Any:
+        """The risk-utility map as an Altair chart, on the study's axes unless others are named."""
+        return risk_utility_map(self, risk, utility, width=560)
 
     def release(self, i: int) -> Release:
         """The release of a candidate; made again if it is not at hand."""

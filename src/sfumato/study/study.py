@@ -13,6 +13,7 @@ from ..core.errors import Infeasible, InputError
 from ..core.metric import Metric, Requirement, Verdict
 from ..core.noun import dataclass
 from ..core.people import one_row_each
+from ..core.progress_line import progress_line
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.source import as_table
@@ -124,15 +125,28 @@ class Study:
         cache: Path | None = None,
         workers: int = 1,
         refine: int = 3,
-        progress: Callable[[int, str], None] | None = None,
+        progress: Callable[[int, str], None] | bool | None = None,
     ) -> Result:
         """Make and measure every candidate; one that cannot be made stays in the result with its reason.
 
         `cache` is a folder where scores are kept by content: an interrupted study goes on where it stopped, and a candidate or
         a metric that is added later costs itself alone. `refine` looks at most so many times around what it would recommend, with
         the same mechanisms and other parameters, for something better; what is found there joins the points. With 0 only the
-        candidates given are looked at.
+        candidates given are looked at. `progress=True` shows a line of progress on standard error; a function is told how many candidates
+        are done, and which is next.
         """
+        with progress_line("study", progress) as line:
+            share = (lambda done, name: line(min(done / len(self.candidates), 1.0), name)) if progress is True else line
+            return self._run(seed, cache, workers, refine, share)
+
+    def _run(
+        self,
+        seed: int | None,
+        cache: Path | None,
+        workers: int,
+        refine: int,
+        progress: Callable[[int, str], None] | None,
+    ) -> Result:
         self.roles.check(self.table.columns, where=self.table.name)
         one_row_each(self.table, self.roles, "a study", counts_people=True)
         kept, bench = Kept(cache), self.bench(seed)
