@@ -18,7 +18,19 @@ from sfumato.cli import app
 from sfumato.cli.group import verbs
 
 VERBS = ("profile", "measure", "sanitize", "verify", "study", "inspect", "demo", "explain", "mechanisms")
-HEAVY = ("numpy", "duckdb", "pyarrow", "pandas", "polars", "scipy", "altair", "jinja2", "vl_convert", "python_calamine")
+HEAVY = (
+    "numpy",
+    "duckdb",
+    "pyarrow",
+    "pandas",
+    "polars",
+    "scipy",
+    "altair",
+    "jinja2",
+    "vl_convert",
+    "python_calamine",
+    "pydantic",
+)
 LOADED = """
 import json, sys
 sys.argv = ["sfumato", *sys.argv[1:]]
@@ -59,6 +71,15 @@ def test_a_verb_that_reads_a_table_does_load_them() -> None:
         [sys.executable, "-c", LOADED, "explain", "--json"], capture_output=True, text=True, check=True
     )
     assert "numpy" in json.loads(done.stderr.splitlines()[-1])["modules"]
+
+
+def test_a_search_loads_the_engine_and_little_else(house: House, tmp_path: Path) -> None:
+    words = ["search", house.people, "--roles", house.roles, "--require", "k_anonymity >= 2", "--suppression", "0.1"]
+    words += ["--out", tmp_path / "out.csv", "--json"]
+    done = subprocess.run([sys.executable, "-c", LOADED, *map(str, words)], capture_output=True, text=True, check=True)
+    modules = {module.split(".")[0] for module in json.loads(done.stderr.splitlines()[-1])["modules"]}
+    assert modules & set(HEAVY) == {"numpy", "duckdb", "pyarrow"}
+    assert (tmp_path / "out.csv").exists()
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:
