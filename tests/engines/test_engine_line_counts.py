@@ -66,6 +66,31 @@ def test_the_same_counts(case: str, tmp_path: Path, rows_of: Any) -> None:
 
 
 @pytest.mark.usefixtures("always")
+def test_other_questions_have_the_same_answers(tmp_path: Path) -> None:
+    """A sample, rows that are alone, and columns one by one: none of them reads the file again."""
+    rng = random.Random(5)
+    rows = [f"{rng.randrange(40)},{rng.choice('xyz')},{rng.choice(['', '7'])}" for _ in range(900)]
+    path = tmp_path / "in.csv"
+    path.write_text("a,b,c\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    answers = []
+    for table in both(path):
+        sample = table.sampled(("a", "b", "c"), 20)
+        assert 0 < len(sample) < 60 < len(table.count(("a", "b", "c")))
+        each = table.scan_each(table.columns)
+        answers.append(
+            [
+                [codes.tolist() for codes in (*sample.codes, sample.n)],
+                [sample.columns[i].texts for i in range(3)],
+                [(each[name].columns[0].texts, each[name].n.tolist()) for name in table.columns],
+                replace(table, name="again").unique_rows(("a", "b")),
+                table.rows,
+            ]
+        )
+    assert answers[0] == answers[1]
+    assert answers[0][4] == 900
+
+
+@pytest.mark.usefixtures("always")
 def test_random_files_give_the_same_counts(tmp_path: Path, rows_of: Any) -> None:
     rng, taken = random.Random(4), 0
     pieces = ["1", "22", "x", "", " ", '"', '""', '"a"', '"a,b"', '"a""b"', '"\n"', "'", "5'", "é"]

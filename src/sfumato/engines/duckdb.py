@@ -281,16 +281,17 @@ class DuckTable(Table):
         known = self.known(by)
         if (known is not None and len(known) <= most) or self.__dict__.get("_rows", most + 1) <= most:
             return self.count(by)
+        source, rows, few = self._source()
+        names = ", ".join(f"k{i}" for i in range(len(by)))
         keys = [f"{self._key(column)} AS k{i}" for i, column in enumerate(by)]
-        hashed = f"hash({', '.join(f'k{i}' for i in range(len(by)))})"
-        chosen = f"SELECT {', '.join(keys)} FROM ({self.sql})"
-        rows, about = run(f"SELECT count(*), approx_count_distinct({hashed}) FROM ({chosen})", self.name)[0]
-        self.__dict__.setdefault("_rows", int(rows))
+        chosen = f"SELECT {', '.join([*keys, *([name_of(few)] if few else [])])} FROM ({source})"
+        total, about = run(f"SELECT {rows}, approx_count_distinct(hash({names})) FROM ({chosen})", self.name)[0]
+        self.__dict__.setdefault("_rows", int(total))
         parts = -(-int(about) // most)
         # the estimate is a few percent off: what is sampled must not hang on whether the tuples happened to be known
         if parts <= 1 or (about <= 1.2 * most and len(self.count(by)) <= most):
             return self.count(by)
-        part = f"SELECT *, count(*) AS n FROM ({chosen}) WHERE {hashed} % {parts} = 0 GROUP BY ALL"
+        part = f"SELECT {names}, {rows} AS n FROM ({chosen}) WHERE hash({names}) % {parts} = 0 GROUP BY ALL"
         return Counts.from_arrow(arrow(part, self.name), by, "n")
 
     @remembered
@@ -543,11 +544,14 @@ class DuckTable(Table):
 
     def scan_each(self, columns: Sequence[str]) -> Mapping[str, Counts]:
         """All columns in one scan, by GROUPING SETS."""
-        keys = ", ".join(f"{self._key(c)} AS k{i}" for i, c in enumerate(columns))
+        source, rows, few = self._source()
+        keys = ", ".join(
+            [*(f"{self._key(c)} AS k{i}" for i, c in enumerate(columns)), *([name_of(few)] if few else [])]
+        )
         ids = ", ".join(f"k{i}" for i in range(len(columns)))
         sets = ", ".join(f"(k{i})" for i in range(len(columns)))
         which = " + ".join(f"{i} * (1 - GROUPING(k{i}))" for i in range(len(columns)))
-        sql = f"SELECT {ids}, {which} AS s, count(*) AS n FROM (SELECT {keys} FROM ({self.sql})) GROUP BY GROUPING SETS ({sets})"
+        sql = f"SELECT {ids}, {which} AS s, {rows} AS n FROM (SELECT {keys} FROM ({source})) GROUP BY GROUPING SETS ({sets})"
         answer = arrow(f"{sql} ORDER BY s", self.name)
         edges = np.searchsorted(numpy(answer.column("s")), np.arange(len(columns) + 1))
         scanned = {}
@@ -570,7 +574,8 @@ class DuckTable(Table):
         if not by or self.known(by) is not None:
             return super().unique_rows(by)
         keys = ", ".join(self._value(column) for column in by)
-        grouped = f"SELECT count(*) AS n FROM ({self.sql}) GROUP BY {keys}"
+        source, rows, _ = self._source()
+        grouped = f"SELECT {rows} AS n FROM ({source}) GROUP BY {keys}"
         row = run(f"SELECT count(*) FILTER (n = 1), count(*) FROM ({grouped})", self.name)[0]
         return int(row[0]), int(row[1])
 
@@ -593,20 +598,14 @@ def _repeat_lines(path: Path, times: IntArray, name: str) -> None:
     ends = ends[np.searchsorted(quotes, ends) % 2 == 0] if len(quotes) else ends
     if len(ends) != len(times) + 1 or ends[-1] != len(spelled):
         raise NotMet(f"{name}: not written; the rows were lost count of, which is a mistake of ours. Please report it.")
-    records = pa.Array.from_buffers(pa.large_binary(), len(times), [None, pa.py_buffer(ends), pa.py_buffer(raw)])
-    upto = np.cumsum(times)
     try:
-        with path.open("wb") as file:
+        with path.open("wb", buffering=1 << 20) as file:
             file.write(raw[: ends[0]])
-            for row in range(0, int(upto[-1]), _ROWS_AT_ONCE):
-                stop = min(row + _ROWS_AT_ONCE, int(upto[-1]))
-                first, last = np.searchsorted(upto, [row, stop - 1], side="right")
-                part = times[first : last + 1].copy()
-                part[-1] -= upto[last] - stop
-                part[0] -= row - (upto[first] - times[first])
-                picked = np.repeat(np.arange(first, last + 1), part)
-                indices = pa.Array.from_buffers(pa.int64(), len(picked), [None, pa.py_buffer(picked)])
-                file.write(text_bytes(records.take(indices)))
+            for row in range(0, len(times), _ROWS_AT_ONCE):
+                cuts = ends[row : row + _ROWS_AT_ONCE + 1].tolist()
+                for start, end, left in zip(cuts, cuts[1:], times[row : row + _ROWS_AT_ONCE].tolist(), strict=False):
+                    for part in range(0, left, _ROWS_AT_ONCE):
+                        file.write(raw[start:end] * min(left - part, _ROWS_AT_ONCE))
     except OSError:
         raise InputError(f"{name}: cannot be read or written; is it complete, and is there room on the disk?") from None
 
