@@ -84,7 +84,7 @@ def told(release: Release, name: str) -> float:
         _, before = encode(name, recoding.table.column(recoding.by.index(name)))
         _, after = encode(name, recoding.table.column(len(recoding.by) + recoding.to.index(name)))
         n = numpy(recoding.table.column("n")).astype(np.int64)
-        _, most, _ = most_frequent(after, before, n)
+        _, most = most_frequent(after, before, n)
         return float(most.sum() / n.sum()) if n.sum() else 1.0
     return 1.0 if _unchanged(release, name) else 0.0
 

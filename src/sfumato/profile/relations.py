@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ..core.column import Column, FloatArray, IntArray
-from ..core.counts import Counts, pack
+from ..core.column import Column, IntArray
+from ..core.counts import Counts, exact, pack
 from ..core.noun import dataclass
 from .column_views import ColumnView, views
 
@@ -26,6 +26,8 @@ LESS_ERROR = 0.8
 BY_CHANCE = 1e-6
 """How unlikely it must be by chance: small tables are full of coincidences."""
 
+_DENSE = 16
+"""Possible pairs for each tuple, up to which pairs are added up in an array of all of them."""
 _DEVIATIONS = 4.7534
 """Of the normal distribution, beyond which one in a million lies."""
 
@@ -161,13 +163,15 @@ class Map(Relation):
         given, target = (self.protected, self.free) if self.backwards else (self.free, self.protected)
         groups = _grouped(counts, given)
         _, value = _of(counts, target[0])
-        best = most_frequent(groups, value, counts.n)[0]
+        best, _ = most_frequent(groups, value, counts.n)
         return best[groups] == value, value if self.backwards else best[groups]
 
     def holds(self, counts: Counts) -> bool:
         """By what the other rows of a group say of each of its rows, against guessing without it."""
         given, target = (self.protected, self.free) if self.backwards else (self.free, self.protected)
-        return determines(_grouped(counts, given), _of(counts, target[0])[1], counts.n)
+        columns = [_of(counts, name) for name in (*given, target[0])]
+        key = pack([codes for _, codes in columns], [len(column) for column, _ in columns], len(counts))
+        return determines(Pairs(key, max(len(columns[-1][0]), 1), counts.n))
 
 
 @dataclass(frozen=True)
@@ -205,31 +209,31 @@ class Arithmetic(Relation):
         return keeps & np.isfinite(total), np.unique(np.round(rounded, 6), return_inverse=True)[1].astype(np.int64)
 
 
-def determines(groups: IntArray, value: IntArray, n: IntArray) -> bool:
+def determines(pairs: Pairs) -> bool:
     """Whether a row's value is what the other rows of its group say, nearly always, and far more often than by guessing.
 
     Rows alone in their group say nothing of this: a column of its own value for every row maps to anything.
     """
-    right, asked, base = support(groups, value, n)
+    right, asked = pairs.said_by_others, int(pairs.size[pairs.several].sum())
     if not asked or right < ENOUGH * asked:
         return False
+    base = int(np.bincount(pairs.value, weights=pairs.rows * pairs.several[pairs.group]).max())
     if not right - base >= LESS_ERROR * (asked - base) > 0:
         return False
-    return unlikely(right, asked, base) or dependent(groups, value, n)
+    return unlikely(right, asked, base) or dependent(pairs)
 
 
-def dependent(groups: IntArray, value: IntArray, n: IntArray) -> bool:
+def dependent(pairs: Pairs) -> bool:
     """Whether rows in groups of several depend on the group more than `BY_CHANCE` allows: the G-test, chi-squared by Wilson and Hilferty.
 
     It sees a few rare values that go together in every row, where guessing the most frequent one is nearly always right.
     """
-    some = np.bincount(groups, weights=n)[groups] > 1
-    groups, value, n = groups[some], value[some], n[some]
-    rows = float(n.sum())
-    _, pair = np.unique(groups * (int(value.max()) + 1) + value, return_inverse=True)
-    sums = [np.bincount(codes, weights=n) for codes in (pair, groups, value)]
-    entropy = [float(-(part[part > 0] * np.log(part[part > 0] / rows)).sum()) for part in sums]
-    degrees = float((np.count_nonzero(sums[1]) - 1) * (np.count_nonzero(sums[2]) - 1))
+    some = pairs.several[pairs.group]
+    values = np.bincount(pairs.value[some], weights=pairs.rows[some])
+    sums = [pairs.rows[some], pairs.size[pairs.several], values[values > 0]]
+    rows = float(sums[0].sum())
+    entropy = [float(-(part * np.log(part / rows)).sum()) for part in sums]
+    degrees = float((len(sums[1]) - 1) * (len(sums[2]) - 1))
     if degrees < 1:
         return False
     g = 2 * (entropy[1] + entropy[2] - entropy[0])
@@ -237,33 +241,57 @@ def dependent(groups: IntArray, value: IntArray, n: IntArray) -> bool:
     return bool((max(g, 0.0) / degrees) ** (1 / 3) - (1 - spread) > _DEVIATIONS * np.sqrt(spread))
 
 
-def support(groups: IntArray, value: IntArray, n: IntArray) -> tuple[int, int, int]:
-    """Rows that the others of their group say rightly, rows that have others, and of these the rows of the most frequent value."""
-    size = np.bincount(groups, weights=n)
-    asked = size[groups] > 1
-    if not asked.any():
-        return 0, 0, 0
-    _, most, second = most_frequent(groups, value, n)
-    right = most[(size > 1) & (most - 1 > second)].sum()
-    base = np.bincount(value[asked], weights=n[asked]).max()
-    return int(right), int(n[asked].sum()), int(base)
+class Pairs:
+    """The distinct pairs of a group and a value, in this order, with the rows of each."""
+
+    def __init__(self, key: IntArray, width: int, n: IntArray) -> None:
+        """`key` is the group times `width`, more than there are values, plus the value."""
+        if len(key) and int(key.max()) < _DENSE * len(key):  # adding up is quicker than sorting
+            rows = np.bincount(key, weights=n)
+            key = np.flatnonzero(rows)
+            self.rows = exact(rows[key])
+        else:
+            order = np.argsort(key)
+            key = key[order]
+            first = np.flatnonzero(np.diff(key, prepend=-1))
+            key, self.rows = key[first], np.add.reduceat(n[order], first) if len(first) else n
+        groups, self.value = np.divmod(key, width)
+        self.start = np.flatnonzero(np.diff(groups, prepend=-1))
+        """Where each group begins."""
+        self.names = groups[self.start]
+        """What stands for each group in the key."""
+        self.group = np.repeat(np.arange(len(self.start)), np.diff(np.append(self.start, len(groups))))
+        self.size = self._of_groups(np.add, self.rows)
+        self.most = self._of_groups(np.maximum, self.rows)
+        """The rows of the most frequent value of each group."""
+
+    @property
+    def several(self) -> BoolArray:
+        """Which groups have several rows."""
+        return self.size > 1
+
+    @property
+    def said_by_others(self) -> int:
+        """The rows whose value is the most frequent one among the other rows of their group."""
+        near = self._of_groups(np.add, (self.rows >= self.most[self.group] - 1).astype(np.int64))
+        return int(self.most[self.several & (near == 1)].sum())
+
+    def _of_groups(self, sum_of: np.ufunc, values: IntArray) -> IntArray:
+        made: IntArray = sum_of.reduceat(values, self.start) if len(values) else values
+        return made
 
 
-def most_frequent(groups: IntArray, value: IntArray, n: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Of each group the most frequent value, its rows, and the rows of the second most frequent."""
+def most_frequent(groups: IntArray, value: IntArray, n: IntArray) -> tuple[IntArray, IntArray]:
+    """Of each group the most frequent value, the first of several, and its rows."""
     width = int(value.max()) + 1 if len(value) else 1
-    key, member = np.unique(groups * width + value, return_inverse=True)
-    rows = np.bincount(member, weights=n)
-    group = key // width
-    order = np.lexsort([-rows, group])
-    group, rows, values = group[order], rows[order], (key % width)[order]
-    first = np.flatnonzero(np.diff(group, prepend=-1))
-    count = int(groups.max()) + 1 if len(groups) else 0
-    best, most, second = np.zeros(count, dtype=np.int64), np.zeros(count), np.zeros(count)
-    best[group[first]], most[group[first]] = values[first], rows[first]
-    follows = first + 1 < np.append(first[1:], len(group))
-    second[group[first[follows]]] = rows[first[follows] + 1]
-    return best, most, second
+    pairs = Pairs(groups * width + value, width, n)
+    best, most = np.zeros((2, int(groups.max()) + 1 if len(groups) else 0), dtype=np.int64)
+    top = np.flatnonzero(pairs.rows == pairs.most[pairs.group])[
+        ::-1
+    ]  # of values with the same rows the first is written last
+    best[pairs.names[pairs.group[top]]] = pairs.value[top]
+    most[pairs.names] = pairs.most
+    return best, most
 
 
 def unlikely(right: int, asked: int, base: int) -> bool:
