@@ -93,3 +93,29 @@ def test_beside_local_noise_every_column_without_noise_needs_a_waiver(tmp_path: 
     found = publish(release, roles, (), out, waive={"born": "made up", "ill": "a study of colds"})
     assert out.exists()
     assert any("column 'ill' (a study of colds)" in sentence for sentence in found.waived)
+
+
+def test_free_columns_are_looked_at_over_all_rows_of_a_person(tmp_path: Path) -> None:
+    """Few values, none alone in a row; together they single people out, and so does the order that a number gives the rows."""
+    rng = np.random.default_rng(0)
+    who = np.repeat(np.arange(200), 6)
+    frame = pa.table(
+        {
+            "pid": [f"p{i}" for i in who],
+            "place": rng.choice(list("ab"), len(who)),
+            "note": rng.choice(list("uvwxyz"), len(who)),
+            "visit": np.tile(np.arange(6), 200),
+            "dx": rng.choice(list("abcdef"), len(who)),
+        }
+    )
+    roles = sf.Roles(
+        person="pid", quasi=("place",), sensitive=("dx",), insensitive=("note", "visit"), people={"rows": "linked"}
+    )
+    release = sf.Mondrian(k=2)(sf.read(frame), roles, np.random.default_rng(0))
+    with pytest.raises(NotMet) as refused:
+        sf.publish(release, roles, [sf.k_anonymity.at_least(2)], tmp_path / "r.csv")
+    assert "are alone by all their values of it" in str(refused.value)
+    assert "'visit': the order that it gives a person's rows sets" in str(refused.value)
+    limited = sf.Roles(person="pid", quasi=("place", "visit"), sensitive=("dx",), people={"rows": "linked"})
+    release = sf.Mondrian(k=2)(sf.read(frame), limited, np.random.default_rng(0))
+    sf.publish(release, limited, [sf.k_anonymity.at_least(2)], tmp_path / "r.csv")

@@ -55,6 +55,7 @@ def _sentence(value: float) -> str:
     misleads="A class with a single different row does not count, although the value is nearly certain; see alpha_anonymity. If the whole "
     "table has one value, everyone is exposed without any release.",
     needs=frozenset({"sensitive"}),
+    classes=True,
     parameters={
         "share": "The share of a class's rows that one value must have to be claimed of everybody in it; 1 is certain.",
         "dont_care": "Values that may be disclosed.",

@@ -137,6 +137,7 @@ def _sentence(value: float) -> str:
     misleads="The taxonomy or the width decides what is nearly the same. A taxonomy with one large branch below its top exposes everyone. "
     "One row with a different value hides all other rows of its class.",
     needs=frozenset({"sensitive"}),
+    classes=True,
     parameters={
         "by": "taxonomy: values under one node are close; order: values within a narrow range are. By the taxonomy if there is one.",
         "level": "The level of the taxonomy whose nodes count; the one just below the top unless given.",

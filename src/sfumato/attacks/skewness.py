@@ -52,6 +52,7 @@ def _sentence(value: float) -> str:
     misleads="A value that half of the people have can never become more than twice as likely, so common values never count, even when they "
     "become certain; see homogeneity_exposed and alpha_anonymity. In a small class, a single row with a rare value counts.",
     needs=frozenset({"sensitive"}),
+    classes=True,
     parameters={
         "factor": "How many times likelier a value must become; a number above 1.",
         "dont_care": "Values that may be disclosed.",

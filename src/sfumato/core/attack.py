@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from typing import Any, Generic, Literal, ParamSpec
 
-from .errors import InputError
+from .errors import InputError, Unavailable
 from .metric import NOTATION, Metric, Score, measure
 from .noun import dataclass
 from .outcome import Outcome, worst
@@ -57,6 +57,8 @@ class AttackCard:
     """What the success is a share of."""
     parameters: Mapping[str, str] = field(default_factory=dict)
     """What its own arguments mean; `SHARED` has the others."""
+    classes: bool = False
+    """Whether it looks at nothing of people but their class: then it can be played on all that a release says of a person."""
     wp29: tuple[int, str] | None = None
     """Which test of the Article 29 Working Party's Opinion 05/2014 it is, and the question as the Opinion puts it."""
     definition: str = ""
@@ -86,10 +88,26 @@ class Attack(Generic[P]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Outcome:
         """Play it; on several sensitive columns each in turn, and the worst counts."""
         given: dict[str, Any] = {**dict(zip(("release", "roles"), args, strict=False)), **self.settings, **kwargs}
+        if given["roles"].linked:
+            given = self._by_history(given)
         given["roles"] = given["roles"].by_rows  # an adversary has rows, and does not know whose they are
         column = given.pop("sensitive", None)
         turns = self.columns(given["roles"]) if column is None else (column,)
         return worst([self._outcome(**given, **({} if turn is None else {"sensitive": turn})) for turn in turns])
+
+    def _by_history(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """On the classes of people whose rows are joined: those of the history, by its rows that differ."""
+        roles: Roles = given["roles"]
+        beyond = [name for name in ("control", "population", "previous") if given.get(name) is not None]
+        if not self.card.classes or beyond:
+            what = f"with {beyond[0]} " if beyond else ""
+            raise Unavailable(
+                f'{self.card.name} {what}looks at single rows, and {roles.source} says that the rows of a person are joined (rows = "linked"); '
+                "play homogeneity, skewness or similarity, and measure prosecutor_risk and marketer_risk for who can be found."
+            )
+        by_history = given["release"].evidence(roles).by_history(rows_apart=True)
+        rows = replace(by_history.roles, people={}, person=None, one_row_per_person=True)
+        return {**given, "release": by_history.release, "roles": rows}
 
     def _outcome(self, **given: Any) -> Outcome:
         """How it went on one column, with the card's words where it says nothing else."""

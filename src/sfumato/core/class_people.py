@@ -21,7 +21,7 @@ from .words import counted
 
 @dataclass(frozen=True, eq=False)
 class ClassPeople:
-    """For each class of a release its rows and its people, in the order of `Evidence.tuples`."""
+    """For each class of a release its rows and its people, in the order of `Evidence.tuples`; linked people by all their rows."""
 
     repeated: Repeated
     rows: IntArray
@@ -59,6 +59,9 @@ def class_people(release: Release, roles: Roles) -> ClassPeople | None:
     repeated = several_rows(original, roles)
     if repeated is None or not len(evidence.tuples):
         return None
+    if roles.linked and repeated.named:
+        evidence = evidence.by_history(rows_apart=False)
+        return ClassPeople(repeated, evidence.tuples.n, evidence.people, exact=True)
     rows = evidence.tuples.n
     if roles.unlinked and repeated.named:
         return ClassPeople(repeated, rows, evidence.people, exact=not evidence.people_are_bounds)
@@ -78,7 +81,11 @@ def fails_people(requirement: Requirement, release: Release, roles: Roles, found
     holds where no class has two rows of a person.
     """
     card = requirement.metric.card
-    if card.about != "privacy" or card.unit == "columns" or (roles.unlinked and card.counts_people):
+    if (
+        card.about != "privacy"
+        or card.unit == "columns"
+        or (roles.counts_people and (card.counts_people or card.joins))
+    ):
         return None
     why = "" if found.exact else " It is not known which row is whose: --pair tells."
     may = "does not" if found.exact else "may not"
@@ -139,5 +146,5 @@ def people_note(release: Release, roles: Roles) -> str | None:
     found = found or several_rows(release.original or release.table, roles)
     if found is None:
         return None
-    how = "Measures of privacy count people" if roles.unlinked else "A figure in rows is not one in people"
+    how = "Measures of privacy count people" if roles.counts_people else "A figure in rows is not one in people"
     return f"{found.sentence} {how}."

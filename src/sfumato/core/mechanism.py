@@ -14,7 +14,7 @@ from .errors import InputError
 from .metric import Requirement
 from .noun import dataclass
 from .parameter import from_text, types_of
-from .people import one_row_each
+from .people import check_linking, one_row_each
 from .progress_line import progress_line
 from .randomness import SEEDED
 from .release import Release
@@ -87,6 +87,8 @@ class MechanismCard:
     """The parameters that name a file of the owner's: a document that leaves the house shows the file's name, not where it lies."""
     people: bool = False
     """Whether it forms classes of different people where the roles say that the rows of a person are unlinked."""
+    links: bool = False
+    """Whether it keeps the rows of a person joined where the roles say so, and forms classes of people by all their rows."""
     place: Literal["any", "first", "last"] = "any"
     """Where it can stand in a chain: `first` if it reads columns that are never released, `last` if it does not release whole rows."""
     private: bool = False
@@ -117,6 +119,7 @@ class Mechanism(ABC):
         `progress=True` shows a line of progress on standard error; a function is told the share that is done.
         """
         table = as_table(table)
+        check_linking(table, roles, self.card.name, links=self.card.links)
         if self.refuses_several_rows:
             one_row_each(table, roles, self.card.name, counts_people=self.card.people)
         with progress_line(self.card.name, progress) as line:

@@ -157,6 +157,8 @@ class Card:
     """Of a class metric, what its score says besides the numbers: from the classes, the numbers and the parameters."""
     people: bool = False
     """Whether it counts people, and not rows, where people have several rows that nobody can join; every class metric does."""
+    joins: bool = False
+    """Whether it joins the rows of a person by itself, by the person's column in the release."""
     noise: bool = False
     """Whether it can be asked where a quasi-identifier was perturbed: it looks at distances, and counts no classes."""
     apart: bool = True
@@ -366,15 +368,24 @@ class Metric:
 
     def _counted(self, evidence: Evidence) -> Evidence:
         """The evidence with people counted where the roles say so; a metric that can only count rows is refused there."""
-        if not evidence.roles.unlinked:
+        roles, card = evidence.roles, self.card
+        if not roles.counts_people or (roles.linked and card.joins):
             return evidence
-        if self.card.about == "utility" or self.card.unit == "columns":
+        if card.about == "utility" or card.unit == "columns":
             return evidence.by_rows
-        if not self.card.counts_people:
+        if not card.counts_people:
             raise Unavailable(
-                f'{self} counts rows, and {evidence.roles.source} says of people with several rows that they are counted (rows = "unlinked").'
+                f"{self} counts rows, and {roles.source} says of people with several rows that they are counted "
+                f'(rows = "{roles.people["rows"]}").'
             )
-        return evidence
+        if not roles.linked:
+            return evidence
+        population = {"population"} if card.covers and evidence.release.population is not None else set()
+        if beyond := sorted(card.needs & {"original", "pairs", "population"} | population):
+            raise Unavailable(
+                f'{self} looks at {beyond[0]} beside the release, where nobody counted linked people (rows = "linked" in {roles.source}).'
+            )
+        return evidence.by_history(rows_apart="sensitive" in card.needs)
 
     def _check_countable(self, evidence: Evidence) -> None:
         """Refuse to count classes where a quasi-identifier was perturbed: who shares its values is then chance.
@@ -413,7 +424,7 @@ class Metric:
             )
 
     def _score(self, evidence: Evidence, column: str | None) -> Score:
-        unit = "people" if self.card.unit == "rows" and evidence.roles.unlinked else self.card.unit
+        unit = "people" if self.card.unit == "rows" and evidence.roles.counts_people else self.card.unit
         if self.card.scope == "class":
             classes = evidence.classes(column)
             if self.card.covers:
@@ -441,12 +452,19 @@ class Metric:
 
 def check_counted(require: Iterable[Requirement], roles: Roles, who: str) -> None:
     """Refuse to promise what can only count rows where people are counted."""
-    for requirement in require if roles.unlinked else ():
+    for requirement in require if roles.counts_people else ():
         card = requirement.metric.card
-        if card.about == "privacy" and card.unit != "columns" and not card.counts_people:
+        if card.about != "privacy" or card.unit == "columns" or (roles.linked and card.joins):
+            continue
+        if not card.counts_people:
             raise InputError(
-                f'{who}: {requirement} counts rows, and {roles.source} says that people are counted (rows = "unlinked"); require '
-                "another."
+                f"{who}: {requirement} counts rows, and {roles.source} says that people are counted "
+                f'(rows = "{roles.people["rows"]}"); require another.'
+            )
+        if roles.linked and card.needs & {"original", "pairs", "population"}:
+            raise InputError(
+                f"{who}: {requirement} looks at more than the release, where nobody counted linked people "
+                f'(rows = "linked" in {roles.source}); require another.'
             )
 
 

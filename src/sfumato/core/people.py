@@ -24,6 +24,20 @@ UNLINKED_WORD = (
     "counted them by a number that is not released."
 )
 """What every document says where the roles say that the rows of a person are unlinked."""
+LINKED_WORD = (
+    "A person may have several rows here, which a random number joins. It was drawn for this release and says nothing else. Limits are on people "
+    "of whom the release says the same over all their rows, each of whom weighs the same."
+)
+"""What every document says where the roles say that the rows of a person are linked."""
+
+
+def owners_word(roles: Roles) -> str | None:
+    """What every document says of rows and people, by the owner's word."""
+    if roles.counts_people:
+        return LINKED_WORD if roles.linked else UNLINKED_WORD
+    return OWNERS_WORD if roles.one_row_per_person else None
+
+
 FEW = 20
 """Fewer values than this do not number people, unless there are about as many as rows."""
 _ABOUT = 0.1
@@ -115,6 +129,22 @@ def lookalike(table: Table, roles: Roles | None = None) -> Repeated | None:
     return max(found, key=lambda each: each.people, default=None)
 
 
+def check_linking(table: Table, roles: Roles, who: str, *, links: bool) -> None:
+    """Refuse to keep rows joined for one who cannot, or where it is not known whose each is."""
+    if not roles.linked:
+        return
+    if not links:
+        raise InputError(
+            f'{who} cannot keep the rows of a person joined (rows = "linked" in [people] of {roles.source}); take mondrian.'
+        )
+    person = str(roles.person)
+    roles.check_column(person, table.columns, where=table.name, kind="person")
+    if person in (*roles.quasi, *roles.sensitive, *roles.insensitive):
+        raise InputError(
+            f"{roles.source}: column {person!r} is the person and has another role; where rows are linked, only a fresh number stands there."
+        )
+
+
 def one_row_each(table: Table, roles: Roles, who: str, *, counts_people: bool = False) -> None:
     """Refuse several rows a person, named or seen: whoever counts rows promises nothing about people.
 
@@ -124,7 +154,7 @@ def one_row_each(table: Table, roles: Roles, who: str, *, counts_people: bool = 
     if found is None:
         return
     bring = "bring one row per person, for example the latest of each (of a database with --query)"
-    if found.named and roles.unlinked:
+    if found.named and roles.counts_people:
         if counts_people:
             return
         raise InputError(

@@ -7,6 +7,7 @@ so, because whoever knows the seed can take the noise away again.
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 
 import numpy as np
 import numpy.typing as npt
@@ -61,3 +62,15 @@ class Chance:
     def order(self, count: int) -> IntArray:
         """A random order of 0 .. count - 1."""
         return np.argsort(self.bits(count), kind="stable").astype(np.int64)
+
+    def numbers(self, count: int, taken: Collection[str | None] = ()) -> IntArray:
+        """Different random numbers of 15 digits, none of which is spelled like one that is taken."""
+        least, most = 10**14, 10**15
+        taken = set(taken)
+        drawn = np.zeros(0, dtype=np.int64)
+        while len(drawn) < count:
+            more = least + self.below(most - least, count - len(drawn))
+            more = more[[str(number) not in taken for number in more.tolist()]]
+            both = np.append(drawn, more)
+            drawn = both[np.sort(np.unique(both, return_index=True)[1])]
+        return drawn

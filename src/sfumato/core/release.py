@@ -17,6 +17,8 @@ from .counts import Counts, exact, pack
 from .cover import Domain
 from .errors import InputError, Unavailable
 from .group_join import Joined
+from .histories import Histories, histories
+from .linked_table import LinkedTable
 from .noun import dataclass
 from .person_weights import PersonWeights, distinct_people, fewest_people
 from .population import Cover, cover
@@ -303,6 +305,8 @@ class Evidence:
     @cached_property
     def _different_people(self) -> tuple[IntArray, bool]:
         """The different people of each class, and whether they were counted; else there are at least so many."""
+        if isinstance(self.release.table, LinkedTable):  # the history stands first
+            return self.release.table.known_histories.people[self.tuples.codes[0]], True
         try:
             owners = self._owners(())
         except Unavailable:
@@ -323,6 +327,44 @@ class Evidence:
     def by_rows(self) -> Evidence:
         """The same with rows counted, whatever the roles say of people: what a table is worth lies in its rows."""
         return self.release.evidence(self.roles.by_rows) if self.roles.people else self
+
+    def by_history(self, *, rows_apart: bool) -> Evidence:
+        """The same with people counted by all that the release says of them; `rows_apart`: and each class by its rows that differ.
+
+        Who knows several rows of a person knows which of the rows of that class is which, where the released values differ.
+        """
+        return self.derived(("by history", rows_apart), lambda: self._by_history(rows_apart))
+
+    def _by_history(self, rows_apart: bool) -> Evidence:
+        release, roles = self.release, self.roles
+        if release.joined_by is not None:
+            raise Unavailable(
+                f'{roles.source} says rows = "linked", which cannot be measured where only groups join columns.'
+            )
+        linked = LinkedTable(release.table, str(roles.person), self.histories)
+        over = (linked.history, *(self._quasi() if rows_apart else ()))
+        alone = replace(
+            release, table=linked, original=None, recoding=None, pairing="none", related=(), population=None
+        )
+        sensitive = roles.sensitive if rows_apart else ()
+        return alone.evidence(replace(roles, quasi=over, sensitive=sensitive, people={"rows": "unlinked"}))
+
+    @cached_property
+    def histories(self) -> Histories:
+        """What the release says of each person over all rows, tables published along with it included."""
+        self._check(self.release.table)
+        person, quasi = str(self.roles.person), self.roles.quasi
+        for table in (self.release.table, *self.release.related):
+            if person not in table.columns:
+                raise Unavailable(
+                    f"{table.name}: no column {person!r}, the fresh number that joins the rows of a person where {self.roles.source} "
+                    'says rows = "linked".'
+                )
+        here, *others = (
+            (table, tuple(name for name in quasi if name in table.columns and name != person))
+            for table in (self.release.table, *self.release.related)
+        )
+        return histories(here[0], person, here[1], tuple(others))
 
     def _weighed(self, rows: Classes, sensitive: str) -> Classes:
         """Classes in which every person weighs the same, from those that count rows."""

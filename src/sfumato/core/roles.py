@@ -30,7 +30,7 @@ _SINGLE = ("person", "guarding")
 _STATED = "one_row_per_person"
 PEOPLE_ROWS = {
     "unlinked": "the number is left out, rows of a person cannot be joined, and each class holds k different people",
-    "linked": "rows of a person stay joined by a fresh number; not there yet",
+    "linked": "rows of a person stay joined by a fresh random number, and each class holds k people of whom all rows say the same",
     "one": "one row of each person is released; not there yet, so bring one row per person",
 }
 """What `[people] rows` may say of people with several rows, and what each promises."""
@@ -62,7 +62,7 @@ class Roles:
     quasi        what an adversary may know of a person; their released tuples form the classes
     sensitive    what must not be learned
     insensitive  the rest that may be published
-    person       id of the individual where one person has several rows; never released
+    person       id of the individual where one person has several rows; never released (a fresh number is, where rows are linked)
     one_row_per_person  the owner's word that each row is another person, though a column repeats like a person's number
     guarding     what each row's person does not want to be linked to, a node of the sensitive taxonomy; never released
     hierarchies  a column's taxonomy file, inline rule or Hierarchy
@@ -71,7 +71,8 @@ class Roles:
     reading      how the file is spelled (encoding, delimiter, decimal, ...), for mechanisms that must not learn it from the rows
     domains      the values that a column may have, for the same mechanisms: "17:99", "17:99:10", "Female|Male" or a list;
                  public, so the outermost ranges that other mechanisms make of numbers and dates end there, too
-    people       what is promised to people with several rows: rows = "unlinked" counts people instead of rows
+    people       what is promised to people with several rows: rows = "unlinked" counts people instead of rows, rows = "linked"
+                 people of whom the release says the same over all their rows
     """
 
     quasi: tuple[str, ...] = ()
@@ -125,7 +126,7 @@ class Roles:
         known(self.people, ("rows", *_PEOPLE_KEYS.get(str(rows), ())), where)
         if self.people and rows not in PEOPLE_ROWS:
             raise InputError(f"{where}: rows must be one of {', '.join(map(repr, PEOPLE_ROWS))}.")
-        if rows in ("linked", "one"):
+        if rows == "one":
             raise InputError(f'{where}: rows = "{rows}" is not there yet; use "unlinked", or bring one row per person.')
         if self.people and self.person is None:
             raise InputError(
@@ -135,12 +136,22 @@ class Roles:
     @property
     def by_rows(self) -> Roles:
         """The same with rows counted, whatever is said of people."""
-        return replace(self, people={}) if self.people else self
+        return replace(self, people={}, person=None if self.linked else self.person) if self.people else self
 
     @property
     def unlinked(self) -> bool:
         """Whether people may have several rows that nobody can join: then people are counted, not rows."""
         return self.people.get("rows") == "unlinked"
+
+    @property
+    def linked(self) -> bool:
+        """Whether rows of a person stay joined in the release, by a fresh number in the person's column."""
+        return self.people.get("rows") == "linked"
+
+    @property
+    def counts_people(self) -> bool:
+        """Whether people are counted, not rows."""
+        return self.unlinked or self.linked
 
     def _about(self) -> list[str]:
         return [f"{len(getattr(self, kind))} {kind}" for kind in KINDS if getattr(self, kind)]

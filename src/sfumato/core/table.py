@@ -13,7 +13,6 @@ import numpy as np
 import pyarrow as pa
 
 from .arrow import numpy, strings, take
-from .column import IntArray, encode
 from .counts import Counts
 from .errors import Unavailable
 from .memory import memory
@@ -206,35 +205,6 @@ class Table(ABC):
     def in_order(self, columns: Sequence[str]) -> Mapping[str, tuple[int, int]]:
         """For each column, how many rows have a larger and how many a smaller value than the row before them; none where unknown."""
         return {}
-
-    def alike(self, person: str, columns: Sequence[Sequence[str]], others: Sequence[Table] = ()) -> IntArray:
-        """How many people there are in each group of those whom these tables say the same of.
-
-        That is, for each table (this one first) the same tuples over its `columns`, each in the same number of rows.
-        """
-        ids, times = [], []
-        tells: list[tuple[int | str | None, ...]] = []
-        for table, by in zip((self, *others), columns, strict=True):
-            counts = table.count((person, *by))
-            ids.append(take(strings(counts.columns[0].texts), counts.codes[0]))
-            texts = [
-                [column.texts[c] for c in codes] for column, codes in zip(counts.columns, counts.codes, strict=True)
-            ]
-            tells += [(len(ids), *said) for said in zip(*texts[1:], strict=True)] if by else [(len(ids),)] * len(counts)
-            times.append(counts.n)
-        _, who = encode(person, pa.chunked_array(ids))
-        number = {told: i for i, told in enumerate(dict.fromkeys(tells))}
-        what = np.array([number[told] for told in tells], dtype=np.int64)
-        rows = np.concatenate(times)
-        order = np.lexsort([rows, what, who])
-        who, what, rows = who[order], what[order], rows[order]
-        first = np.flatnonzero(np.diff(who, prepend=-1))
-        length = np.diff(np.append(first, len(who)))
-        groups = []
-        for size in np.unique(length):  # people of whom equally many things are told
-            at = first[length == size][:, None] + np.arange(size)
-            groups.append(np.unique(np.hstack([what[at], rows[at]]), axis=0, return_counts=True)[1])
-        return np.sort(np.concatenate(groups)) if groups else np.zeros(0, dtype=np.int64)
 
     @property
     def rows(self) -> int:

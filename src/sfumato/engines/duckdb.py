@@ -509,25 +509,6 @@ class DuckTable(Table):
         on = f"{name_of('released key')} IS NOT DISTINCT FROM {name_of('original key')}"
         return DuckTable.of(self.name, f"SELECT * FROM {sides[0]} JOIN {sides[1]} ON {on}")
 
-    def alike(self, person: str, columns: Sequence[Sequence[str]], others: Sequence[Table] = ()) -> IntArray:
-        """One query: what each table tells of a person, side by side in a list, and the people of each list."""
-        tables = (self, *others)
-        if not all(isinstance(table, DuckTable) for table in tables):
-            return super().alike(person, columns, others)
-        told = []
-        for i, (table, by) in enumerate(zip(tables, columns, strict=True)):
-            assert isinstance(table, DuckTable)
-            who = f"CAST({table._spelled(person)} AS VARCHAR)"
-            what = ", ".join(f"CAST({table._spelled(column)} AS VARCHAR)" for column in by)
-            told.append(
-                f"SELECT {who} AS who, {i} AS origin, CAST([{what}] AS VARCHAR[]) AS what, count(*) AS n "
-                f"FROM ({table.sql}) GROUP BY ALL"
-            )
-        lists = "list({'origin': origin, 'what': what, 'n': n} ORDER BY origin, what, n)"
-        each = f"SELECT {lists} AS told FROM ({' UNION ALL '.join(told)}) GROUP BY who"
-        sizes = arrow(f"SELECT count(*) AS n FROM ({each}) GROUP BY told ORDER BY n", self.name)
-        return numpy(sizes.column("n")).astype(np.int64)
-
     def part(self, column: str, *, of: int, at: int) -> DuckTable:
         """By a hash of the value."""
         dealt = f"SELECT * FROM ({self.sql}) WHERE hash({self._value(column)}) % {of} = {at}"

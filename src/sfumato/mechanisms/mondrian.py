@@ -34,6 +34,7 @@ from .partition.class_demands import Demands
 from .partition.covered_people import CoveredPeople, axis_labels
 from .partition.labels import labels_of, recoding_of
 from .partition.lineage import Lineage, Near
+from .partition.linked_people import LinkedPeople, release_linked, rows_of_people
 from .partition.parts import Parts, along, partition_tree
 
 
@@ -63,6 +64,7 @@ class Mondrian(Steered):
         "(n,t)-closeness after their check of 2010",
         chance="some",
         people=True,
+        links=True,
         tunable=("k", "mode", "choose", "bounds"),
         offer=Offer(
             30,
@@ -94,6 +96,8 @@ class Mondrian(Steered):
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
     ) -> Release:
         """Sanitize; `rng` only decides how equal rows are divided in relaxed mode."""
+        if roles.linked:
+            return self._linked(table, roles, Chance(rng), progress)
         counts, split = self.count(table, roles)
         counts, owners = row_owners(counts, roles, apart=self.mode == "relaxed")
         axes, code = axes_of(counts, roles, self.ends)
@@ -115,6 +119,23 @@ class Mondrian(Steered):
             _check_union(demands, parts, labels)
         recoding = recoding_of(parts, labels, counts, roles, divides=relaxed)
         return self.released(table, roles, recoding, chance.notes if relaxed else ())
+
+    def _linked(self, table: Table, roles: Roles, chance: Chance, progress: Progress | None) -> Release:
+        """The same for people whose rows stay joined: people are cut, not rows."""
+        self.check_asked(roles)
+        rows = rows_of_people(table, roles, self.card.name)
+        people = LinkedPeople.of(rows, roles, chance, self.ends)
+        left, demands = people.left(self.promises, roles)
+        labels = people.labels(
+            left,
+            demands,
+            widest=self.choose == "width",
+            by_cuts=self.bounds == "cuts",
+            relaxed=chance if self.mode == "relaxed" else None,
+            progress=progress,
+        )
+        kept = people.draw < left[people.who]
+        return release_linked(rows, roles, labels, kept, chance, made_by=self.card.name, parameters=self.settings())
 
     def _cut(
         self,

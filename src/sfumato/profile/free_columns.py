@@ -8,6 +8,9 @@ each of these free columns is held against what the release protects:
 - computed from quasi-identifiers, so that whoever knows these knows it as well, and tells rows of one class apart by it;
 - telling the order of the original's rows.
 
+Where the rows of a person are joined, what sets people apart is all of their values together, and the order that a column gives their
+rows (free_people).
+
 Sets of columns are ruled out on a sample of distinct rows, in which whatever is alone in the table is alone too; what is left is counted
 exactly.
 """
@@ -29,6 +32,7 @@ from ..core.table import Table
 from ..core.words import counted, percent
 from .arithmetic import LOOKED_AT, chosen_rows, lines, numbers_of, sums
 from .column_views import views
+from .free_people import people_alone, people_by_order
 from .relations import Contains, Equal, Map, Relation
 
 ALONE_BY_ONE = 0.05
@@ -71,6 +75,8 @@ class Finding:
     role: str = ""
     words: str = ""
     relation: Relation | None = field(default=None, compare=False, repr=False)
+    people: bool = False
+    """Whether people are counted, by all of their rows."""
 
     @property
     def share(self) -> float:
@@ -91,6 +97,12 @@ class Finding:
                 "hides, because a refusal would then depend on the rows."
             )
         rows = f"{self.rows:,} of {counted(self.of, 'row')} ({percent(self.share)})"
+        if self.people:
+            people = f"{self.rows:,} of {counted(self.of, 'person', 'people')} ({percent(self.share)})"
+            if self.kind == "order":
+                return f"Column {self.column!r}: the order that it gives a person's rows sets {people} apart from others of their class."
+            by = f"it together with {' and '.join(map(repr, self.others))}" if self.others else "it"
+            return f"Column {self.column!r}: {people} {'is' if self.rows == 1 else 'are'} alone by all their values of {by}."
         if self.kind == "alone":
             by = f"by it together with {' and '.join(map(repr, self.others))}" if self.others else "by it"
             return f"Column {self.column!r}: {rows} {'is' if self.rows == 1 else 'are'} alone {by}."
@@ -137,6 +149,10 @@ class FreeColumns:
     """The sensitive columns that are not free: noisy, permuted or in a file of their own."""
     noiseless: bool = False
     """Whether the free columns stand beside noise with differential privacy: then nobody looks what they tell, and each is a finding."""
+    person: str | None = None
+    """The column that joins the rows of a person in the release."""
+    classes: tuple[str, ...] = ()
+    """The released quasi-identifiers, where rows are joined."""
     waived: frozenset[str] = frozenset()
     """Columns that the owner lets out all the same: what takes one of them is found, and hides nothing that does without."""
 
@@ -148,7 +164,8 @@ class FreeColumns:
         if self.noiseless:
             return tuple(Finding(name, "noiseless", 0, 0) for name in self.free)
         found: dict[tuple[str, str, bool], Finding] = {}
-        for finding in (*self.alone(), *self.related(), *self.ordered()):
+        apart = self.alone() if self.person is None else self.people_apart()
+        for finding in (*apart, *self.related(), *self.ordered()):
             found.setdefault((finding.column, finding.kind, self._waives(finding.columns)), finding)
         return tuple(sorted(found.values(), key=lambda f: self.free.index(f.column)))
 
@@ -190,6 +207,25 @@ class FreeColumns:
                         told.add(finest)
                     others = tuple(name for name in names if name != finest)
                     yield Finding(finest, "alone", rows, self.rows, others)
+
+    def people_apart(self) -> Iterator[Finding]:
+        """Columns that set many people apart where their rows are joined, by all their values or by the order of their rows."""
+        person = str(self.person)
+        told: set[str] = set()
+        for names, alone, people in people_alone(self.released, person, self.free):
+            secrets = [name for name in names if name in self.linking]
+            if len(secrets) > 1 or not self._leads_on(names) or (told & set(names) and not self._waives(names)):
+                continue
+            if alone >= _LIMITS[len(names) == 1, bool(secrets)] * people:
+                first = next((name for name in names if name not in secrets), names[0])
+                told |= set() if self._waives(names) else {first}
+                others = tuple(name for name in names if name != first)
+                yield Finding(first, "alone", alone, people, others, people=True)
+        for name in self.free:
+            if name not in self.linking:
+                apart, people = people_by_order(self.released, person, self.classes, name)
+                if apart >= ALONE_BY_ONE * people and apart:
+                    yield Finding(name, "order", apart, people, people=True)
 
     def _most_tuples(self, names: Sequence[str]) -> float:
         """At most so many distinct tuples, by the distinct values of each column: fewer than that are alone."""

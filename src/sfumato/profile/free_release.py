@@ -20,13 +20,14 @@ def free_of_table(table: Table, roles: Roles, waived: Collection[str] = ()) -> F
     """What any release of a table would leave free, before one is made: every quasi-identifier is taken as covered."""
     free = tuple(name for name in table.columns if name in (*roles.insensitive, *roles.sensitive))
     return FreeColumns(
-        released=table.keep(free) if free else table,
+        released=table.keep([*free, *([str(roles.person)] if roles.linked else [])]) if free else table,
         free=free,
         original=table,
         identifiers=_house(roles, table),
         quasi=tuple(name for name in roles.quasi if name in table.columns),
         covered=tuple(name for name in roles.quasi if name in table.columns),
         linking=tuple(name for name in free if name in roles.sensitive),
+        person=roles.person if roles.linked and free else None,
         waived=frozenset(waived),
     )
 
@@ -48,13 +49,17 @@ def free_of_release(release: Release, roles: Roles, waived: Collection[str] = ()
     if release.neighbours is not None and not release.statistics:
         clear = tuple(name for name in table.columns if name not in release.perturbed)
         return FreeColumns(released=table, free=clear, noiseless=True, waived=frozenset(waived))
-    limited = {*roles.quasi, *release.perturbed, release.joined_by}
+    joined = roles.person if roles.linked and roles.person in table.columns else None
+    classes = tuple(name for name in roles.quasi if name in table.columns) if joined else ()
+    limited = {*roles.quasi, *release.perturbed, release.joined_by, joined}
     free = () if release.statistics else tuple(name for name in table.columns if name not in limited)
     if original is None or not free:
         return FreeColumns(
             released=table,
             free=free,
             linking=tuple(name for name in free if name in roles.sensitive),
+            person=joined,
+            classes=classes,
             waived=frozenset(waived),
         )
     as_before = tuple(name for name in free if _unchanged(release, name))
@@ -71,6 +76,8 @@ def free_of_release(release: Release, roles: Roles, waived: Collection[str] = ()
         ),  # the few rows that are covered are those that need it
         linking=tuple(name for name in free if name in roles.sensitive),
         secret=tuple(name for name in roles.sensitive if name in original.columns and name not in free),
+        person=joined,
+        classes=classes,
         waived=frozenset(waived),
     )
 

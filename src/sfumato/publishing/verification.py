@@ -12,6 +12,7 @@ from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ..core.waivers import Waivers
+from ..core.words import counted
 from ..engines.formula_escapes import plain
 from ..profile.free_columns import Finding, refusal, waived_sentences
 from ..profile.free_release import free_of_release
@@ -90,7 +91,9 @@ def verify_release(
     made: Release | None = None,
 ) -> Verification:
     """The same where more is known of a release: its companions, what joins them, how it was `made`."""
-    house = {name: "an identifier" for name in (*roles.identifiers, roles.person) if name is not None}
+    house = dict.fromkeys(roles.identifiers, "an identifier")
+    if roles.person is not None and not roles.linked:
+        house[roles.person] = "an identifier"
     if roles.guarding is not None:
         house[roles.guarding] = "the guarding column"
     problems = [
@@ -99,6 +102,7 @@ def verify_release(
         for name, what in house.items()
         if name in published.columns
     ]
+    problems += _old_numbers(made or release, roles)
     waive = dict(waive or {})
     verdicts = tuple(requirement.check(release, roles) for requirement in require)
     paired = made or release
@@ -114,3 +118,19 @@ def verify_release(
         people,
         counted_sentence(paired, roles, people),
     )
+
+
+def _old_numbers(release: Release, roles: Roles) -> list[str]:
+    """What is wrong with the numbers that join a person's rows: one that a person has in the original is not a fresh one."""
+    original, person = release.original, roles.person
+    if not roles.linked or person is None or person not in release.table.columns:
+        return []
+    if original is None or person not in original.columns:
+        return []
+    old = set(original.count((person,)).columns[0].texts)
+    there = sum(text in old for text in release.table.count((person,)).columns[0].texts)
+    if not there:
+        return []
+    return [
+        f"{release.table.name}: column {person!r} still has {counted(there, 'number')} of the original; rows are to be joined by fresh random ones."
+    ]

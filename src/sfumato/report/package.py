@@ -28,7 +28,7 @@ from ..core.errors import InputError, NotMet, Unavailable
 from ..core.formulas import neutralisable_cells, neutralised_note
 from ..core.metric import Verdict
 from ..core.noun import dataclass
-from ..core.people import OWNERS_WORD, UNLINKED_WORD
+from ..core.people import owners_word
 from ..core.randomness import FINDABLE
 from ..core.release import Release
 from ..core.roles import Roles
@@ -131,7 +131,7 @@ def write_package(
             study.title,
             command if verdicts else None,
             recipient.waived,
-            _word(study.roles),
+            owners_word(study.roles),
             cells,
         )
         write_text(hidden / "README.md", f"{readme}\n{FINDABLE}\n" if result.seeded(chosen) else readme)
@@ -188,13 +188,6 @@ def treatments(release: Release, roles: Roles) -> dict[str, str]:
         return added | {each.name: technique(each, shares=False) for each in columns(release, roles)}
     except Unavailable:  # no original to hold it against
         return added
-
-
-def _word(roles: Roles) -> str | None:
-    """What the owner says of rows and people."""
-    if roles.unlinked:
-        return UNLINKED_WORD
-    return OWNERS_WORD if roles.one_row_per_person else None
 
 
 def _readme(

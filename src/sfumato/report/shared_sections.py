@@ -9,7 +9,7 @@ from pathlib import PurePath
 from ..attacks import registry
 from ..core.metric import Metric, Score
 from ..core.outcome import MARKS, Outcome, Rate, Standing, standing
-from ..core.people import OWNERS_WORD, UNLINKED_WORD
+from ..core.people import owners_word
 from ..inspect.changes import ColumnChange, Suppression
 from ..inspect.riskiest_combinations import ClassSizes
 from ..profile.free_columns import waived_sentences
@@ -123,10 +123,9 @@ def waived(result: Result, *, findings: bool) -> list[Block]:
     """The columns that the owner lets out all the same, each with the reason; what was found in them is for the owner's eyes."""
     study = result.study
     blocks: list[Block] = []
-    if study.roles.one_row_per_person:
-        blocks.append(Callout("The owner's word", [Paragraph(OWNERS_WORD)], "beware"))
-    if study.roles.unlinked:
-        blocks.append(Callout("People with several rows", [Paragraph(UNLINKED_WORD)], "beware"))
+    if (word := owners_word(study.roles)) is not None:
+        title = "People with several rows" if study.roles.counts_people else "The owner's word"
+        blocks.append(Callout(title, [Paragraph(word)], "beware"))
     if not study.waive:
         return blocks
     texts = (

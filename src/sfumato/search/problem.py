@@ -17,7 +17,7 @@ from ..core.errors import InputError
 from ..core.metric import Metric, Requirement, check_counted
 from ..core.noun import dataclass
 from ..core.parameter import Words
-from ..core.people import one_row_each
+from ..core.people import check_linking, one_row_each
 from ..core.required_columns import sensitive_columns
 from ..core.roles import Roles
 from ..core.row_owners import row_owners
@@ -179,6 +179,7 @@ def pose(
     if not 0 <= suppression <= 1:
         raise InputError("suppression must be a share of the rows between 0 and 1.")
     roles.check(table.columns, where=table.name, need=("identifiers", "quasi", "sensitive", "insensitive"))
+    check_linking(table, roles, "the search", links=False)
     one_row_each(table, roles, "the search", counts_people=True)
     check_counted(require, roles, "the search")
     wanted = Wanted.read(minimise)

@@ -107,7 +107,7 @@ def candidates(
         for name, kind in registry().items()
         if kind.card.offer is not None
         and (wide or not kind.card.offer.wide)
-        and (kind.card.people or not roles.unlinked)
+        and (kind.card.links if roles.linked else kind.card.people or not roles.unlinked)
     )
     texts = [text for _, name, offer in offers for tried in offer.settings(trial) for text in product(name, tried)]
     # where rules about columns are all that is asked, applying them loses least, and no lattice needs to be searched for it

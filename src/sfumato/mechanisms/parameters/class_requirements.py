@@ -57,20 +57,29 @@ class Steered(Mechanism):
 
         `also` are columns to count besides; where people are counted, their column stands last.
         """
-        if not self.promises:
-            raise InputError(
-                f"{self.card.name} needs something to meet: set k, or require for example k_anonymity >= 5."
-            )
-        if not roles.quasi:
-            raise InputError(f"{roles.source} names no quasi-identifier; set quasi = [...].")
+        self.check_asked(roles)
         roles.check(table.columns, where=table.name, need=("identifiers", "quasi", "sensitive", "insensitive"))
-        check_counted(self.promises, roles, self.card.name)
         split = sensitive_columns((requirement.metric for requirement in self.promises), roles)
         person = (str(roles.person),) if roles.unlinked else ()
         counts = table.count((*roles.quasi, *split, *(name for name in also if name not in split), *person))
         if not counts.rows:
             raise InputError(f"{table.name} has no rows.")
         return counts, split
+
+    def check_asked(self, roles: Roles) -> None:
+        """Refuse where there is nothing to meet, nothing to form classes of, or something that cannot be counted."""
+        if not self.promises:
+            raise InputError(
+                f"{self.card.name} needs something to meet: set k, or require for example k_anonymity >= 5."
+            )
+        if not roles.quasi:
+            raise InputError(f"{roles.source} names no quasi-identifier; set quasi = [...].")
+        check_counted(self.promises, roles, self.card.name)
+        if roles.linked and self.looked_at is not None:
+            raise InputError(
+                f'{self.card.name}: whom of a population linked people cover is not counted (rows = "linked" in {roles.source}); leave the '
+                "population out."
+            )
 
     def released(self, table: Table, roles: Roles, recoding: Recoding, notes: tuple[str, ...] = ()) -> Release:
         """The table recoded, as this mechanism's release."""

@@ -94,8 +94,13 @@ def partition_tree(
     widest: bool = False,
     tie: IntArray | None = None,
     progress: Progress | None = None,
+    weight: IntArray | None = None,
+    least: int = 1,
 ) -> tuple[Parts, IntArray]:
-    """The same, and where parts are judged by what they were cut from, their numbers in that `lineage`."""
+    """The same, and where parts are judged by what they were cut from, their numbers in that `lineage`.
+
+    `weight` is how often what an axis loses counts; parts of fewer than `least` rows are known not to meet what they must.
+    """
     edge = np.array([[len(axis) - 1] for axis in axes])
     parts = Parts(np.arange(len(n)), n, np.zeros(1, dtype=np.int64), np.zeros_like(edge), edge)
     number = _numbers(parts, np.array([-1]), lineage)
@@ -103,7 +108,7 @@ def partition_tree(
     numbers: list[IntArray] = []
     done, rows = 0, int(n.sum())
     while len(parts):
-        children, origin, was_cut = _generation(axes, code, parts, number, met, lineage, widest, tie)
+        children, origin, was_cut = _generation(axes, code, parts, number, met, lineage, widest, tie, weight, least)
         closed = parts.select(~was_cut)
         finished.append(closed)
         numbers.append(number[~was_cut])
@@ -127,11 +132,16 @@ def _generation(
     lineage: Lineage | None,
     widest: bool,
     tie: IntArray | None,
+    weight: IntArray | None,
+    least: int,
 ) -> tuple[Parts, IntArray, BoolArray]:
     """The children of the parts that could be cut, the part that each comes from, and which parts were cut."""
     views = [along(axis, code[j][parts.entry], parts) for j, axis in enumerate(axes)]
     spread = np.array([view.spread for view in views])
+    if least > 1:
+        spread[:, np.add.reduceat(parts.n, parts.start) < 2 * least] = 0.0
     wish = spread if widest else np.where(spread > 0, np.array([view.gain for view in views]), -1.0)
+    wish = wish if weight is None or widest else wish * weight[:, None]
     order = np.argsort(-wish, axis=0, kind="stable")  # the owner's order among equals
     children: list[Parts] = []
     origin: list[IntArray] = []

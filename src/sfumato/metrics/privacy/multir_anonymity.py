@@ -29,6 +29,7 @@ def _sentence(value: float) -> str:
     family="Who can be found with other tables",
     misleads="It holds against an adversary who knows all quasi-identifiers of a person, and how many rows the person has. "
     "Like k-anonymity, it says nothing about what the group reveals.",
+    joins=True,
 )
 def multir_anonymity(evidence: Evidence, column: None) -> Score:
     """The fewest people of whom all tables, joined on the person column, tell the same.
@@ -46,8 +47,7 @@ def multir_anonymity(evidence: Evidence, column: None) -> Score:
     for table in tables:
         if person not in table.columns:
             raise Unavailable(f"{table.name}: no person column {person!r}, so its rows cannot be joined to people.")
-    columns = [[name for name in roles.quasi if name in table.columns and name != person] for table in tables]
-    groups = release.table.alike(person, columns, release.related)
+    groups = evidence.histories.people
     worst = int(groups.min())
     details = {
         "tables": len(tables),

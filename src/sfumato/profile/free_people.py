@@ -1,0 +1,62 @@
+"""What free columns tell where the rows of a person are joined: all of a person's values of a column stand together, and in some order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from ..core.column import IntArray
+from ..core.counts import exact, pack
+from ..core.histories import histories, same_histories
+from ..core.table import Table
+
+MOST_SETS = 60
+"""Sets of two columns that are looked at."""
+
+
+def people_alone(table: Table, person: str, free: Sequence[str]) -> Iterator[tuple[tuple[str, ...], int, int]]:
+    """Sets of one or two columns, the people whom all their values of these set apart from everybody, and all people."""
+    sets = [*((name,) for name in free), *list(combinations(free, 2))[:MOST_SETS]]
+    for names in sets:
+        people = histories(table, person, names).people
+        yield names, int((people == 1).sum()), int(people.sum())
+
+
+def people_by_order(table: Table, person: str, quasi: Sequence[str], name: str) -> tuple[int, int]:
+    """The people whom the order of their rows by this column sets apart from some of their class, and all people.
+
+    The order tells which of the released rows came first, which an adversary may know who knows several of them. A column without an
+    order tells none.
+    """
+    counts = table.count((person, *quasi, name))
+    column = counts.columns[-1]
+    order = column.rank() if column.numbers is not None or column.dates else None
+    who = counts.codes[0]
+    people = len(counts.columns[0])
+    if order is None:
+        return 0, people
+    what = pack(counts.codes[1:-1], [len(each) for each in counts.columns[1:-1]], len(counts))
+    _, what = np.unique(what, return_inverse=True)
+    by_order = _ranks(who, order[counts.codes[-1]])
+    plain = _class_sizes(who, what, counts.n)
+    ordered = _class_sizes(who, what * (int(by_order.max(initial=0)) + 1) + by_order, counts.n)
+    return int((ordered < plain).sum()), people
+
+
+def _ranks(who: IntArray, value: IntArray) -> IntArray:
+    """The rank of each value among those of its person, equal ones alike."""
+    width = int(value.max(initial=0)) + 1
+    key, where = np.unique(who * width + value, return_inverse=True)
+    whose = key // width
+    first = np.flatnonzero(np.diff(whose, prepend=-1))
+    return (np.arange(len(key)) - np.repeat(first, np.diff(np.append(first, len(key)))))[where]
+
+
+def _class_sizes(who: IntArray, what: IntArray, n: IntArray) -> IntArray:
+    """How many people share each person's history."""
+    width = int(what.max(initial=0)) + 1
+    key, where = np.unique(who * width + what, return_inverse=True)
+    of_person = same_histories(key // width, key % width, exact(np.bincount(where, weights=n)))
+    return np.bincount(of_person)[of_person]
