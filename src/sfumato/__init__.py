@@ -79,6 +79,7 @@ _HOME = {
     "write_package": "report.package",
     "write_town": "cli.demo_table",
     "publish": "publishing",
+    "Register": "publishing.register",
     "verify": "publishing",
 }
 

@@ -4,6 +4,7 @@ from .attacks.background import background as background
 from .attacks.background import worst_case_background as worst_case_background
 from .attacks.composition import composition as composition
 from .attacks.composition import composition_exposed as composition_exposed
+from .attacks.composition import m_invariance as m_invariance
 from .attacks.every_column import every_column as every_column
 from .attacks.homogeneity import homogeneity as homogeneity
 from .attacks.homogeneity import homogeneity_exposed as homogeneity_exposed
@@ -155,6 +156,7 @@ from .profile.table import profile as profile
 from .profile.table import suggest_roles as suggest_roles
 from .publishing import publish as publish
 from .publishing import verify as verify
+from .publishing.register import Register as Register
 from .report.package import write_package as write_package
 from .search.choice import qid_choice as qid_choice
 from .search.cuts import optimal_cuts as optimal_cuts

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import sfumato as sf
@@ -316,3 +317,44 @@ def test_refusals(table: MakeTable, original: Table, refusal: Any) -> None:
     nobody = table({**PEOPLE, "name": ["W", "X", "Y", "Z"]})
     other = Release(table=table(SECOND), original=nobody)
     refusal(Unavailable, lambda: composition(now, ROLES, previous=other, identity="name"), "nobody")
+
+
+# --- m-invariance (Xiao, Tao 2007) -------------------------------------------------------------------------------------
+
+
+def _invariance(
+    tmp_path, now: Mapping[str, Any], before: Mapping[str, Any], earlier: Mapping[str, Any] | None = None
+) -> float:
+    for name, rows in {"before": before, "earlier": earlier or PEOPLE, "people": PEOPLE}.items():
+        sf.read(pa.table(dict(rows))).write(tmp_path / f"{name}.csv")
+    release = Release(table=sf.read(pa.table(dict(now))), original=sf.read(tmp_path / "people.csv"))
+    metric = sf.m_invariance(
+        previous=str(tmp_path / "before.csv"), original=str(tmp_path / "earlier.csv"), identity="name"
+    )
+    return metric(release, ROLES).value
+
+
+DIFFERENT = {"q": ["[1,2]", "[1,2]", "[3,4]", "[3,4]"], "s": ["flu", "hiv", "flu", "cold"]}
+
+
+def test_the_same_classes_of_different_values_are_m_invariant(tmp_path) -> None:
+    assert _invariance(tmp_path, DIFFERENT, DIFFERENT) == 2
+    whole = {"q": ["*"] * 4, "s": PEOPLE["s"]}
+    assert _invariance(tmp_path, whole, whole) == 0  # flu stands twice in the only class
+
+
+def test_a_class_whose_values_changed_is_not(tmp_path) -> None:
+    assert _invariance(tmp_path, SECOND, DIFFERENT) == 0
+    moved = {
+        **PEOPLE,
+        "q": ["1", "2", "4", "3"],
+    }  # two people changed places within their class: the values stay the same
+    assert _invariance(tmp_path, DIFFERENT, DIFFERENT, moved) == 2
+    crossed = {**PEOPLE, "q": ["1", "3", "2", "4"], "s": PEOPLE["s"]}
+    before = {"q": ["[1,2]", "[3,4]", "[1,2]", "[3,4]"], "s": ["flu", "hiv", "flu", "cold"]}
+    assert _invariance(tmp_path, DIFFERENT, before, crossed) == 0
+
+
+def test_somebody_new_needs_m_values_and_no_past(tmp_path) -> None:
+    fewer = {name: values[:2] for name, values in PEOPLE.items()}
+    assert _invariance(tmp_path, DIFFERENT, {"q": ["[1,2]"] * 2, "s": ["flu", "hiv"]}, fewer) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,14 @@ from ..core.arrow import strings
 from ..core.attack import attack
 from ..core.column import Column, encode
 from ..core.errors import InputError, Unavailable
+from ..core.metric import Score
+from ..core.noun import dataclass
 from ..core.outcome import Outcome, Rate
 from ..core.parameter import Name, Words
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ..core.words import about, percent
+from ..core.words import about, percent, whole
 from .knowledge.candidate_values import Met, meet
 from .knowledge.two_releases import People, in_both, outside
 from .lookup.external import placed, repeated
@@ -81,18 +84,12 @@ def composition(
     if previous is None:
         raise Unavailable("composition needs an earlier release; give it with --previous (or previous=...).")
     theirs = roles if previous_roles is None else previous_roles
-    now, before = release.evidence(roles), previous.evidence(theirs)
-    column = _column(now, before, sensitive)
     if reveal and identity is None:
         raise InputError("composition can only name people with a column that does; give identity (--identity).")
-    original, earlier = now.original("composition"), _earlier(before, release.original)
-    if identity is None and (repeated(original, roles.person) or original is not earlier):
-        identity = roles.person if roles.person in original.columns and roles.person in earlier.columns else None
-    people = in_both(now, before, original, earlier, column, identity)
-    if not people.n.sum():
-        raise Unavailable("composition: nobody is in both releases, so nothing can be put together.")
-    texts = _domain(original, earlier, control, column)
-    met = _met(now, before, people, column, texts)
+    both = _Both.of(release.evidence(roles), previous.evidence(theirs), sensitive, identity)
+    now, before, column, people = both.now, both.before, both.column, both.people
+    texts = both.domain(control)
+    met = both.met(people, texts)
     attacked = int(people.n.sum())
     weigh = people.n.astype(np.float64)
     certain = met.certain
@@ -101,7 +98,7 @@ def composition(
     rate = None
     if control is not None:
         others = outside(now, before, control, column, roles.person if identity is None else identity)
-        rate = Rate.of(int(others.n[_met(now, before, others, column, texts).certain].sum()), int(others.n.sum()))
+        rate = Rate.of(int(others.n[both.met(others, texts).certain].sum()), int(others.n.sum()))
     details: dict[str, Any] = {
         "sensitive": column,
         "people_in_both": attacked,
@@ -140,17 +137,113 @@ def composition_exposed(evidence: Evidence, column: str, *, previous: str, ident
     `previous` is the file of the earlier release; `identity` a column of the original that tells people apart, needed where both
     releases left people out. Extremes: as the earlier release alone if this one carries nothing; 0 if everybody keeps two candidates.
     """
+    if len(identity) > 1:
+        raise InputError("composition_exposed: identity is one column that tells people apart.")
+    release, roles = evidence.release, evidence.roles
+    earlier = _earlier_release(evidence, previous, evidence.original("composition_exposed"))
+    return composition(release, roles, previous=earlier, sensitive=column, identity=next(iter(identity), None))
+
+
+def _invariance(value: float) -> str:
+    if value < 1:
+        return (
+            "This release is not m-invariant with the earlier one: somebody's class holds a value twice, or other values than their class "
+            "did before."
+        )
+    return (
+        f"Everybody in both releases has the same {whole(value):,} or more candidate values in both, all different, so the second release "
+        "rules out none of them."
+    )
+
+
+@composition.metric(
+    title="m-invariance",
+    question="Do people who are in both releases keep the same candidate values?",
+    unit="values",
+    better="higher",
+    bounds=(0, math.inf),
+    source="Xiao, Tao 2007, def. 3 and 4",
+    sentence=_invariance,
+    misleads="It is strict: one class with a repeated value makes it 0, though an adversary may learn little. It says nothing of shares.",
+    parameters={"previous": Name(), "original": Words(), "identity": Words()},
+)
+def m_invariance(
+    evidence: Evidence, column: str, *, previous: str, original: frozenset[str], identity: frozenset[str]
+) -> Score:
+    """The least `m` for which the release is m-unique (each class holds at least m rows, all of different values) and everybody in
+    both releases has a class of the same values in both; 0 if a class repeats a value, or somebody's values changed.
+
+    `previous` is the file of the earlier release, `original` the table that it was made of where that is another one; `identity` a column
+    of both originals that tells people apart. Extremes: 0 for a class of two equal values; distinct l-diversity where all values of
+    a class differ and both releases have the same classes.
+    """
+    from ..engines import read
+
+    if len(identity) > 1 or len(original) > 1:
+        raise InputError("m_invariance: identity is one column that tells people apart, and original one file.")
+    source = read(Path(next(iter(original)))) if original else evidence.original("m_invariance")
+    before = _earlier_release(evidence, previous, source).evidence(evidence.roles)
+    both = _Both.of(evidence, before, column, next(iter(identity), None))
+    met = both.met(both.people, both.domain(None))
+    classes = evidence.classes(column)
+    same = (met.now == met.both) & (met.before == met.both)
+    repeats = bool((classes.n > 1).any())
+    changed = int(both.people.n[~same].sum())
+    details = {
+        "people_in_both": int(both.people.n.sum()),
+        "changed": changed,
+        "classes_repeating": len(np.unique(classes.member[classes.n > 1])),
+    }
+    return Score(0.0 if repeats or changed else float(classes.size.min()), "values", details=details)
+
+
+def _earlier_release(evidence: Evidence, previous: str, original: Table) -> Release:
+    """The release in a file, its missing codes read as those of its original."""
     # here, so that the registry of metrics costs no engine
     from ..engines import read
     from ..engines.missing_codes import recognise
 
-    if len(identity) > 1:
-        raise InputError("composition_exposed: identity is one column that tells people apart.")
-    release, roles = evidence.release, evidence.roles
-    original = evidence.original("composition_exposed")
+    roles = evidence.roles
     table = recognise(read(Path(previous)), original, quasi=roles.quasi, others=(*roles.sensitive, *roles.insensitive))
-    earlier = Release(table=table, original=original, pairing=release.pairing)
-    return composition(release, roles, previous=earlier, sensitive=column, identity=next(iter(identity), None))
+    return Release(table=table, original=original, pairing=evidence.release.pairing)
+
+
+@dataclass(frozen=True, eq=False)
+class _Both:
+    """Two releases, the people in both and the sensitive column that both have."""
+
+    now: Evidence
+    before: Evidence
+    originals: tuple[Table, Table]
+    column: str
+    people: People
+
+    @classmethod
+    def of(cls, now: Evidence, before: Evidence, sensitive: str | None, identity: str | None) -> _Both:
+        column, person = _column(now, before, sensitive), now.roles.person
+        original, earlier = now.original("composition"), _earlier(before, now.release.original)
+        if identity is None and (repeated(original, person) or original is not earlier):
+            identity = person if person in original.columns and person in earlier.columns else None
+        people = in_both(now, before, original, earlier, column, identity)
+        if not people.n.sum():
+            raise Unavailable("composition: nobody is in both releases, so nothing can be put together.")
+        return cls(now, before, (original, earlier), column, people)
+
+    def domain(self, control: Table | None) -> Column:
+        """The values that the sensitive column may have had in either original, or with people outside."""
+        columns = []
+        for table in (*self.originals, *([] if control is None else [control])):
+            if self.column not in table.columns:
+                raise InputError(f"{table.name}: no column {self.column!r}, which composition needs.")
+            columns.append(table.count((self.column,)).columns[0])
+        return encode(self.column, strings([text for c in columns for text in c.texts]))[0]
+
+    def met(self, people: People, texts: Column) -> Met:
+        """What both releases say of people, and whether it is their own value."""
+        ours, at = people.now.sets(self.now, self.column, texts, len(people.n))
+        theirs, there = people.before.sets(self.before, self.column, texts, len(people.n))
+        code = placed(people.value, texts, missing=True)[people.code]
+        return meet(ours, theirs, at, there, code, people.owner)
 
 
 def _column(now: Evidence, before: Evidence, asked: str | None) -> str:
@@ -180,21 +273,3 @@ def _column(now: Evidence, before: Evidence, asked: str | None) -> str:
 
 def _earlier(before: Evidence, original: Table | None) -> Table:
     return original if before.release.original is None and original is not None else before.original("composition")
-
-
-def _domain(original: Table, earlier: Table, control: Table | None, column: str) -> Column:
-    """The values that the sensitive column may have had in either original, or with people outside."""
-    columns = []
-    for table in (original, earlier, *([] if control is None else [control])):
-        if column not in table.columns:
-            raise InputError(f"{table.name}: no column {column!r}, which composition needs.")
-        columns.append(table.count((column,)).columns[0])
-    return encode(column, strings([text for c in columns for text in c.texts]))[0]
-
-
-def _met(now: Evidence, before: Evidence, people: People, column: str, texts: Column) -> Met:
-    """What both releases say of people, and whether it is their own value."""
-    ours, at = people.now.sets(now, column, texts, len(people.n))
-    theirs, there = people.before.sets(before, column, texts, len(people.n))
-    code = placed(people.value, texts, missing=True)[people.code]
-    return meet(ours, theirs, at, there, code, people.owner)

@@ -60,7 +60,7 @@ def _root(
 
 add(app, Verbs, "Start", "profile", "advise", "demo")
 add(app, Verbs, "Make a release", "sanitize", "search", "study")
-add(app, Verbs, "Check a release", "measure", "verify", "audit", "versus")
+add(app, Verbs, "Check a release", "measure", "verify", "audit", "versus", "register")
 closer = typer.Typer(cls=Inspect, no_args_is_help=True, add_completion=False, rich_markup_mode=MARKUP)
 add(closer, Inspect, None, "leakage", "conditions", "utility", "queries", "subgroups")
 app.add_typer(closer, name="inspect", help=Inspect.summary, rich_help_panel="Check a release")

@@ -20,6 +20,8 @@ from .terminal import tell as tell
 
 if TYPE_CHECKING:
     from ..core.metric import Requirement
+    from ..core.roles import Roles
+    from ..publishing.register import Register
 
 MOST_SEED = 2**32 - 1
 
@@ -218,15 +220,38 @@ NeutraliseFormulas = Annotated[
         help="Put an apostrophe before every cell that a spreadsheet would run as a formula. The note says how to undo it.",
     ),
 ]
+RegisterFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--register",
+        metavar="FILE",
+        help="Your register of releases about the same people: earlier ones are played against this one, budgets are added up, and "
+        "this release is entered. A new file begins a register.",
+    ),
+]
 Reveal = Annotated[bool, typer.Option("--reveal", help="Show values of the table. For your eyes only.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
-def requirements(texts: list[str] | None) -> list[Requirement]:
-    """Requirements from their texts."""
+def requirements(
+    texts: list[str] | None, register: Register | None = None, roles: Roles | None = None
+) -> list[Requirement]:
+    """Requirements from their texts; an earlier release that a text leaves out is the last of the register."""
     from ..metrics import require
 
-    return [require(text) for text in texts or []]
+    given = texts or []
+    if register is not None and roles is not None:
+        given = [register.completed(text, roles) for text in given]
+    return [require(text) for text in given]
+
+
+def opened_register(path: Path | None) -> Register | None:
+    """The register, where one is named."""
+    if path is None:
+        return None
+    from ..publishing.register import Register
+
+    return Register(path)
 
 
 def settings(texts: list[str] | None) -> dict[str, str]:

@@ -71,6 +71,7 @@ def run(
     workers: o.Workers = None,
     formats: o.Formats = "html,md",
     package: o.Package = None,
+    register: o.RegisterFile = None,
     allow_seeded: o.AllowSeeded = False,
     neutralise_formulas: o.NeutraliseFormulas = False,
     reveal: o.Reveal = False,
@@ -116,7 +117,8 @@ def run(
         )
     named.check(table.columns, where=table.name)
     waivers = read_waivers(waive or [], table.columns)
-    own = o.requirements(require)
+    ledger = o.opened_register(register)
+    own = o.requirements(require, ledger, named)
     context = with_inference(context, table, named, require=own, waive=waivers)
     limits = tuple(dict.fromkeys([*context.require, *own]))
     axis = metrics.metric(utility or UTILITY)
@@ -139,7 +141,7 @@ def run(
     for text in overlooked(table, named, study.candidates):
         o.tell(text)
     conduct(
-        study, out, seed=seed, refine=refine, cache=cache, workers=workers, formats=wanted, package=package,
+        study, out, seed=seed, refine=refine, cache=cache, workers=workers, formats=wanted, package=package, register=ledger,
         allow_seeded=allow_seeded, neutralise_formulas=neutralise_formulas, reveal=reveal, json=json,
     )  # fmt: skip
 

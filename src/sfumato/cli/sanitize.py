@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import Annotated
 
@@ -27,6 +26,7 @@ def run(
     population: o.Population = None,
     waive: o.Waive = None,
     neutralise_formulas: o.NeutraliseFormulas = False,
+    register: o.RegisterFile = None,
     seed: o.Seed = None,
     json: o.Json = False,
     *,
@@ -49,11 +49,14 @@ def run(
     from ..core.roles import Roles
     from ..core.waivers import read_waivers
     from ..mechanisms import mechanism as find
+    from ..mechanisms.differential_privacy.private_release import Private
     from ..publishing import companion_files, publish
+    from ..publishing.published_file import checksum
     from ..study.candidate import Candidate, steered
     from ..study.study import number
 
-    wanted = o.requirements(require)
+    named, ledger = Roles.read(roles), o.opened_register(register)
+    wanted = o.requirements(require, ledger, named)
     if "|" in mechanism:
         if settings:
             raise InputError(
@@ -64,7 +67,6 @@ def run(
         made_by = candidate
     else:
         made_by = find(mechanism).of(o.settings(settings), tuple(wanted))
-    named = Roles.read(roles)
     table = reading.open(input, stated=named if made_by.card.private else None)
     if out.suffix.lower() not in (".csv", ".parquet"):
         raise InputError(f"{out}: a release is written as .csv or .parquet.")
@@ -72,14 +74,23 @@ def run(
         raise InputError(f"{out}: the folder does not exist; make it first.")
     everybody = None if population is None else reading.open(population)
     waivers = read_waivers(waive or [], table.columns)
+    if ledger is not None and isinstance(made_by, Private):
+        ledger.afford(made_by.cost)
     rng = None if seed is None else np.random.default_rng(seed)
     with o.progress(f"{mechanism} {input}") as bar:
         release = made_by.against(everybody)(table, named, rng, progress=lambda share: bar(0.9 * share, ""))
         if everybody is not None and release.population is None:
             release = replace(release, population=everybody)
+        together = () if ledger is None else ledger.together(release, named)
         promised = [requirement for requirement in made_by.promises if requirement not in wanted]
         published = publish(
-            release, named, [*wanted, *promised], out, waive=waivers, neutralise_formulas=neutralise_formulas
+            release,
+            named,
+            [*wanted, *promised],
+            out,
+            waive=waivers,
+            neutralise_formulas=neutralise_formulas,
+            register=ledger,
         )
         bar(1.0, "")
     released = release.table.columns
@@ -129,6 +140,7 @@ def run(
                 "requirements": verdicts,
                 "free_columns": [finding.to_dict() for finding in published.findings],
                 "waived": dict(published.waive),
+                "earlier": [{"number": each.number, "sentence": each.sentence} for each in together],
             }
         )
         return
@@ -138,7 +150,7 @@ def run(
         typer.echo(f"Not released: {', '.join(dropped)}.")
     if seed is not None:
         typer.echo(f"Seed {seed}: {_seed_means(drew)}")
-    for text in (*published.waived, *release.notes):
+    for text in (*published.waived, *release.notes, *(each.sentence for each in together)):
         typer.echo(text)
     for name, path in beside.items():
         typer.echo(f"{path}: its companion {name!r}, written and verified with it.")
@@ -151,9 +163,3 @@ def _seed_means(drew: bool) -> str:
     if not drew:
         return "Nothing was drawn at random, so the seed made no difference."
     return f"{FINDABLE} Use it for tests; leave --seed out to publish."
-
-
-def checksum(path: Path) -> str:
-    """SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -46,6 +46,7 @@ def run(
     workers: o.Workers = None,
     formats: o.Formats = "html,md",
     package: o.Package = None,
+    register: o.RegisterFile = None,
     allow_seeded: o.AllowSeeded = False,
     neutralise_formulas: o.NeutraliseFormulas = False,
     reveal: o.Reveal = False,
@@ -65,7 +66,7 @@ def run(
     """
     from ..profile.free_release import check_free
 
-    wanted = check_outputs(formats, package, out)
+    wanted, ledger = check_outputs(formats, package, out), o.opened_register(register)
     settings: dict[str, Any] = {"seed": seed, "refine": refine or 0}
     if source.suffix.lower() == ".toml":
         from ..study.study_file import read_study
@@ -88,7 +89,7 @@ def run(
     else:
         warn_of_free_columns(study)
     conduct(
-        study, out, **settings, cache=cache, workers=workers, formats=wanted, package=package,
+        study, out, **settings, cache=cache, workers=workers, formats=wanted, package=package, register=ledger,
         allow_seeded=allow_seeded, neutralise_formulas=neutralise_formulas, reveal=reveal, json=json,
     )  # fmt: skip
 

@@ -11,6 +11,7 @@ import typer
 from . import _options as o
 
 if TYPE_CHECKING:
+    from ..publishing.register import Register
     from ..study.result import Result
     from ..study.study import Study
 
@@ -64,6 +65,7 @@ def conduct(
     workers: int | None,
     formats: tuple[str, ...],
     package: Path | None,
+    register: Register | None,
     reveal: bool,
     allow_seeded: bool,
     neutralise_formulas: bool,
@@ -84,9 +86,12 @@ def conduct(
         )
         bar(0.92, "documents")
         write_all(result, out, formats=formats, reveal=reveal, numbers=o.finite(result.to_dict()))
+        earlier = _beside_earlier(result, register)
         if package is not None and is_fit(result):
-            write_package(result, package, allow_seeded=allow_seeded, neutralise_formulas=neutralise_formulas)
-    print_result(result, out, package, json=json)
+            write_package(
+                result, package, allow_seeded=allow_seeded, neutralise_formulas=neutralise_formulas, register=register
+            )
+    print_result(result, out, package, earlier, json=json)
 
 
 def write_report(result: Result, folder: Path) -> None:
@@ -123,7 +128,15 @@ def is_fit(result: Result) -> bool:
     )
 
 
-def print_result(result: Result, out: Path, package: Path | None, *, json: bool) -> None:
+def _beside_earlier(result: Result, register: Register | None) -> list[str]:
+    """What the recommended release tells together with each earlier one."""
+    chosen = result.recommended[0]
+    if register is None or chosen is None:
+        return []
+    return [each.sentence for each in register.together(result.release(chosen), result.study.roles)]
+
+
+def print_result(result: Result, out: Path, package: Path | None, earlier: list[str], *, json: bool) -> None:
     """Print the result; exit 1 if no candidate meets what is required."""
     from ..study.advice import advice
 
@@ -134,6 +147,7 @@ def print_result(result: Result, out: Path, package: Path | None, *, json: bool)
                 "report": str(out / "report.html"),
                 "package": str(package) if package is not None and is_fit(result) else None,
                 "warnings": warnings(result),
+                "earlier": earlier,
             }
         )
     else:
@@ -147,7 +161,7 @@ def print_result(result: Result, out: Path, package: Path | None, *, json: bool)
         for said in advice(result).said:
             if said.about not in ("take", "why", "means") and said.text != result.recommended[1]:
                 typer.echo(said.text)
-        for text in warnings(result):
+        for text in (*warnings(result), *earlier):
             typer.echo(text)
         for command in result.commands():
             typer.echo(f"  $ {command}")

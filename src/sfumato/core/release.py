@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -62,6 +63,8 @@ class Release:
     """Columns whose values were changed by noise, swapping or at random: equal values are then not the same people."""
     neighbours: str | None = None
     """Where differential privacy is promised, what neighbouring tables differ by: then nothing else about the rows may be told."""
+    epsilon: Fraction | None = None
+    """What it costs of a privacy budget, where differential privacy is promised."""
     made_by: str = "elsewhere"
     parameters: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()

@@ -78,15 +78,15 @@ class DpChoice(Private):
         domain = StatedDomain.find(self.column, given, roles, "dp_choice", missing=False)
         frequent = self.choose == "most_frequent"
         numbers = None if frequent else _numbers(domain, self.candidates)
-        noise, budget = self._open(table, roles, rng, self._total)
+        noise, budget = self._open(table, roles, rng, self.cost)
         counts = table.count((self.column,))
         if numbers is None:
             scores, sensitivity = cells(counts, [domain], table.reading), 1
         else:
             share = amount(self.quantile, "quantile")
             scores, sensitivity = quantile_scores(counts, numbers, share, table.reading)
-        budget.spend(self._total, what=f"the choice for {self.column}")
-        at, scale = noise.choose(scores, sensitivity=sensitivity, epsilon=self._total, monotone=frequent)
+        budget.spend(self.cost, what=f"the choice for {self.column}")
+        at, scale = noise.choose(scores, sensitivity=sensitivity, epsilon=self.cost, monotone=frequent)
         name = f"most frequent {self.column}" if frequent else f"quantile {self.quantile:g} of {self.column}"
         value = domain.values[at] if numbers is None else f"{numbers[at]:.15g}"
         return self._statistics(
@@ -95,10 +95,10 @@ class DpChoice(Private):
             {
                 "statistic": strings([name]),
                 "value": strings([value]),
-                "epsilon": floats([float(self._total)]),
+                "epsilon": floats([float(self.cost)]),
                 "noise_scale": floats([scale]),
             },
-            self._notes(noise, budget, self._total, roles, f"Chosen from {len(scores)} stated candidates."),
+            self._notes(noise, budget, self.cost, roles, f"Chosen from {len(scores)} stated candidates."),
         )
 
 

@@ -84,10 +84,10 @@ class DpMarginals(Private):
             raise InputError(f"dp_marginals: ways is {ways}, and there are only {len(domains)} columns.")
         chosen = list(itertools.combinations(domains, ways))
         self._room(sum(math.prod(len(domain) for domain in some) for some in chosen))
-        noise, budget = self._open(table, roles, rng, self._total)
+        noise, budget = self._open(table, roles, rng, self.cost)
         counts = table.count([domain.name for domain in domains])
         exact = [cells(counts.group([domain.name for domain in some])[0], some, table.reading) for some in chosen]
-        share = self._total / len(chosen)
+        share = self.cost / len(chosen)
         noisy, scale = [], 0.0
         for i, (some, whole) in enumerate(zip(chosen, exact, strict=True)):
             what = " x ".join(domain.name for domain in some)
@@ -105,7 +105,7 @@ class DpMarginals(Private):
             self._notes(
                 noise,
                 budget,
-                self._total,
+                self.cost,
                 roles,
                 f"Every count has two-sided geometric noise of scale {scale:.6g}, a standard deviation of about "
                 f"{math.sqrt(2) * scale:.3g} rows"

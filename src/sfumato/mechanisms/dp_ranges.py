@@ -99,7 +99,7 @@ class DpRanges(Private):
     def _make(self, table: Table, roles: Roles, rng: np.random.Generator | None, progress: Progress | None) -> Release:
         """Rows whose value is missing or not in the domain are left out."""
         domain = self._points(table, roles)
-        noise, budget = self._open(table, roles, rng, self._total)
+        noise, budget = self._open(table, roles, rng, self.cost)
         exact = cells(table.count((self.column,)), [domain], table.reading)
         counts, cuts, more = self._made(exact, noise, budget)
         if progress is not None:
@@ -107,7 +107,7 @@ class DpRanges(Private):
         notes = self._notes(
             noise,
             budget,
-            self._total,
+            self.cost,
             roles,
             "Rows with a missing value, or one outside the stated domain, are in no range.",
             *more,
@@ -129,9 +129,9 @@ class DpRanges(Private):
     def _made(self, exact: IntArray, noise: Noise, budget: Budget) -> tuple[IntArray, Cuts, tuple[str, ...]]:
         """The rows of each interval, the intervals, and what is to be said of them."""
         if self.method == "tree":
-            reached, cuts = _tree(exact, noise, budget, self._total)
+            reached, cuts = _tree(exact, noise, budget, self.cost)
             return _monotone(reached), cuts, ()
-        reached, cuts, needed = _search(exact, noise, budget, self._total, self.alpha)
+        reached, cuts, needed = _search(exact, noise, budget, self.cost, self.alpha)
         more = f"Aimed at an error of {self.alpha:g} of the rows in every range; {needed:,} rows or more would reach it with "
         return _monotone(reached), cuts, (more + f"probability {SURE:g}.",)
 
@@ -205,7 +205,7 @@ class DpRanges(Private):
         true = cells(table.count((self.column,)), [domain], table.reading)
         noise, errors = Noise(rng, self.card.name), []
         for _run in range(runs):
-            counts, cuts, _ = self._made(true, noise, Budget(self._total))
+            counts, cuts, _ = self._made(true, noise, Budget(self.cost))
             errors.append(_worst(true, _spread(counts, cuts, len(domain))))
         ordered = np.sort(errors)
         at = min(math.ceil((1 - delta) * runs), runs) - 1

@@ -132,9 +132,9 @@ class DpStatistics(Private):
         for one in wanted:
             if one.column is not None:
                 self._column(one.column, table, roles)
-        noise, budget = self._open(table, roles, rng, self._total)
+        noise, budget = self._open(table, roles, rng, self.cost)
         exact = {one: _exact(one, table, stated) for one in dict.fromkeys(wanted)}
-        share = self._total / len(wanted)
+        share = self.cost / len(wanted)
         for one in wanted:
             budget.spend(share, what=one.text)
         noisy = iter(_noisy([number for one in wanted for number in _numbers(one, exact[one], stated, share)], noise))
@@ -155,7 +155,7 @@ class DpStatistics(Private):
             self._notes(
                 noise,
                 budget,
-                self._total,
+                self.cost,
                 roles,
                 f"The intervals hold the statistic of the clamped values with a confidence of {self.confidence:g}; they say "
                 "nothing of a wider population.",

@@ -97,10 +97,10 @@ class DpSynthesis(Private):
         sizes = [len(domain) for domain in domains]
         looked = {"tree": itertools.combinations(sizes, 2), "chain": itertools.pairwise(sizes)}.get(structure, ())
         self._room(sum(sizes) + sum(a * b for a, b in looked))
-        noise, budget = self._open(table, roles, rng, self._total)
+        noise, budget = self._open(table, roles, rng, self.cost)
         counts = table.count([domain.name for domain in domains])
         measured = _Measured(domains, counts, table.reading, noise, budget, progress)
-        pairs = measured.run(structure, self._total)
+        pairs = measured.run(structure, self.cost)
         count = self.rows if self.rows is not None else round(measured.total)
         if count < 1:
             raise Infeasible(
@@ -125,7 +125,7 @@ class DpSynthesis(Private):
             notes=self._notes(
                 noise,
                 budget,
-                self._total,
+                self.cost,
                 roles,
                 f"Synthetic rows: no row is a person's. They were drawn from {how}{': ' + joined if joined else ''}.",
             ),

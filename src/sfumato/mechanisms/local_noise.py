@@ -77,7 +77,7 @@ class LocalNoise(Private):
         return VALUES
 
     def _make(self, table: Table, roles: Roles, rng: np.random.Generator | None, progress: Progress | None) -> Release:
-        stated, each = grids(self.bounds, "local_noise"), self._total
+        stated, each = grids(self.bounds, "local_noise"), self.cost
         for name in stated:
             self._column(name, table, roles)
         total = each * len(stated)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -21,3 +22,9 @@ def dialect(path: Path) -> dict[str, Any]:
     if path.suffix.lower() != ".csv":
         return {"dates": "text", "decimal": "text"}
     return {"delimiter": ",", "quote": '"', "encoding": "utf-8", "header": True, "dates": "text", "decimal": "text"}
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +26,9 @@ from ..engines.formula_escapes import neutralised
 from .published_file import read_published
 from .verification import Verification, verify_release
 
+if TYPE_CHECKING:
+    from .register import Register
+
 
 def companion_files(release: Release, path: Path) -> dict[str, Path]:
     """Where the companions of a release go: beside it, release.csv and release.NAME.csv."""
@@ -39,6 +44,7 @@ def publish(
     waive: Waivers | None = None,
     neutralise_formulas: bool = False,
     recipient: Roles | None = None,
+    register: Register | None = None,
 ) -> Verification:
     """Write a release under a hidden name, measure that file, and give it its name only if everything is met.
 
@@ -48,6 +54,7 @@ def publish(
     With `neutralise_formulas` no cell of the CSV file begins like a formula (core.formulas has the rule); what is measured is the file,
     its apostrophes taken off again. The roles of a `recipient`, which go with the release, add a second set of verdicts: of what the
     file shows to someone without the original. Both sets are measured from one reading of the file, which counts each question once.
+    In a `register` the release is entered when it gets its name; one that costs more than is left of the register's budget is refused.
     """
     path = Path(path)
     if neutralise_formulas and path.suffix.lower() != ".csv":
@@ -98,10 +105,28 @@ def publish(
                 reasons = reasons.replace(str(file), str(names[name]))
             raise NotMet(f"{path}: not written; {reasons}")
         # the release itself last: where it stands, its companions do
-        rename_together([(hidden[name], names[name]) for name in (*release.companions, "")])
+        with entering(register, release, roles, require, hidden[""], path, waive):
+            rename_together([(hidden[name], names[name]) for name in (*release.companions, "")])
     finally:
         discard(*hidden.values())
     return found
+
+
+def entering(
+    register: Register | None,
+    release: Release,
+    roles: Roles,
+    require: Sequence[Requirement],
+    file: Path,
+    path: Path,
+    waive: Waivers,
+) -> AbstractContextManager[None]:
+    """Inside it a release gets its name; it is entered in the register, where there is one."""
+    if register is None:
+        return nullcontext()
+    from .register import entry_of
+
+    return register.entering(entry_of(release, roles, require, file, path, waive))
 
 
 def _without_owner(require: Sequence[Requirement], roles: Roles) -> list[Requirement]:

@@ -36,6 +36,8 @@ from ..publishing import Verification, publish
 from ..publishing.package_contents import dictionary, formula_note, strictest, verify_command, write_value_maps
 from ..publishing.package_files import json_text, set_same_times, write_checksums, write_text
 from ..publishing.package_roles import write_roles
+from ..publishing.register import Register
+from ..publishing.staging import entering
 from ..study.result import Result, number, scores_dict
 
 
@@ -58,13 +60,14 @@ def write_package(
     candidate: int | None = None,
     allow_seeded: bool = False,
     neutralise_formulas: bool = False,
+    register: Register | None = None,
 ) -> Packaged:
     """Make the recommended release (or another candidate's) and write its package; fails closed.
 
     A mechanism that draws at random was compared with a seed; what is published is drawn anew, and every requirement is measured on
     the new draw. Where the owner asked for a seed that is refused, since a seed is found by trying, unless `allow_seeded` insists;
     then every document says so. With `neutralise_formulas` no cell of release.csv, of its companions, of dictionary.csv and of the
-    hierarchies begins like a formula; note and README say how to undo it. Every file has the same time, and the same input, seed
+    hierarchies begins like a formula; note and README say how to undo it. The release is entered in the `register`, if one is given. Every file has the same time, and the same input, seed
     and version give the same bytes.
     """
     folder = Path(folder)
@@ -137,7 +140,9 @@ def write_package(
         write_text(hidden / "README.md", f"{readme}\n{FINDABLE}\n" if result.seeded(chosen) else readme)
         write_checksums(hidden)
         set_same_times(hidden)
-        rename_together([(inside, house), (hidden, folder)])  # neither without the other
+        named = (hidden / "release.csv", folder / "release.csv")
+        with entering(register, release, study.roles, require, *named, study.waive):
+            rename_together([(inside, house), (hidden, folder)])  # neither without the other
     except (NotMet, InputError) as error:
         error.args = (str(error).replace(str(hidden), str(folder)).replace(str(inside), str(house)),)
         raise

@@ -72,7 +72,7 @@ class Private(Mechanism):
         told = f"{AS_STATED}. {'; '.join(stated.notes).capitalize() or 'The table stands as it was made'}."
         neighbours = self._neighbours(roles)
         original = stated if made.recoding is not None else table  # pairs are those of the rows that were read
-        return replace(made, original=original, neighbours=neighbours, notes=(*made.notes, told))
+        return replace(made, original=original, neighbours=neighbours, epsilon=self.cost, notes=(*made.notes, told))
 
     def _neighbours(self, roles: Roles) -> str:
         """What the promise is about."""
@@ -103,7 +103,8 @@ class Private(Mechanism):
         return {name: value for name, value in super().settings().items() if name != "budget"}
 
     @property
-    def _total(self) -> Fraction:
+    def cost(self) -> Fraction:
+        """The epsilon that a release costs."""
         assert self.epsilon is not None
         return amount(self.epsilon, "epsilon")
 
