@@ -28,7 +28,7 @@ Progress = Callable[[float], None]
 
 DRAWS = {
     "none": "nothing is drawn at random",
-    "some": "some releases depend on random draws, through the parameters or where equal rows are divided",
+    "some": "some releases depend on random draws: through the parameters, where equal rows are divided, or where fresh numbers join rows",
     "always": "every release is drawn at random",
 }
 """What a card says of chance, in words."""

@@ -16,6 +16,7 @@ from .memory import remembered
 from .noun import dataclass
 from .roles import PEOPLE_ROWS, Roles
 from .table import Table
+from .words import counted
 
 OWNERS_WORD = "The owner states that each row is another person (one_row_per_person = true); limits on rows are limits on people by that word."
 """What every document says where the roles say so."""
@@ -135,7 +136,7 @@ def check_linking(table: Table, roles: Roles, who: str, *, links: bool) -> None:
         return
     if not links:
         raise InputError(
-            f'{who} cannot keep the rows of a person joined (rows = "linked" in [people] of {roles.source}); take mondrian.'
+            f'{who} cannot keep the rows of a person joined (rows = "linked" in [people] of {roles.source}); take a mechanism that can: mondrian, generalize_full_domain or generalize_to_levels.'
         )
     person = str(roles.person)
     roles.check_column(person, table.columns, where=table.name, kind="person")
@@ -143,6 +144,20 @@ def check_linking(table: Table, roles: Roles, who: str, *, links: bool) -> None:
         raise InputError(
             f"{roles.source}: column {person!r} is the person and has another role; where rows are linked, only a fresh number stands there."
         )
+
+
+def left_out_note(roles: Roles, rows: int, of_rows: int, people: int, of_people: int) -> str:
+    """What a release says whose rows of a person are joined."""
+    return (
+        f"Rows of a person are joined by {roles.person!r}, a random number drawn for this release. Left out, so that enough people are alike "
+        f"over all their rows: {counted(rows, 'row')} of {of_rows:,}, and with all of their rows {counted(people, 'person', 'people')} "
+        f"of {of_people:,}."
+    )
+
+
+def nobodys(table: Table, rows: int, person: str) -> str:
+    """Why rows without a person cannot be joined."""
+    return f"{table.name}: {counted(rows, 'row')} without {person!r}: nobody knows whose; give each one, or leave them out."
 
 
 def one_row_each(table: Table, roles: Roles, who: str, *, counts_people: bool = False) -> None:

@@ -14,4 +14,5 @@ def recoded(table: Table, roles: Roles, recoding: Recoding, **more: Any) -> Rele
     released = roles.released(table.columns)
     house = [name for name in recoding.by if name not in released]  # rows may be told apart by whose they are
     kept = table.keep([*released, *house]).recode(recoding)
-    return Release(table=kept.keep(released) if house else kept, original=table, recoding=recoding, **more)
+    joined = [str(roles.person)] if roles.linked and roles.person in recoding.to else []  # replaced by fresh numbers
+    return Release(table=kept.keep([*released, *joined]) if house else kept, original=table, recoding=recoding, **more)

@@ -88,7 +88,7 @@ def row_owners(counts: Counts, roles: Roles, *, apart: bool = False) -> tuple[Co
 
     `apart`: tuples of different people stay apart, for mechanisms that divide the rows of a tuple; the column stays, too.
     """
-    if not roles.unlinked:
+    if not roles.counts_people:
         return counts, None
     name = str(roles.person)
     person, times = counts.codes[counts.names.index(name)], counts.margin(name)

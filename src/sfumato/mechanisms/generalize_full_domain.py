@@ -51,8 +51,9 @@ class GeneralizeFullDomain(Steered):
         "others; no sensitive value changes",
         source="Samarati 2001; LeFevre, DeWitt, Ramakrishnan 2005 (Incognito); pruning also after El Emam et al. 2009 (OLA) "
         "and Kohlmayer et al. 2012 (Flash)",
-        chance="none",
+        chance="some",
         people=True,
+        links=True,
         tunable=("k", "minimise", "suppression"),
         offer=Offer(20, _tried),
         parameters={
@@ -81,7 +82,7 @@ class GeneralizeFullDomain(Steered):
     def sanitize(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
     ) -> Release:
-        """Sanitize; nothing is left to chance, so `rng` is not used."""
+        """Sanitize; `rng` only draws the numbers that join the rows of a person."""
         if not self.promises:
             raise InputError(
                 "generalize_full_domain needs something to meet: set k, or require for example k_anonymity >= 5."
@@ -103,4 +104,4 @@ class GeneralizeFullDomain(Steered):
             catch=False,
             to_release=True,
         )
-        return self.with_population(found.release(table, roles, parameters=self.settings()))
+        return self.with_population(found.release(table, roles, parameters=self.settings(), rng=rng))

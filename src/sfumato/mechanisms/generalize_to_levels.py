@@ -44,8 +44,9 @@ class GeneralizeToLevels(Steered):
         cost="all values of a column go to the same level of its hierarchy; rows of classes that miss a requirement are "
         "suppressed, up to the given share; if that is not enough, nothing is released",
         source="Samarati 2001; Xia, Heatherly, Ding, Li, Malin 2015",
-        chance="none",
+        chance="some",
         people=True,
+        links=True,
         tunable=("k", "suppression"),
         parameters={
             "levels": "a level for each quasi-identifier, 0 for the values as they are: in the order of the roles, as in 2,0,1, or by "
@@ -68,9 +69,15 @@ class GeneralizeToLevels(Steered):
     def sanitize(
         self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
     ) -> Release:
-        """Sanitize; nothing is left to chance, so `rng` is not used."""
+        """Sanitize; `rng` only draws the numbers that join the rows of a person."""
         problem = pose(
-            table, roles, require=self.promises, minimise="loss", suppression=self.suppression, to_release=True
+            table,
+            roles,
+            require=self.promises,
+            minimise="loss",
+            suppression=self.suppression,
+            to_release=True,
+            links=True,
         )
         verdict = problem.judge.whole(problem.judge(problem.judge.rollup(self._levels(problem.lattice))))
         if not verdict.feasible:
@@ -79,7 +86,7 @@ class GeneralizeToLevels(Steered):
                 f"generalize_to_levels: at these levels {verdict.suppressed:,} of {problem.judge.rollup.rows:,} rows miss {missed}, "
                 f"more than the {100 * self.suppression:.3g}% that may be suppressed; raise a level, or suppression."
             )
-        return release_of(problem, verdict, table, roles, made_by=self.card.name, parameters=self.settings())
+        return release_of(problem, verdict, table, roles, made_by=self.card.name, parameters=self.settings(), rng=rng)
 
     def _levels(self, lattice: Lattice) -> Levels:
         """The levels, from their text."""

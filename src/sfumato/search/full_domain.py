@@ -13,12 +13,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Any, Literal
 
+import numpy as np
+import pyarrow as pa
+
+from ..core.arrow import integers
+from ..core.column import encode
 from ..core.errors import Infeasible
 from ..core.metric import Requirement, spell_number
 from ..core.noun import dataclass
+from ..core.people import left_out_note
+from ..core.randomness import Chance
+from ..core.recoded_release import recoded
 from ..core.release import Release
 from ..core.roles import Roles
-from ..core.table import Table
+from ..core.table import Recoding, Table
 from .advice import nearest
 from .judge import NodeVerdict
 from .lattice import Levels
@@ -77,8 +85,21 @@ class OptimalNode:
         return f"Levels {levels}: {self.minimise} {self.loss:.6g}, {proof}; {self.suppressed:,} of {self.rows:,} rows suppressed."
 
 
-def release_of(problem: Problem, verdict: NodeVerdict, table: Table, roles: Roles, **more: Any) -> Release:
-    """The release of a judged node: the same table with the columns generalized and the suppressed rows left out."""
+def release_of(
+    problem: Problem,
+    verdict: NodeVerdict,
+    table: Table,
+    roles: Roles,
+    *,
+    rng: np.random.Generator | None = None,
+    **more: Any,
+) -> Release:
+    """The release of a judged node: the same table with the columns generalized and the suppressed rows left out.
+
+    `rng` is asked only for the numbers that join the rows of a person.
+    """
+    if roles.linked:
+        return _linked_release(problem, verdict, table, roles, rng, **more)
     columns = roles.released(table.columns)
     judge, (grouped, kept) = problem.judge, (verdict.grouped, verdict.kept)
     recoding = judge.recoding(grouped, kept)
@@ -89,6 +110,30 @@ def release_of(problem: Problem, verdict: NodeVerdict, table: Table, roles: Role
     else:
         released = table.keep(columns).recode(recoding)
     return Release(table=released, original=table, recoding=recoding, population=judge.population, **more)
+
+
+def _linked_release(
+    problem: Problem,
+    verdict: NodeVerdict,
+    table: Table,
+    roles: Roles,
+    rng: np.random.Generator | None,
+    *,
+    notes: Sequence[str] = (),
+    **more: Any,
+) -> Release:
+    """The same with a fresh number for each person."""
+    recoding, rollup, chance = problem.judge.recoding(verdict.grouped, verdict.kept), problem.judge.rollup, Chance(rng)
+    assert rollup.person is not None
+    before = recoding.table.columns
+    people, who = encode(rollup.person.name, before[len(recoding.by) - 1])
+    number = integers(chance.numbers(len(people), rollup.person.texts)[who])
+    arrays = [*before[:-1], number, before[-1]]
+    names = [*(f"by{i}" for i in range(len(recoding.by))), *(f"to{i}" for i in range(len(recoding.to) + 1)), "n"]
+    joined = Recoding(recoding.by, (*recoding.to, rollup.person.name), pa.Table.from_arrays(arrays, names=names))
+    everyone = len(rollup.person)
+    note = left_out_note(roles, verdict.suppressed, rollup.rows, everyone - len(people), everyone)
+    return recoded(table, roles, joined, notes=(*notes, note, *chance.notes), **more)
 
 
 def optimal_generalization(
@@ -122,6 +167,7 @@ def optimal_generalization(
         suppression=suppression,
         population=population,
         to_release=to_release,
+        links=True,
     )
     problem.deadline = None if time_limit is None else started + time_limit
     problem.most = max_checks

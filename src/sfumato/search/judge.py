@@ -195,10 +195,12 @@ class Judge:
                 floor[at] = np.maximum(floor[at], np.maximum(share * grouped.size[at], 1.0))
             if demand.alone:
                 left.must[at] = True
+                left.must |= ~grouped.together(~left.must)
             elif self.limit:
                 left.doubtful[demand.requirement] = None
                 by_rule |= steady and (metric.inherited or metric.card.monotone)
             kept[at] = False
+            kept &= grouped.together(kept)
             if floor.sum() > self.limit and grouped.size[~kept].sum() > self.limit:
                 return self._verdict(grouped, left, floor, True, by_rule, feasible=False)
         never = bool(floor.sum() > self.limit)
@@ -231,6 +233,7 @@ class Judge:
                     if not good.all():
                         stays[np.flatnonzero(left.kept)[~good]] = False
                         left.doubtful[demand.requirement] = left.missed[demand.requirement] = None
+                stays &= grouped.together(stays)
                 left.kept = stays  # all at once, so that the order of the requirements does not matter
                 if not np.array_equal(before, stays):
                     continue
@@ -329,6 +332,9 @@ class Judge:
     def _fall(self, grouped: Grouped, left: _Staying, missed: list[tuple[Requirement, Score]]) -> bool:
         """Leave out classes that miss these; false where that is of no use."""
         if not self.limit:
+            return False
+        if grouped.history is not None:  # measured class by class in another order
+            left.doubtful |= dict.fromkeys(requirement for requirement, _ in missed)
             return False
         order = np.flatnonzero(left.kept)[self._order(grouped, left.kept)]
         stays = left.kept.copy()
@@ -462,15 +468,18 @@ class Judge:
 
     def recoding(self, grouped: Grouped, kept: BoolArray) -> Recoding:
         """What each tuple of quasi-identifiers becomes; those of suppressed classes are not in it, so their rows go."""
-        tuples, lattice = self.rollup.tuples, self.rollup.lattice
+        rollup, lattice = self.rollup, self.rollup.lattice
+        tuples = rollup.tuples
         there = np.flatnonzero(kept[self.rollup.member(grouped)])
         before, after = [], []
         for ladder, level, code in zip(lattice.ladders, grouped.levels, tuples.codes, strict=True):
             before.append(take(ladder.column.values, code[there]))
             after.append(take(strings(ladder.labels[level]), ladder.codes[level][code[there]]))
+        if rollup.person is not None:
+            before.append(take(rollup.person.values, rollup.who[there]))
         names = [*(f"by{i}" for i in range(len(before))), *(f"to{i}" for i in range(len(after))), "n"]
         table = pa.Table.from_arrays([*before, *after, integers(tuples.n[there])], names=names)
-        return Recoding(lattice.names, lattice.names, table)
+        return Recoding(rollup.by, lattice.names, table)
 
     def release(self, grouped: Grouped, kept: BoolArray) -> Release:
         """The release of a node as counts."""
@@ -521,4 +530,4 @@ class Judge:
     @cached_property
     def of_tuple(self) -> IntArray:
         """The quasi-identifier tuple of each counted tuple."""
-        return self.original.counts.group(self.rollup.lattice.names)[1]
+        return self.original.counts.group(self.rollup.by)[1]

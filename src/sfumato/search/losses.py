@@ -396,14 +396,18 @@ class Wanted:
         """For one table."""
         terms: list[tuple[float, Term]] = []
         for factor, name in self.terms:
-            if factor >= 0 and (fast := _fast(name)) is not None:
+            fast = _fast(name)
+            if judge.rollup.person is not None and fast in (Discernibility, AverageClassSize):
+                fast = None  # classes are of people there, and these are about rows
+            if factor >= 0 and fast is not None:
                 terms.append((factor, fast(judge)))
                 continue
             if name == Height.name:
                 raise InputError("height can be minimised, not maximised.")
             wanted = named(name)
             column = wanted.column or (judge.roles.sensitive[0] if len(judge.roles.sensitive) == 1 else None)
-            if wanted.card is mutual_information.card and factor < 0 and column in judge.attributes:
+            by_classes = wanted.card is mutual_information.card and column in judge.attributes
+            if by_classes and factor < 0 and judge.rollup.person is None:
                 terms.append((-factor, Information(judge, str(column))))
             else:
                 terms.append((abs(factor), MetricTerm(judge, wanted, math.copysign(1.0, factor))))

@@ -17,7 +17,7 @@ from ..core.errors import InputError
 from ..core.metric import Metric, Requirement, check_counted
 from ..core.noun import dataclass
 from ..core.parameter import Words
-from ..core.people import check_linking, one_row_each
+from ..core.people import check_linking, nobodys, one_row_each
 from ..core.required_columns import sensitive_columns
 from ..core.roles import Roles
 from ..core.row_owners import row_owners
@@ -29,6 +29,8 @@ from .rollup import Rollup
 
 TIE = 1e-9
 """Losses nearer than this, by their size, are the same."""
+LARGEST_LINKED = 100_000
+"""Nodes that are searched at most where the rows of a person stay joined: a bound from some of the columns is not known there."""
 MANY = 300_000
 """Tuples that are worth holding so that a release can be made of them."""
 
@@ -168,10 +170,11 @@ def pose(
     population: Table | None = None,
     also: Sequence[Metric] = (),
     to_release: bool = False,
+    links: bool = False,
 ) -> Problem:
     """Count the table once and set the problem up.
 
-    `also` are metrics that will be asked of its nodes besides. `to_release`: all that is released is counted along, where
+    `links`: the rows of a person can stay joined, if the roles say so. `also` are metrics that will be asked of its nodes besides. `to_release`: all that is released is counted along, where
     that is not too much, so that the release is made of counts and no row is read again.
     """
     if not roles.quasi:
@@ -179,20 +182,33 @@ def pose(
     if not 0 <= suppression <= 1:
         raise InputError("suppression must be a share of the rows between 0 and 1.")
     roles.check(table.columns, where=table.name, need=("identifiers", "quasi", "sensitive", "insensitive"))
-    check_linking(table, roles, "the search", links=False)
+    check_linking(table, roles, "the search", links=links)
+    if roles.linked and population is not None:
+        raise InputError(
+            "The search does not count whom of a population linked people cover; leave the population out."
+        )
     one_row_each(table, roles, "the search", counts_people=True)
     check_counted(require, roles, "the search")
     wanted = Wanted.read(minimise)
     metrics = [*(r.metric for r in require), *wanted.metrics, *also]
     split = sensitive_columns(metrics, roles)
-    person = (str(roles.person),) if roles.unlinked else ()
+    person = (str(roles.person),) if roles.counts_people else ()
     by = (*roles.quasi, *split, *_others(metrics, roles, table, split), *person)
     rest = [c for c in (*roles.sensitive, *roles.insensitive) if c not in by]
     counts = table.count_within(by, rest, MANY) if to_release and rest else table.count(by)
     if not counts.rows:
         raise InputError(f"{table.name} has no rows.")
     lattice = Lattice.of(counts, roles)
-    rollup = Rollup(counts, lattice, split, row_owners(counts, roles, apart=True)[1])
+    joined = str(roles.person) if roles.linked else None
+    rollup = Rollup(counts, lattice, split, row_owners(counts, roles, apart=True)[1], joined=joined)
+    if rollup.person is not None:
+        if rollup.person.has_missing:
+            raise InputError(nobodys(table, int(counts.margin(str(joined))[-1]), str(joined)))
+        if lattice.nodes > LARGEST_LINKED:
+            raise InputError(
+                f"{table.name}: {lattice.nodes:,} generalizations are more than are searched where rows of a person stay joined "
+                f"({LARGEST_LINKED:,}); give the hierarchies fewer levels."
+            )
     rows = int(suppression * counts.rows + 1e-9)
     chooses = any(r.metric.card.scope != "table" or r.metric.card.costs is not None for r in require)
     judge = Judge(

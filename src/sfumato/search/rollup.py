@@ -17,6 +17,8 @@ import pyarrow.compute as pc
 from ..core.arrow import numpy
 from ..core.column import IntArray
 from ..core.counts import Counts, exact, pack
+from ..core.cover import BoolArray
+from ..core.histories import same_histories
 from ..core.noun import dataclass
 from ..core.row_owners import RowOwners
 from .lattice import Lattice, Levels
@@ -44,6 +46,19 @@ class Grouped:
     value: IntArray
     n: IntArray
     weight: IntArray
+    history: IntArray | None = None
+    """Where the rows of a person stay joined: the history that each class is part of, so that those of one stay or go together."""
+    people: IntArray | None = None
+    """The people of each class, where they are known."""
+
+    def together(self, kept: BoolArray) -> BoolArray:
+        """Those of the classes that stay whose people have no row in one that goes."""
+        if self.history is None or not len(kept):
+            return kept
+        broken = np.zeros(int(self.history.max()) + 1, dtype=bool)
+        broken[self.history[~kept]] = True
+        stays: BoolArray = ~broken[self.history]
+        return stays
 
     def __len__(self) -> int:
         return len(self.size)
@@ -58,12 +73,27 @@ class Rollup:
     """Counts of the quasi-identifiers (and of sensitive columns, taken together as one value), and the nodes above."""
 
     def __init__(
-        self, counts: Counts, lattice: Lattice, split: Sequence[str] = (), owners: RowOwners | None = None
+        self,
+        counts: Counts,
+        lattice: Lattice,
+        split: Sequence[str] = (),
+        owners: RowOwners | None = None,
+        *,
+        joined: str | None = None,
     ) -> None:
-        """`owners`: whose the counted tuples are, where people have several rows."""
+        """`owners`: whose the counted tuples are, where people have several rows; `joined` is their column if the rows of each stay
+        joined. A tuple is then of one person, and a class is all rows of one history that look alike.
+        """
         self.lattice = lattice
         self.split = tuple(split)
-        tuples, member = counts.group(lattice.names)
+        self.by = lattice.names if joined is None else (*lattice.names, joined)
+        """What tells the base tuples apart."""
+        tuples, member = counts.group(self.by)
+        self.person = None if joined is None else tuples.columns[-1]
+        self.who = tuples.codes[-1]
+        """The person of each base tuple, where rows are joined."""
+        if joined is not None:
+            tuples = Counts(tuples.columns[:-1], tuples.codes[:-1], tuples.n)
         self.tuples = tuples
         self.rows = counts.rows
         self.owners = None if owners is None else owners.joined(member, len(tuples))
@@ -90,9 +120,14 @@ class Rollup:
         self._levels = np.zeros((1, len(lattice.shape)), dtype=np.int16)
         self._entries = np.array([len(self.base) + len(self.base.n)])
         self._bytes = 0
+        self._last: tuple[Grouped, IntArray] | None = None
 
     def __call__(self, levels: Levels) -> Grouped:
         """The classes at a node."""
+        if self.person is not None:
+            if self._last is None or self._last[0].levels != levels:
+                self._last = self._by_history(levels)
+            return self._last[0]
         below = np.flatnonzero((self._levels <= np.array(levels, dtype=np.int16)).all(axis=1))
         source = self._kept[int(below[np.argmin(self._entries[below])])]
         if source.levels == levels:
@@ -108,6 +143,10 @@ class Rollup:
 
     def member(self, grouped: Grouped) -> IntArray:
         """The class of every base tuple at a node."""
+        if self.person is not None:
+            if self._last is None or self._last[0].levels != grouped.levels:
+                self._last = self._by_history(grouped.levels)
+            return self._last[1]
         both = self.classes_of(grouped.levels, self.base.first)
         sizes = [sizes[level] for sizes, level in zip(self._sizes, grouped.levels, strict=True)]
         key = pack(both, sizes, len(self.base))
@@ -153,12 +192,36 @@ class Rollup:
 
     def people(self, grouped: Grouped, classes: IntArray) -> IntArray:
         """The different people of some classes of a node."""
+        if grouped.people is not None:
+            return grouped.people[classes]
         assert self.owners is not None
         number = np.full(len(grouped), -1, dtype=np.int64)
         number[classes] = np.arange(len(classes))
         member = number[self.member(grouped)]
         there = np.flatnonzero(member >= 0)
         return self.owners.in_classes(there, member[there], len(classes))
+
+    def _by_history(self, levels: Levels) -> tuple[Grouped, IntArray]:
+        """The classes where the rows of a person stay joined, and the class of every base tuple."""
+        who, n = self.who, self.tuples.n
+        sizes = [sizes[level] for sizes, level in zip(self._sizes, levels, strict=True)]
+        _, what = np.unique(pack(self.classes_of(levels, self.base.first), sizes, len(n)), return_inverse=True)
+        width = int(what.max()) + 1
+        key, at = np.unique(who * width + what, return_inverse=True)
+        history = same_histories(key // width, key % width, exact(np.bincount(at, weights=n)))
+        key, first, member = np.unique(history[who] * width + what, return_index=True, return_inverse=True)
+        size = exact(np.bincount(member, weights=n, minlength=len(key)))
+        value_key, values = np.zeros(0, dtype=np.int64), self.base.value
+        summed = weight = value_key
+        if self.joint is not None:
+            m = len(self.joint)
+            value_key, where = np.unique(member[self.base.member] * m + values, return_inverse=True)
+            summed = exact(np.bincount(where, weights=self.base.n, minlength=len(value_key)))
+            weight = exact(np.bincount(where, weights=self.base.weight, minlength=len(value_key)))
+        of_value, value = np.divmod(value_key, max(len(self.joint or ()), 1))
+        own = key // width
+        grouped = Grouped(levels, first, size, of_value, value, summed, weight, own, np.bincount(history)[own])
+        return grouped, member
 
     def _keys(self, source: Grouped, levels: Levels) -> tuple[IntArray, int]:
         """A key at the node for each class of the source, and how many keys there may be; columns at `*` tell nothing."""

@@ -24,13 +24,13 @@ from ...core.errors import Infeasible, InputError
 from ...core.mechanism import Progress
 from ...core.metric import Requirement
 from ...core.noun import dataclass
+from ...core.people import left_out_note, nobodys
 from ...core.person_weights import PersonWeights
 from ...core.randomness import Chance
 from ...core.range_ends import Style
 from ...core.release import Release
 from ...core.roles import Roles
 from ...core.table import Table
-from ...core.words import counted
 from ..microdata.rows import Rows
 from .axes import PartitionAxis
 from .labels import labels_of
@@ -250,12 +250,7 @@ def release_linked(
     person = str(roles.person)
     who, column = rows.codes[person], rows.columns[person]
     gone, people = int((~kept).sum()), int(len(column) - len(np.unique(who[kept])))
-    notes = (
-        f"Rows of a person are joined by {person!r}, a random number drawn for this release.",
-        f"Left out, so that enough people are alike over all their rows: {counted(gone, 'row')} of {len(who):,}, "
-        f"and with all of their rows {counted(people, 'person', 'people')} of {len(column):,}.",
-        *chance.notes,
-    )
+    notes = (left_out_note(roles, gone, len(who), people, len(column)), *chance.notes)
     numbers = chance.numbers(len(column), column.texts)
     return rows.release(released, added={person: numbers[who]}, kept=kept, notes=notes, **more)
 
@@ -266,7 +261,5 @@ def rows_of_people(table: Table, roles: Roles, who: str) -> Rows:
     rows = Rows.of(table, roles, who, house=(person,))
     if rows.columns[person].has_missing:
         none = int((rows.codes[person] == len(rows.columns[person]) - 1).sum())
-        raise InputError(
-            f"{table.name}: {counted(none, 'row')} without {person!r}: nobody knows whose; give each one, or leave them out."
-        )
+        raise InputError(nobodys(table, none, person))
     return rows
