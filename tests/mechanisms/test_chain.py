@@ -6,6 +6,7 @@ import csv
 import random
 from collections import Counter
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -100,8 +101,8 @@ def test_python_and_text_make_the_same_chain() -> None:
         ("anatomy l=2 | mondrian k=5", "anatomy"),
         ("mondrian k=5 | personalize", "personalize"),
         ("mondrian k=5 | ", "empty"),
-        ("mondrian k=5 | local_noise bounds=age=0:99 epsilon=1", "run it alone"),
-        ("dp_marginals columns=sex domains=sex=F epsilon=1 | mondrian k=5", "run it alone"),
+        ("mondrian k=5 | local_noise bounds=age=0:99 epsilon=1", "put local_noise first"),
+        ("dp_marginals columns=sex domains=sex=F epsilon=1 | mondrian k=5", "does not release whole rows"),
     ],
 )
 def test_a_chain_that_cannot_work_is_refused_before_any_work(refusal: Callable[..., str], text: str, word: str) -> None:
@@ -136,3 +137,30 @@ def test_released_values_climb_where_all_they_cover_does() -> None:
         "*": "*",
         "{30, 34}": "[30,40)",
     }
+
+
+def test_what_follows_differential_privacy_has_it_too_and_epsilons_add_up(tmp_path: Path) -> None:
+    """Post-processing: the promise and its neighbours stay, the sum is spent, and nothing about the rows is told."""
+    numbers = tmp_path / "numbers.csv"
+    numbers.write_text("age,size\n" + "".join(f"{20 + i % 60},{i % 9}\n" for i in range(600)), encoding="utf-8")
+    noise = "local_noise bounds=age=20:80 epsilon=1 | local_noise bounds=size=0:8 epsilon=0.5 | top_bottom_coding columns=age top=60"
+    chain = Candidate.of(noise).mechanism
+    assert chain is not None
+    assert chain.card.private
+    roles = sf.Roles(quasi=("age", "size"))
+    release = chain(sf.read(numbers), roles)
+    assert release.neighbours is not None
+    assert release.epsilon == Fraction(3, 2)
+    assert release.perturbed == {"age", "size"}
+    assert release.recoding is None
+    register = sf.Register(tmp_path / "r.sqlite", epsilon=2)
+    sf.publish(release, roles, [], tmp_path / "out.csv", register=register)
+    assert register.spent == Fraction(3, 2)
+    ages = [row["age"] for row in csv.DictReader((tmp_path / "out.csv").read_text("utf-8").splitlines())]
+    assert max(int(age) for age in ages if not age.startswith(">=")) < 60
+    assert any(age.startswith(">=") for age in ages)
+
+
+def test_noise_on_several_columns_costs_each(tmp_path: Path) -> None:
+    assert sf.LocalNoise(bounds="age=20:80, size=0:8", epsilon=0.5).cost == 1
+    assert sf.DpSynthesis(epsilon=0.3).cost == Fraction(3, 10)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from sfumato.metrics import require
 from sfumato.publishing import publish
 from sfumato.study.context import Context
 from sfumato.study.default_candidates import candidates, overlooked
-from sfumato.study.study import Study
+from sfumato.study.study import Candidate, Study
 
 ROLES = sf.Roles(quasi=("zip", "birth_date", "age"), sensitive=("illness",), insensitive=("admitted",))
 
@@ -64,7 +65,20 @@ def test_with_a_class_size_besides_full_domain_search_looks_for_both() -> None:
     steered = [each.name for each in made if "hipaa_rules" in each.name]
     assert steered
     assert all(name.startswith("generalize_full_domain") for name in steered)
-    assert not any(each.family == "hipaa" for each in candidates(hospital(), ROLES, asked[1:], sf.metric("iloss")))
+    chains = [each for each in made if each.text.startswith("hipaa | ")]
+    assert {each.text.split()[2] for each in chains} >= {"mondrian", "k_member", "local_suppression"}
+    assert not any("hipaa_rules" in each.text for each in chains)  # the first link has seen to it
+    assert not any("hipaa" in each.family for each in candidates(hospital(), ROLES, asked[1:], sf.metric("iloss")))
+
+
+def test_the_command_of_a_chain_makes_it_again() -> None:
+    table = hospital()
+    chained = Candidate.of("hipaa | mondrian k=3")
+    study = Study(table=table, roles=ROLES, candidates=(chained,), require=(require("k_anonymity >= 3"),), measures=())
+    command, _ = study.run(refine=0).commands()
+    words = shlex.split(command)
+    assert words[words.index("--mechanism") + 1] == "hipaa | mondrian k=3"
+    assert "--set" not in words
 
 
 def test_what_it_refuses_is_told_before_anything_is_made() -> None:

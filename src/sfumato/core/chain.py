@@ -7,6 +7,8 @@ are measured from the original; every link's promises are measured again on the 
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -30,14 +32,15 @@ class Chain(Mechanism):
     links: tuple[Mechanism, ...]
 
     def __post_init__(self) -> None:
-        for link in self.links:
-            if link.card.private:
+        for before, link in pairwise(self.links):
+            if link.card.private and not before.card.private:
                 raise InputError(
-                    f"{link.card.name} cannot be a link of a chain: its promise is about the rows of the original; run it alone."
+                    f"{link.card.name} cannot follow {before.card.name}: differential privacy hides the rows that it is given, not what "
+                    f"{before.card.name} told of them; put {link.card.name} first."
                 )
         for link in self.links[:-1]:
             if link.card.place == "last":
-                raise InputError(f"Nothing can follow {link.card.name}: it does not release one whole row a person.")
+                raise InputError(f"Nothing can follow {link.card.name}: it does not release whole rows.")
         for link in self.links[1:]:
             if link.card.place == "first":
                 raise InputError(f"{link.card.name} must be the first link: it reads columns that are never released.")
@@ -56,12 +59,13 @@ class Chain(Mechanism):
             source="; ".join(dict.fromkeys(card.source for card in cards)),
             parameters={f"{card.name}.{key}": text for card in cards for key, text in card.parameters.items()},
             chance="always" if "always" in chances else "some" if "some" in chances else "none",
+            private=cards[0].private,
         )
 
     @property
     def refuses_several_rows(self) -> bool:  # type: ignore[override]
-        """Whether a link does."""
-        return any(link.refuses_several_rows for link in self.links)
+        """Whether a link does; after differential privacy to look at the rows would tell of them."""
+        return not self.links[0].card.private and any(link.refuses_several_rows for link in self.links)
 
     @property
     def promises(self) -> tuple[Requirement, ...]:
@@ -131,7 +135,14 @@ def _left(roles: Roles, table: Table) -> Roles:
 
 
 def _joined(table: Table, roles: Roles, first: Release, second: Release) -> Release:
-    """The second release, its recoding that of the original."""
+    """The second release, its recoding that of the original.
+
+    What is made of a release with differential privacy has it, too (post-processing); where both links spend, their epsilons add up.
+    """
+    if first.neighbours is not None:
+        both = Fraction(first.epsilon or 0) + Fraction(second.epsilon or 0)
+        second = replace(second, neighbours=first.neighbours, epsilon=both)
+        return replace(second, recoding=None, perturbed=first.perturbed | second.perturbed)
     recoding = None
     if first.recoding is not None and second.recoding is not None:
         recoding = _composed(table, roles, first.recoding, second.recoding)

@@ -62,6 +62,8 @@ class Offer:
     settings: Callable[[Trial], list[dict[str, Any]]]
     wide: bool = False
     """Whether it is tried only where noise and synthetic rows are wanted, too."""
+    first: bool = False
+    """Whether the others are also tried on what it released."""
 
 
 @dataclass(frozen=True)

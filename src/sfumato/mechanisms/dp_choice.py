@@ -54,6 +54,7 @@ class DpChoice(Private):
         source="McSherry, Talwar 2007; McKenna, Sheldon 2020 (permute-and-flip); Smith 2011 (quantiles); drawn by OpenDP",
         chance="always",
         private=True,
+        place="last",
         parameters={
             "column": "the column whose value is chosen",
             "choose": "most_frequent: the candidate that most rows have; quantile: the candidate that splits the rows",

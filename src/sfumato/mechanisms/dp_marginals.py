@@ -57,6 +57,7 @@ class DpMarginals(Private):
         "(parallel composition); Manta 2013, 4.2; sampled by OpenDP after Canonne, Kamath, Steinke 2020",
         chance="always",
         private=True,
+        place="last",
         parameters={
             "columns": "the columns to count, as a list: sex,age; by default all that may be released",
             "ways": "count this many columns at a time, in all combinations: 2 for all pairs; by default all columns together",

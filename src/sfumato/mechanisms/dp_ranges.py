@@ -76,6 +76,7 @@ class DpRanges(Private):
         "Suciu 2010 (tree); Manta 2013, 4.4, definition 16; sampled by OpenDP after Canonne, Kamath, Steinke 2020",
         chance="always",
         private=True,
+        place="last",
         parameters={
             "column": "the column whose ranges are counted",
             "domain": "its values in order, as a list such as low|middle|high, or low:high (whole numbers) or low:high:width; by "

@@ -99,6 +99,7 @@ class DpStatistics(Private):
         "sampled by OpenDP after Canonne, Kamath, Steinke 2020",
         chance="always",
         private=True,
+        place="last",
         parameters={
             "statistics": "the statistics to release: count, count(sex=Female), sum(income), mean(age), ..., separated by commas; "
             "count(sex=) counts the rows where sex is missing",

@@ -72,7 +72,7 @@ class Hipaa(Mechanism):
         "refused until they have the role identifiers",
         source="45 CFR 164.514(b)(2)(i); HHS 2012, Guidance Regarding Methods for De-identification of Protected Health Information",
         chance="none",
-        offer=Offer(10, _tried),
+        offer=Offer(10, _tried, first=True),
         parameters={
             "age": "columns of ages whose names do not show it, as a list",
             "zip": "columns of ZIP codes whose names do not show it, as a list",

@@ -10,6 +10,7 @@ prints lacks the factor 1/sensitivity, and its sensitivity of 16 for the range 1
 from __future__ import annotations
 
 from dataclasses import field
+from fractions import Fraction
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -76,11 +77,16 @@ class LocalNoise(Private):
     def _neighbours(self, roles: Roles) -> str:
         return VALUES
 
+    @property
+    def cost(self) -> Fraction:
+        """Epsilon is for each value, and a row has one in each column."""
+        return super().cost * len(grids(self.bounds, "local_noise"))
+
     def _make(self, table: Table, roles: Roles, rng: np.random.Generator | None, progress: Progress | None) -> Release:
-        stated, each = grids(self.bounds, "local_noise"), self.cost
+        stated, total = grids(self.bounds, "local_noise"), self.cost
+        each = total / len(stated)
         for name in stated:
             self._column(name, table, roles)
-        total = each * len(stated)
         noise, budget = self._open(table, roles, rng, total)
         rows = Rows.of(table, roles, "local_noise")
         known = {name: table.reading.numbers(rows.columns[name])[rows.codes[name]] for name in stated}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ..core.errors import SfumatoError
-from ..core.mechanism import Trial
+from ..core.mechanism import Offer, Trial
 from ..core.metric import Metric, Requirement
 from ..core.roles import Roles
 from ..core.spelling import COMMA, DAY, POINT, SHORT
@@ -109,14 +110,31 @@ def candidates(
         and (wide or not kind.card.offer.wide)
         and (kind.card.links if roles.linked else kind.card.people or not roles.unlinked)
     )
-    texts = [text for _, name, offer in offers for tried in offer.settings(trial) for text in product(name, tried)]
+    texts = _texts(offers, trial)
     # where rules about columns are all that is asked, applying them loses least, and no lattice needs to be searched for it
     steering = [] if all(_rules(r) for r in require) else require
-    found: dict[str, Candidate] = {}
+    made = _made(texts, steering)
+    firsts = _texts([each for each in offers if each[2].first], trial)
+    if firsts and steering:  # what the first link has seen to, no other need be steered by
+        others = _texts([each for each in offers if not each[2].first], replace(trial, ks=ks[:1], few=ks[:1]))
+        rest = [requirement for requirement in steering if not _rules(requirement)]
+        chained = [each.text for each in _made(others, rest).values()]
+        made |= _made([f"{first} | {text}" for first in firsts for text in chained], ())
+    return tuple(made.values())
+
+
+def _texts(offers: Sequence[tuple[int, str, Offer]], trial: Trial) -> list[str]:
+    """What the offers come to, a text a candidate."""
+    return [text for _, name, offer in offers for tried in offer.settings(trial) for text in product(name, tried)]
+
+
+def _made(texts: Sequence[str], steering: Sequence[Requirement]) -> dict[str, Candidate]:
+    """Candidates by their texts, told what to meet; those that a mechanism has no form for are left out."""
+    made: dict[str, Candidate] = {}
     for text in texts:
         try:
-            asked = steered(text, steering)
-            found.setdefault(asked, Candidate.of(asked))
-        except SfumatoError:  # this mechanism has no such form
+            told = steered(text, steering) if steering else text
+            made.setdefault(told, Candidate.of(told))
+        except SfumatoError:
             continue
-    return tuple(found.values())
+    return made

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.chain import Chain
 from ..core.column import FloatArray
 from ..core.metric import Metric, Requirement, Score
 from ..core.noun import dataclass
@@ -190,10 +191,12 @@ class Result:
     def commands(self, out: str = "release.csv") -> list[str]:
         """What makes the recommended release, and what verifies it."""
         chosen = self.recommended[0]
-        made = None if chosen is None else self.points[chosen].candidate.mechanism
-        if made is None:
+        if chosen is None or (made := self.points[chosen].candidate.mechanism) is None:
             return []
+        mechanism = made.card.name
         settings = {key: value for key, value in made.settings().items() if key != "require"}
+        if isinstance(made, Chain):  # its parameters stand in its text
+            mechanism, settings = shlex.quote(self.points[chosen].candidate.text), {}
         every = list(dict.fromkeys([*made.promises, *self.study.require]))
         asked = [r for i, r in enumerate(every) if not _told(r, every[:i], every[i + 1 :])]
         given = "".join(f" --set {shlex.quote(f'{key}={value}')}" for key, value in settings.items())
@@ -209,7 +212,7 @@ class Result:
         table, roles = shlex.quote(self.study.table.name), shlex.quote(self.study.roles.source)
         out = shlex.quote(out)
         return [
-            f"sfumato sanitize {table} --roles {roles} --mechanism {made.card.name}{given}{need} --out {out}",
+            f"sfumato sanitize {table} --roles {roles} --mechanism {mechanism}{given}{need} --out {out}",
             f"sfumato verify {out} --roles {roles}{need}"
             + (f" --original {table}" if self.study.roles.unlinked else ""),
         ]
