@@ -58,6 +58,7 @@ class Chain(Mechanism):
             cost="; ".join(f"{card.name}: {card.cost}" for card in cards),
             source="; ".join(dict.fromkeys(card.source for card in cards)),
             parameters={f"{card.name}.{key}": text for card in cards for key, text in card.parameters.items()},
+            links=all(card.links for card in cards),
             chance="always" if "always" in chances else "some" if "some" in chances else "none",
             private=cards[0].private,
         )

@@ -52,16 +52,18 @@ class ClassPeople:
 
 
 def class_people(release: Release, roles: Roles) -> ClassPeople | None:
-    """Rows and people of each class; None where no original shows several rows a person, or the release has no classes."""
+    """Rows and people of each class; None where no original shows several rows a person, or the release has no classes.
+
+    Where the rows of a person are joined, the release shows them by itself.
+    """
     original, evidence = release.original, release.evidence(roles)
+    if roles.linked and roles.person in release.table.columns and _has_classes(release, roles):
+        return _linked(release, roles)
     if original is None or not _has_classes(release, roles):
         return None
     repeated = several_rows(original, roles)
     if repeated is None or not len(evidence.tuples):
         return None
-    if roles.linked and repeated.named:
-        evidence = evidence.by_history(rows_apart=False)
-        return ClassPeople(repeated, evidence.tuples.n, evidence.people, exact=True)
     rows = evidence.tuples.n
     if roles.unlinked and repeated.named:
         return ClassPeople(repeated, rows, evidence.people, exact=not evidence.people_are_bounds)
@@ -71,6 +73,16 @@ def class_people(release: Release, roles: Roles) -> ClassPeople | None:
         return ClassPeople(repeated, rows, fewest, exact=False)
     member, _, _, _ = evidence.held(repeated.column, "counting people")  # an entry for each class and person
     return ClassPeople(repeated, rows, np.bincount(member, minlength=len(rows)).astype(np.int64), exact=True)
+
+
+def _linked(release: Release, roles: Roles) -> ClassPeople | None:
+    """By the numbers in the release, which join the rows of a person there."""
+    evidence = release.evidence(roles).by_history(rows_apart=False)
+    rows = release.table.count((str(roles.person),)).n
+    if not len(rows):
+        return None
+    repeated = Repeated(str(roles.person), int(rows.sum()), len(rows), int(rows.max()), named=True)
+    return ClassPeople(repeated, evidence.tuples.n, evidence.people, exact=True)
 
 
 def fails_people(requirement: Requirement, release: Release, roles: Roles, found: ClassPeople) -> str | None:
@@ -146,5 +158,9 @@ def people_note(release: Release, roles: Roles) -> str | None:
     found = found or several_rows(release.original or release.table, roles)
     if found is None:
         return None
-    how = "Measures of privacy count people" if roles.counts_people else "A figure in rows is not one in people"
+    how = (
+        "Measures of privacy count people, attacks count rows"
+        if roles.counts_people
+        else "A figure in rows is not one in people"
+    )
     return f"{found.sentence} {how}."

@@ -123,7 +123,8 @@ class Mechanism(ABC):
         table = as_table(table)
         check_linking(table, roles, self.card.name, links=self.card.links)
         if self.refuses_several_rows:
-            one_row_each(table, roles, self.card.name, counts_people=self.card.people)
+            counts_people = self.card.links if roles.linked else self.card.people
+            one_row_each(table, roles, self.card.name, counts_people=counts_people)
         with progress_line(self.card.name, progress) as line:
             return self.sanitize(table, roles, rng, progress=line)
 

@@ -198,6 +198,8 @@ class Evidence:
 
     def classes(self, sensitive: str | None = None) -> Classes:
         """The classes of the release, split by a sensitive column if one is named."""
+        if self.roles.linked:
+            return self.by_history(rows_apart=sensitive is not None).classes(sensitive)
         if sensitive is None:
             return Classes(self.people, whole=len(self._everybody()) if self.roles.unlinked else None)
         rows = self._released(sensitive)[0]
@@ -290,15 +292,27 @@ class Evidence:
     @cached_property
     def people(self) -> IntArray:
         """The size of each class: its rows, or its distinct people where the release carries a person column or the roles say
-        that a person's rows are unlinked."""
+        that a person's rows are unlinked; where they are joined, the people of the smallest history that such a row is part of."""
         if self.roles.unlinked:
             return self._different_people[0]
+        if self.roles.linked:
+            return self._fewest_alike
         person = self.roles.person
         if person is None or person not in self.release.table.columns:
             return self.tuples.n
         counts = self.release.table.count((*self._quasi(), person))
         _, member = counts.group(self._quasi())
         return np.bincount(member, minlength=len(self.tuples)).astype(np.int64)
+
+    @property
+    def _fewest_alike(self) -> IntArray:
+        """Of each tuple, the people of the smallest class of joined rows that it occurs in."""
+        inside = self.by_history(rows_apart=True)
+        counts, people = inside.tuples, inside.people
+        at = place(self.tuples, counts.columns[1:], counts.codes[1:])
+        fewest = np.full(len(self.tuples), np.iinfo(np.int64).max)
+        np.minimum.at(fewest, at, people)
+        return fewest
 
     @property
     def people_are_bounds(self) -> bool:

@@ -105,6 +105,8 @@ def columns(release: Release, roles: Roles) -> tuple[ColumnChange, ...]:
             how = "statistics"
         elif name not in release.table.columns:
             how = "apart" if name in companions else "removed"
+        elif roles.linked and name == roles.person:
+            how = "joined"
         elif name in release.perturbed:
             how = "permuted" if release.joined_by is not None else "perturbed"
         elif name in roles.quasi:

@@ -71,9 +71,8 @@ def dictionary(
     rows: list[Sequence[Any]] = [("column", "role", "treatment", "distinct values", "missing rule")]
     for table in (release.table, *release.companions.values()):
         for name in table.columns:
-            role = next(
-                (kind for kind in ("quasi", "sensitive", "insensitive") if name in getattr(roles, kind)), "group"
-            )
+            other = "person" if name == roles.person else "group"
+            role = next((kind for kind in ("quasi", "sensitive", "insensitive") if name in getattr(roles, kind)), other)
             rows.append(
                 (
                     neutralised_text(name) if neutralise_formulas else name,

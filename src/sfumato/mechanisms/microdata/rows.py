@@ -125,6 +125,7 @@ class Rows:
         """Which original values became which released ones, counted: what metrics that need pairs look at."""
         by = (*self.names, *self.house)  # where tuples are divided, what stays in must not get mixed up
         to = tuple(name for name in self.names if name in changed or name in self.roles.quasi)
+        to += tuple(name for name in self.house if name in after)
         if not to:
             return None
         columns = [*(self.columns[name] for name in by), *(after[name][0] for name in to)]

@@ -48,7 +48,7 @@ def k_anonymity(classes: Classes) -> FloatArray:
     """The rows of the smallest class, `k = min_c N_c`.
 
     Where the release carries a person column, or the roles say that the rows of a person are unlinked, people are counted
-    instead of rows ((X,Y)-anonymity with Y the person). Extremes: 1 if some row is unique,
+    instead of rows ((X,Y)-anonymity with Y the person); where they are joined, the people of whom all rows say the same. Extremes: 1 if some row is unique,
     N if all rows look alike.
     """
     return classes.people.astype(float)
