@@ -175,13 +175,29 @@ def _(world: World, m: Match) -> None:
 
 
 @says(
-    r"(?:Texts that usually mean missing \(such as \? or NA\) appear in (.+)\. Name them with --missing, and they count as one missing "
-    r"value\.)"
+    rf"Column '(.+?)': {N} rows? (has|have) (.+?), (a word for missing|far from all other values|a word or a far code); that may mean missing\."
 )
 def _(world: World, m: Match) -> None:
-    marks = {"?", "na", "n/a", "nan", "null", "none", "nil", "unknown", "missing"}
-    for name in m[1].split(", "):
-        assert {row[name.strip("'")].lower() for row in world.rows} & marks
+    codes = m[4].split(" or ")
+    values = [row[m[1]] for row in world.rows]
+    many = sum(value in codes for value in values)
+    assert whole(m[2]) == many
+    assert (m[3] == "has") == (many == 1)
+    assert set(codes) <= set(values)
+    if m[5] == "far from all other values":
+        others = [float(value) for value in values if value not in codes and value]
+        assert all(not min(others) <= float(code) <= max(others) for code in codes)
+    elif m[5] == "a word for missing":
+        assert not any(any(c.isdigit() for c in code) for code in codes)
+
+
+@says(
+    r"Sfumato reads no such code as missing by itself\. (?:Name those that mean it under \[reading\.missing\] in your roles, or with --missing\."
+    r"|The suggested roles do, under \[reading\.missing\]; take out there what is a value\. Without roles: --missing\.)"
+)
+def _(world: World, m: Match) -> None:
+    empty = {name: sum(not row[name] for row in world.rows) for name in world.rows[0]}
+    assert {name: missing for name, (_, missing) in world.table.distinct().items()} == empty
 
 
 @says(

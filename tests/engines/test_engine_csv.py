@@ -82,8 +82,23 @@ def test_a_quote_in_the_middle_of_a_field_stays(write: Write, rows_of: Any) -> N
     assert rows_of(sf.read(write('a,b\n1,5" pipe\n2,y\n')))[0] == (("1", '5" pipe'), 1)
 
 
-def test_spaces_stay(write: Write, rows_of: Any) -> None:
-    assert rows_of(sf.read(write("a,b\n x , y\n"))) == [((" x ", " y"), 1)]
+@pytest.mark.parametrize("space", [" ", "\t", "\u00a0", "  "])
+def test_blanks_around_fields_are_left_out_and_told(write: Write, rows_of: Any, space: str) -> None:
+    table = sf.read(write(f"a,{space}b,c\n{space}x y{space},{space}5,n\nz,6,{space}\n"))
+    assert (table.columns, rows_of(table)) == (("a", "b", "c"), [(("x y", "5", "n"), 1), (("z", "6", None), 1)])
+    assert table.notes == ("blanks around values left out: 'a' (1 field), 'b' (1 field), 'c' (1 field)",)
+    assert sf.read(write(f"a,b\n{space}x,1\n"), dates="text", decimal="text").count(("a",)).columns[0].texts != ["x"]
+
+
+def test_lines_that_repeat_are_trimmed_too(write: Write, rows_of: Any) -> None:
+    table = sf.read(write("sex,place\n" + "m, Berlin\nw,Berlin\n" * 1_000_000))
+    assert rows_of(table) == [(("m", "Berlin"), 1_000_000), (("w", "Berlin"), 1_000_000)]
+    assert table.notes == ("blanks around values left out: 'place' (1,000,000 fields)",)
+
+
+def test_blanks_inside_values_stay_and_nothing_is_said(write: Write, rows_of: Any) -> None:
+    table = sf.read(write('a,b\n"x, y",1\n'))
+    assert (rows_of(table), table.notes) == ([(("x, y", "1"), 1)], ())
 
 
 def test_codes_keep_their_zeros(write: Write, rows_of: Any) -> None:

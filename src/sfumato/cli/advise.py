@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -106,10 +107,10 @@ def run(
     answers: dict[str, Any] = {name: given for name, given in (("to", to), ("impact", impact)) if given is not None}
     context = Context(**answers, controls=controls, motives=motives, known=fraction, breach=breach, preset=preset)  # type: ignore[arg-type]
     wanted = check_outputs(formats, package, out)
-    table = reading.open(input)
     if roles is None:
-        roles = _suggested(table, out)
+        roles = _suggested(reading, input, out)
     named = Roles.read(roles)
+    table = reading.open(input, named)
     one_row_each(table, named, "a study", counts_people=True)
     if target is not None and target not in named.released(table.columns):
         raise InputError(
@@ -170,7 +171,7 @@ def _answer(name: str, given: str | None) -> str:
         typer.echo(f"  one of {', '.join(choices)}", err=True)
 
 
-def _suggested(table: Any, out: Path) -> Path:
+def _suggested(reading: o.Reading, input: Path, out: Path) -> Path:
     """Roles that the profile suggests, written where the owner can correct them."""
     from ..core.errors import InputError
     from ..core.files import write_whole
@@ -180,7 +181,7 @@ def _suggested(table: Any, out: Path) -> Path:
     if path.exists():
         o.tell(f"{path}: these roles are used.")
         return path
-    text = profile(table).toml()
+    text = profile(replace(reading, quiet=True).open(input)).toml()
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:

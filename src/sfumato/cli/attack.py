@@ -98,7 +98,7 @@ def run(
     own = Roles.read(roles)
 
     def table(path: Path | None) -> Any:
-        return None if path is None else reading.open(path)
+        return None if path is None else reading.beside(path, own)
 
     everybody = table(population)
     target = reading.released(
@@ -112,7 +112,7 @@ def run(
     earlier, other_roles = None, own
     if previous is not None:
         other_roles = own if previous_roles is None else Roles.read(previous_roles)
-        made_from = table(previous_original) or target.original
+        made_from = reading.open(previous_original, other_roles) if previous_original else target.original
         earlier = Release(
             table=reading.release(previous, other_roles, made_from),
             original=made_from,

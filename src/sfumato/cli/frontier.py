@@ -65,7 +65,7 @@ def run(
     if figure is not None and not figure.parent.is_dir():
         raise InputError(f"{figure}: the folder does not exist; make it first.")
     named = Roles.read(roles)
-    table = reading.open(input)
+    table = reading.open(input, named)
     with o.progress(f"frontier {input}") as bar:
         result = policy_frontier(
             table,
@@ -77,7 +77,7 @@ def run(
             policies=policies,
             time_limit=time_limit,
             max_checks=max_checks,
-            population=None if population is None else reading.open(population),
+            population=None if population is None else reading.beside(population, named),
             progress=lambda share: bar(share, ""),
         )
     if figure is not None:

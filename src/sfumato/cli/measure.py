@@ -59,8 +59,8 @@ def run(
         release,
         named,
         original=original,
-        population=reading.open(population) if population else None,
-        related=tuple(reading.open(path) for path in related or []),
+        population=reading.beside(population, named) if population else None,
+        related=tuple(reading.beside(path, named) for path in related or []),
         pairing=pair,
     )
     short = not (json or everything or requested)

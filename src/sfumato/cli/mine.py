@@ -171,9 +171,10 @@ def _tables(
         raise InputError("Predictions are compared with the truth: give the original table with --original.")
     if not files and not candidates:
         raise InputError("Name a release, or a mechanism with --candidate.")
-    original = reading.open(path)
-    if roles is not None:
-        named = Roles.read(roles)
+    known = None if roles is None else Roles.read(roles)
+    original = reading.open(path, known)
+    if known is not None:
+        named = known
     else:
         protected = tuple(field for field in (scenario.good and scenario.good.field,) if field in original.columns)
         rest = tuple(name for name in original.columns if name not in protected)

@@ -83,10 +83,10 @@ def run(
         raise InputError("--quasi and --roles both name the quasi-identifiers; give only one.")
     if not deep and (roles or fraction or population or threshold):
         raise InputError("--roles, --fraction, --population and --threshold need --deep.")
-    table = reading.open(input)
+    own = None if roles is None else Roles.read(roles)
+    table = reading.open(input, own)
     deeper = None
     with o.progress(f"profile {input}") as bar:
-        own = None if roles is None else Roles.read(roles)
         result = profile(table, most=max_columns, quasi=quasi or None, roles=own)
         if deep:
             from ..inspect.raw_risk import THRESHOLDS, raw_risk
@@ -95,7 +95,7 @@ def run(
                 table,
                 own or result.roles,
                 fraction=fraction,
-                population=None if population is None else reading.open(population),
+                population=None if population is None else reading.beside(population, own or result.roles),
                 thresholds=tuple(sorted(set(threshold))) if threshold else THRESHOLDS,
                 progress=bar,
             )

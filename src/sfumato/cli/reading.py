@@ -55,10 +55,24 @@ class Reading:
             words += ["--missing", text]
         return tuple(words)
 
-    def open(self, path: Path, *, stated: Roles | None = None) -> Table:
-        """Open a table and say what was detected; by what is `stated` there and here, and fixed rules, for differential privacy."""
+    def open(self, path: Path, roles: Roles | None = None, *, stated: bool = False) -> Table:
+        """Open the table of these roles and say what was detected; where it is to be read as `stated`, by fixed rules beside."""
+        from ..core.stated_reading import ALL
         from ..engines import read
 
+        table = self._opened(lambda options: read(path, stated=stated, roles=roles, **options))
+        for name, _ in () if roles is None else roles.missing:
+            if roles is not None and name != ALL:
+                roles.check_column(name, table.columns, where=table.name, kind="[reading] missing")
+        return self._told(path, table)
+
+    def beside(self, path: Path, roles: Roles) -> Table:
+        """Open another table about the same people: what means missing means it there, too."""
+        from ..engines import read
+
+        return self._told(path, self._opened(lambda options: read(path, roles=roles.elsewhere, **options)))
+
+    def _opened(self, read: Callable[[dict[str, Any]], Table]) -> Table:
         if self.memory is not None:
             from ..engines.duckdb import configure
 
@@ -71,9 +85,9 @@ class Reading:
         for name in ("encoding", "header", "missing", "dates", "decimal", *placed, "query"):
             options[name] = getattr(self, name)
         options = {key: value for key, value in options.items() if value is not None and value != []}
-        table = (
-            read(path, **options) if stated is None else read(path, stated=True, **{**dict(stated.reading), **options})
-        )
+        return read(options)
+
+    def _told(self, path: Path, table: Table) -> Table:
         if not self.quiet:
             for note in table.notes:
                 tell(f"{path}: {note}")
@@ -94,7 +108,7 @@ class Reading:
         """
         from ..engines.missing_codes import recognise
 
-        table, left = self.as_before(self.open(path), neutralise_formulas), set(leave)
+        table, left = self.as_before(self.beside(path, roles), neutralise_formulas), set(leave)
         recognised = recognise(
             table,
             original,
@@ -135,20 +149,20 @@ class ReleaseReading(Reading):
         from ..core.errors import InputError
         from ..core.release import Release
 
-        before = self.open(original) if original else None
+        before = self.open(original, roles) if original else None
         perturbed = frozenset(self.perturbed or ())
         if self.companion and self.joined_by is None:
             raise InputError("--companion needs --joined-by, the column of groups that both files have.")
         return Release(
             table=self.release(path, roles, before, leave=perturbed, neutralise_formulas=neutralise_formulas),
             original=before,
-            companions=self._companions(neutralise_formulas),
+            companions=self._companions(roles, neutralise_formulas),
             joined_by=self.joined_by,
             perturbed=perturbed,
             **more,
         )
 
-    def _companions(self, neutralise_formulas: bool) -> dict[str, Table]:
+    def _companions(self, roles: Roles, neutralise_formulas: bool) -> dict[str, Table]:
         """Companions from NAME=FILE."""
         from ..core.errors import InputError
 
@@ -159,7 +173,7 @@ class ReleaseReading(Reading):
                 raise InputError(f"--companion {text}: write NAME=FILE, for example sensitive=release.sensitive.csv.")
             if name in tables:
                 raise InputError(f"--companion {text}: that name was given already.")
-            tables[name] = self.as_before(self.open(Path(file)), neutralise_formulas)
+            tables[name] = self.as_before(self.beside(Path(file), roles), neutralise_formulas)
         return tables
 
 

@@ -67,12 +67,12 @@ def run(
         made_by = candidate
     else:
         made_by = find(mechanism).of(o.settings(settings), tuple(wanted))
-    table = reading.open(input, stated=named if made_by.card.private else None)
+    table = reading.open(input, named, stated=made_by.card.private)
     if out.suffix.lower() not in (".csv", ".parquet"):
         raise InputError(f"{out}: a release is written as .csv or .parquet.")
     if not out.parent.is_dir():
         raise InputError(f"{out}: the folder does not exist; make it first.")
-    everybody = None if population is None else reading.open(population)
+    everybody = None if population is None else reading.beside(population, named)
     waivers = read_waivers(waive or [], table.columns)
     if ledger is not None and isinstance(made_by, Private):
         ledger.afford(made_by.cost)

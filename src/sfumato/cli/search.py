@@ -164,8 +164,8 @@ def run(
     if out is not None and out.suffix.lower() not in (".csv", ".parquet"):
         raise InputError(f"{out}: a release is written as .csv or .parquet.")
     named = Roles.read(roles)
-    table = reading.open(input)
-    everybody = None if population is None else reading.open(population)
+    table = reading.open(input, named)
+    everybody = None if population is None else reading.beside(population, named)
     if cut is not None:
         search_cuts(
             table, named, cut, require=wanted, minimise=minimise, max_ranges=max_ranges, at=at, levels=levels, save=save,

@@ -126,7 +126,7 @@ def _of_table(
     if roles is None:
         raise InputError("A table needs its roles file: give --roles.")
     named = Roles.read(roles)
-    table = reading.open(path)
+    table = reading.open(path, named)
     texts = candidate or ([] if release else [*GRID, *(SPLIT_GRID if named.sensitive else ())])
     elsewhere = [
         Candidate(str(file), release=Release(table=reading.release(file, named, table), original=table))

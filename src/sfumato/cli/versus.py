@@ -45,7 +45,7 @@ def run(
     from ..inspect.versus import versus
 
     named = Roles.read(roles)
-    table = reading.open(original)
+    table = reading.open(original, named)
     with o.progress("comparing") as bar:
         both = []
         for i, text in enumerate((a, b)):

@@ -14,7 +14,8 @@ from functools import cache
 from .errors import InputError
 from .memory import remembered
 from .noun import dataclass
-from .roles import PEOPLE_ROWS, Roles
+from .roles import PEOPLE_ROWS as PEOPLE_ROWS
+from .roles import Roles
 from .table import Table
 from .words import counted
 

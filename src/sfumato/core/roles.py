@@ -20,7 +20,7 @@ from .hierarchy import Hierarchy
 from .noun import dataclass
 from .rules import KEYS, check_rule
 from .sheet import Sheet
-from .stated_reading import StatedReading
+from .stated_reading import MissingCodes, StatedReading, missing_codes
 from .toml import checked, known, opened, section
 
 Rule = Annotated[str | dict[str, Any], Meta(description="a file name or a rule such as { widths = [5, 10] }")]
@@ -137,6 +137,16 @@ class Roles:
     def by_rows(self) -> Roles:
         """The same with rows counted, whatever is said of people."""
         return replace(self, people={}, person=None if self.linked else self.person) if self.people else self
+
+    @property
+    def missing(self) -> MissingCodes:
+        """The texts that mean missing, by column."""
+        return missing_codes(self.reading.get("missing", ()))
+
+    @property
+    def elsewhere(self) -> Roles:
+        """The same for other tables, a release or a population: what means missing does so there, too, and they are written as they are."""
+        return replace(self, reading={"missing": self.missing} if self.missing else {})
 
     @property
     def unlinked(self) -> bool:

@@ -27,6 +27,8 @@ GROUPS = ". \u00a0\u202f"
 """What stands between thousands where the comma is decimal: a point or a space, as wide as it may be."""
 _NUMBER = "[+-]?(?:0|[1-9][0-9]*|[1-9][0-9]{{0,2}}(?:[{groups}][0-9]{{3}})+)(?:[{point}][0-9]+)?"
 COMMA, POINT = _NUMBER.format(groups=GROUPS, point=","), _NUMBER.format(groups=",", point=".")
+BLANKS = " \t\u00a0\u202f"
+"""What is no part of a value at its ends."""
 DATES = ("day-first", "month-first", "text")
 DECIMALS = ("comma", "point", "text")
 

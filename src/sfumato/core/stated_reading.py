@@ -5,7 +5,7 @@ undoes differential privacy before any noise is drawn. A stated reading takes ev
 
     a row       is a line; an empty line is none; one that cannot be taken apart into the header's fields has no value at all
     above       as many lines or rows as `skip` or `header_row` say are left out, else none; below, the last one where `totals` is true
-    a cell      that is empty, one of the texts that mean missing, or not text in the stated encoding is missing
+    a cell      has no blanks around it; one that is empty, one of the texts that mean missing, or not text in the stated encoding is missing
     a number    is spelled with a decimal point (commas between thousands), or as stated; anything else is missing
     a date      is left as it stands, or read as YYYY-MM-DD where the owner states which part comes first
 
@@ -30,6 +30,9 @@ from .noun import dataclass
 from .sheet_places import cell_range, checked_skip, header_rows
 from .spelling import COMMA, DATES, DECIMAL, DECIMALS, POINT, THOUSANDS
 
+MissingCodes = tuple[tuple[str, tuple[str, ...]], ...]
+"""The texts that mean missing in a column, or, under `*`, in every column."""
+ALL = "*"
 _PLAIN = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _WAYS = {"comma": (re.compile(COMMA), DECIMAL), "point": (re.compile(POINT), THOUSANDS)}
 
@@ -43,7 +46,7 @@ class StatedReading:
     quote: str = '"'
     header: bool = True
     names: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
+    missing: MissingCodes = ()
     decimal: str = "point"
     dates: str = "text"
     header_row: str = ""
@@ -57,7 +60,8 @@ class StatedReading:
         for key in stated:
             if key not in KEYS:
                 raise InputError(f"{where}: {key!r} is not known; it takes {', '.join(KEYS)}.")
-        lists = {key: _texts(stated[key], f"{where}: {key}") for key in ("names", "missing") if key in stated}
+        lists: dict[str, Any] = {"names": _texts(stated["names"], f"{where}: names")} if "names" in stated else {}
+        lists |= {"missing": missing_codes(stated["missing"], f"{where}: missing")} if "missing" in stated else {}
         rows = {"header_row": str(stated["header_row"])} if "header_row" in stated else {}
         made = cls(**{**stated, **lists, **rows})
         if made.encoding == "utf-8-sig":  # a mark at the start of the file is left out anyway
@@ -122,6 +126,31 @@ class StatedReading:
 
 
 KEYS = tuple(StatedReading.__dataclass_fields__)
+
+
+def missing_codes(given: Any, where: str = "missing") -> MissingCodes:
+    """From a text or a list of texts for all columns, or a mapping of columns to lists, in which `*` stands for all columns.
+
+    >>> missing_codes({"age": "999", "*": ["?", "NA"]})
+    (('*', ('?', 'NA')), ('age', ('999',)))
+    """
+    paired = isinstance(given, tuple) and all(isinstance(each, tuple) for each in given)  # as this gives them
+    by_column = dict(given) if paired or isinstance(given, Mapping) else {ALL: given}
+    found = {
+        str(name): _texts(texts, where if name == ALL else f"{where} of {name!r}") for name, texts in by_column.items()
+    }
+    return tuple(sorted((name, texts) for name, texts in found.items() if texts))
+
+
+def codes_in(codes: MissingCodes, column: str) -> tuple[str, ...]:
+    """The texts that mean missing in one column."""
+    return tuple(text for name, texts in codes if name in (ALL, column) for text in texts)
+
+
+def spelled_codes(codes: MissingCodes) -> list[str] | dict[str, list[str]]:
+    """As an owner writes them: a list where they hold of every column."""
+    by_column = {name: list(texts) for name, texts in codes}
+    return by_column if by_column.keys() - {ALL} else by_column.get(ALL, [])
 
 
 def _texts(given: Any, where: str) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from typing import Any
 from ..core.errors import InputError
 from ..core.noun import dataclass
 from ..core.sheet_places import checked_skip, header_rows, joined_names, spell_rows
+from ..core.spelling import BLANKS
 from .layout import Layout, find
 
 _SAMPLE = 1 << 18
@@ -145,7 +146,11 @@ def detect(
             return Dialect(delimiter, quote, encoding, False, skip + 1, _named(["", *first], path), tuple(notes))
         names = _named(first, path)
     if names is None:
-        names = tuple(first) if header else tuple(f"column{i}" for i in range(1, len(first) + 1))
+        names = (
+            tuple(name.strip(BLANKS) for name in first)
+            if header
+            else tuple(f"column{i}" for i in range(1, len(first) + 1))
+        )
     check_names(names, path)
     if len(records) < 2 and header:
         if not whole:

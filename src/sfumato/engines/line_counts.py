@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow.compute as pc
 
 from ..core.errors import InputError
+from ..core.spelling import BLANKS
 from .dialect import Dialect
 from .duckdb import arrow, drop_later, folder, literal, name_of, run, serial, spell_path, text_bytes
 
@@ -66,6 +67,25 @@ class Lines:
         try:
             with self.file.open("rb") as file:
                 return any(sign.encode() in block for block in iter(lambda: file.read(1 << 20), b""))
+        except OSError:
+            return True
+
+    def blanks(self) -> bool:
+        """Whether a field may have blanks around it: one stands beside a delimiter, a quote or the end of a line."""
+        if self.file.suffix == ".gz":
+            return True
+        edges = [sign.encode() for sign in (self.found.delimiter, self.found.quote, "\n", "\r") if sign]
+        signs = [sign.encode() for sign in BLANKS if sign != self.found.delimiter]
+        beside = [pair for sign in signs for edge in edges for pair in (edge + sign, sign + edge)]
+        try:
+            with self.file.open("rb") as file:
+                last, size = b"\n", 1 << 20
+                while block := file.read(size):
+                    whole = last + block
+                    if any(pair in whole for pair in beside):
+                        return True
+                    last = block[-4:]
+                return last.endswith(tuple(signs))
         except OSError:
             return True
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +17,9 @@ import pyarrow as pa
 from ..core.arrow import strings
 from ..core.column import text_of
 from ..core.errors import InputError
+from ..core.roles import Roles
+from ..core.spelling import BLANKS
+from ..core.stated_reading import ALL, MissingCodes, codes_in, missing_codes, spelled_codes
 from . import dialect, layout
 from . import local_spelling as spelled
 from . import query as queried
@@ -35,27 +38,33 @@ from .duckdb import (
 )
 from .line_counts import Lines, reading
 from .stated_table import open_stated
+from .surrounding_blanks import told_blanks, trimmed
 from .workbook import sheet_rows
 
 _CSV_OPTIONS = ("delimiter", "quote", "encoding", "header", "names", "header_row", "skip")
+_ANY_OPTIONS = ("missing", "dates", "decimal")
 _SHEET_OPTIONS = ("header", "header_row", "skip", "range", "totals")
 
 
-def read(source: Any, *, stated: bool = False, **options: Any) -> DuckTable:
+def read(source: Any, *, stated: bool = False, roles: Roles | None = None, **options: Any) -> DuckTable:
     """Open a table; an option that does not apply to its kind is refused.
 
     `stated`: nothing is guessed from the rows; what no option says is as `core.stated_reading` fixes it. So differential privacy needs it.
+    `roles`: what no option says is as their `[reading]` says, as far as it applies to this kind of table.
     """
     options = {key: value for key, value in options.items() if value is not None}
     named = source
     if isinstance(source, Path):
         source = _lasting(source)
+    if roles is not None:
+        options = _by_owner(source, roles, options, stated=stated)
     if stated:
         table = open_stated(source, options)
         return table if source is named else replace(table, name=str(named))
     origin = (source, dict(options))
-    given = tuple(sorted((key, tuple(value) if isinstance(value, list) else value) for key, value in options.items()))
-    missing = tuple(options.pop("missing", ()))
+    missing = missing_codes(options.pop("missing", ()))
+    listed = {key: tuple(value) if isinstance(value, list) else value for key, value in options.items()}
+    given = tuple(sorted((listed | ({"missing": missing} if missing else {})).items()))
     dates, decimal = spelled.checked(options.pop("dates", None), options.pop("decimal", None))
     table = _from_path(source, options, missing) if isinstance(source, Path) else from_memory(source)
     if source is not named:
@@ -65,13 +74,19 @@ def read(source: Any, *, stated: bool = False, **options: Any) -> DuckTable:
     could = {"commas": table.lines.commas} if isinstance(table.lines, Lines) else {}
     points, found = table.points, table.lines.found if isinstance(table.lines, Lines) else None
     placed = dict(table.written)  # where the table lies in its sheet or file
-    table = _with_missing(table, missing) if missing else table
+    if isinstance(source, Path) and not dates == decimal == "text":
+        table = trimmed(table, table.lines.blanks if isinstance(table.lines, Lines) else lambda: True)
+    table = _with_missing(table, missing, table.columns)
     table = spelled.understood(table, dates=dates, decimal=decimal, points=points, **could)
+    if table.spelled:  # what means missing may be given as it is spelled here
+        table = replace(_with_missing(table, missing, table.spelled[1]), spelled=table.spelled)
+    if roles is not None and (told := roles.missing):
+        table = replace(table, notes=(*table.notes, _told_missing(told, roles.source)))
     opened = (str(source.absolute()), given) if isinstance(source, Path) else None
     return replace(table, opened=opened, origin=origin, written=placed | _written(found, missing, table))
 
 
-def _written(found: dialect.Dialect | None, missing: tuple[str, ...], table: DuckTable) -> dict[str, Any]:
+def _written(found: dialect.Dialect | None, missing: MissingCodes, table: DuckTable) -> dict[str, Any]:
     """What was seen of how the file is written, in the words in which its owner may state it."""
     ways = [each.way for each in table.spelled[1].values() if each.way is not None] if table.spelled else []
     first = next((way.first for way in ways if way.first and way.sign != "."), "day")
@@ -79,18 +94,36 @@ def _written(found: dialect.Dialect | None, missing: tuple[str, ...], table: Duc
     if found is not None:
         seen = {key: getattr(found, key) for key in ("encoding", "delimiter", "quote", "header")}
         seen |= {"header": True, "header_row": found.header_row} if found.header_row else {}
-    seen |= {"missing": list(missing)} if missing else {}
+    seen |= {"missing": spelled_codes(missing)} if missing else {}
     seen |= {"decimal": "comma"} if any(way.comma for way in ways) else {}
     return seen | ({"dates": f"{first}-first"} if any(way.first for way in ways) else {})
 
 
-def _with_missing(table: DuckTable, spelled: tuple[str, ...]) -> DuckTable:
-    """The same table with some texts read as missing; numbers, dates and truth values as they are spelled in a release."""
-    texts = ", ".join(literal(text) for text in spelled)
-    cells = {c: (name_of(c), f"CAST({table._spelled(c)} AS VARCHAR)") for c in table.columns}
-    return table.each(
-        {c: f"CASE WHEN {text} IN ({texts}) THEN NULL ELSE {name} END" for c, (name, text) in cells.items()}
-    )
+def _by_owner(source: Any, roles: Roles, options: dict[str, Any], *, stated: bool) -> dict[str, Any]:
+    """The options with what the owner's `[reading]` adds to them; codes for missing values in single columns add up."""
+    kind = what_is(source) if isinstance(source, Path) and source.is_file() else "memory"
+    placed = {"csv": (*_CSV_OPTIONS, "totals"), "excel": _SHEET_OPTIONS}.get(kind, ())
+    applies = roles.reading if stated else {k: v for k, v in roles.reading.items() if k in (*placed, *_ANY_OPTIONS)}
+    codes = (*roles.missing, *missing_codes(options.get("missing", ())))
+    by_column = {
+        name: tuple(dict.fromkeys(text for n, texts in codes if n == name for text in texts)) for name, _ in codes
+    }
+    return {**applies, **options, **({"missing": by_column} if by_column else {})}
+
+
+def _told_missing(codes: MissingCodes, source: str) -> str:
+    where = [f"{' and '.join(texts)} in {'every column' if name == ALL else repr(name)}" for name, texts in codes]
+    return f"read as missing, as {source} says: {', '.join(where)}"
+
+
+def _with_missing(table: DuckTable, codes: MissingCodes, columns: Collection[str]) -> DuckTable:
+    """The same table with some texts of these columns read as missing; numbers, dates and truth values as they are spelled in a release."""
+    cells = {}
+    for name in columns:
+        if texts := ", ".join(literal(text) for text in codes_in(codes, name)):
+            cell = name_of(name)
+            cells[name] = f"CASE WHEN CAST({table._spelled(name)} AS VARCHAR) IN ({texts}) THEN NULL ELSE {cell} END"
+    return table.each(cells) if cells else table
 
 
 def _lasting(path: Path) -> Path:
@@ -114,7 +147,7 @@ def _lasting(path: Path) -> Path:
     return copy
 
 
-def _from_path(path: Path, options: dict[str, Any], missing: tuple[str, ...]) -> DuckTable:
+def _from_path(path: Path, options: dict[str, Any], missing: MissingCodes) -> DuckTable:
     if path.is_dir():
         raise InputError(f"{path}: a folder, not a table; name a file.")
     what = what_is(path)
@@ -244,7 +277,7 @@ def from_memory(source: Any, name: str = "the table") -> DuckTable:
     return DuckTable.of(name, f"SELECT * FROM {register(table)}")
 
 
-def _excel(path: Path, sheet: str | None, placed: dict[str, Any], missing: tuple[str, ...]) -> DuckTable:
+def _excel(path: Path, sheet: str | None, placed: dict[str, Any], missing: MissingCodes) -> DuckTable:
     sheets, chosen, cells = sheet_rows(path, sheet)
     found = layout.find(cells, **placed)
     if not found.columns:
@@ -252,19 +285,27 @@ def _excel(path: Path, sheet: str | None, placed: dict[str, Any], missing: tuple
     dialect.check_names(found.names, path, row=found.header[-1] + 1 if found.header else None)
     if not found.body:
         raise InputError(f"{path}: sheet {chosen!r} has a header but no row below it.")
-    values = [[_cell(cells[i], j, missing) for i in found.body] for j in found.columns]
+    codes = [codes_in(missing, name) for name in found.names]
+    raw = [[cells[i][j] if j < len(cells[i]) else "" for i in found.body] for j in found.columns]
+    values = [[_cell(value, texts) for value in column] for column, texts in zip(raw, codes, strict=True)]
+    blanks = {name: n for name, column in zip(found.names, raw, strict=True) if (n := sum(map(_has_blanks, column)))}
     arrays = [_typed(column) for column in values]
     notes = (f"sheet {chosen!r} of {len(sheets)}; another: --sheet",) if len(sheets) > 1 and sheet is None else ()
     rows = register(pa.Table.from_arrays(arrays, names=list(found.names)))
-    made = DuckTable.of(str(path), f"SELECT * FROM {rows}", (*notes, *found.notes))
+    notes = (*notes, *found.notes, *([told_blanks(blanks)] if blanks else []))
+    made = DuckTable.of(str(path), f"SELECT * FROM {rows}", notes)
     pointed = frozenset(name for name, column in zip(found.names, values, strict=True) if _pointed(column))
     return replace(made, points=pointed, written=found.stated)
 
 
-def _cell(row: Sequence[Any], at: int, missing: tuple[str, ...]) -> Any:
+def _cell(value: Any, missing: tuple[str, ...]) -> Any:
     """A cell; empty where it means missing, before its column gets a type: one text among numbers makes all of them texts."""
-    value = row[at] if at < len(row) else ""
+    value = value.strip(BLANKS) if isinstance(value, str) else value
     return "" if missing and text_of(value) in missing else value
+
+
+def _has_blanks(value: Any) -> bool:
+    return isinstance(value, str) and value != value.strip(BLANKS)
 
 
 def text_or_bytes(raw: bytes) -> str | bytes:

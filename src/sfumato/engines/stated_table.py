@@ -21,8 +21,8 @@ from ..core.arrow import strings
 from ..core.column import text_of
 from ..core.errors import InputError
 from ..core.sheet_places import cell_range, header_rows, joined_names
-from ..core.spelling import DAY
-from ..core.stated_reading import KEYS, StatedReading
+from ..core.spelling import BLANKS, DAY
+from ..core.stated_reading import KEYS, StatedReading, codes_in, missing_codes
 from . import dialect
 from .duckdb import DuckTable, folder, literal, name_of, serial, spell_path
 from .workbook import sheet_rows
@@ -42,7 +42,7 @@ def open_stated(source: Any, options: Mapping[str, Any]) -> DuckTable:
     table = _opened(source, reading, more)
     if more:
         raise InputError(f"{table.name}: {', '.join(sorted(more))} does not apply to this kind of table.")
-    cells = {name: _cell(name_of(name), reading) for name in table.columns if table.types[name] == "VARCHAR"}
+    cells = {name: _cell(name, reading) for name in table.columns if table.types[name] == "VARCHAR"}
     made = table.each(cells) if cells and (reading.missing or reading.dates != "text") else table
     opened = (str(source.absolute()), _options(options)) if isinstance(source, Path) else None
     return replace(
@@ -79,8 +79,9 @@ def _told(source: Any, reading: StatedReading) -> str:
 
 def _options(options: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     """As `DuckTable.opened` has them."""
+    codes = {"missing": missing_codes(options["missing"])} if "missing" in options else {}
     listed = {key: tuple(value) if isinstance(value, list) else value for key, value in options.items()}
-    return tuple(sorted({**listed, "stated": True}.items()))
+    return tuple(sorted({**listed, **codes, "stated": True}.items()))
 
 
 def _what_is(path: Path) -> str:
@@ -108,17 +109,17 @@ def _opened(source: Any, reading: StatedReading, more: dict[str, Any]) -> DuckTa
     return _csv(source, reading)
 
 
-def _cell(cell: str, reading: StatedReading) -> str:
+def _cell(name: str, reading: StatedReading) -> str:
     """A cell of text with what is stated of missing values and dates."""
-    day = cell
+    cell = day = name_of(name)
     if reading.dates != "text":
         for sign, shape in DAY.items():
             first = ("%m", "%d", "%Y") if reading.dates == "month-first" and sign != "." else ("%d", "%m", "%Y")
             read = f"strftime(try_strptime({cell}, {literal(sign.join(first))}), '%Y-%m-%d')"
             day = f"CASE WHEN regexp_full_match({cell}, {literal(shape)}) THEN COALESCE({read}, {cell}) ELSE {day} END"
-    if not reading.missing:
+    if not (texts := codes_in(reading.missing, name)):
         return day
-    return f"CASE WHEN {cell} IN ({', '.join(map(literal, reading.missing))}) THEN NULL ELSE {day} END"
+    return f"CASE WHEN {cell} IN ({', '.join(map(literal, texts))}) THEN NULL ELSE {day} END"
 
 
 # --- text files -------------------------------------------------------------------------------------------------------
@@ -241,9 +242,9 @@ def _rows(lines: Sequence[bytes], reading: StatedReading, width: int) -> Iterato
         if len(fields) != width or (len(text) > _LONGEST and max(map(len, fields)) > _LONGEST):
             yield [None] * width
         elif odd or "\0" in text:
-            yield [field if field and _readable(field) else None for field in fields]
+            yield [(field.strip(BLANKS) or None) if _readable(field) else None for field in fields]
         else:
-            yield [field or None for field in fields]
+            yield [field.strip(BLANKS) or None for field in fields]
 
 
 def _as_far_as_it_goes(line: bytes, encoding: str) -> str:
@@ -268,7 +269,7 @@ def _spelled(value: Any, reading: StatedReading) -> str | None:
     text = text_of(value)
     if text is not None and not isinstance(value, str):
         return text.replace(".", ",") if reading.decimal == "comma" and isinstance(value, float) else text
-    return text if text is None or _readable(text) else None
+    return (text.strip(BLANKS) or None) if text is not None and _readable(text) else None
 
 
 def _plain_objects(source: Any) -> Any:

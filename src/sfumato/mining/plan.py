@@ -30,7 +30,7 @@ def carry_out(
     from ..engines import read as open_table
 
     roles = Roles.read(plan.roles)
-    table = open_table(plan.table, **plan.reading)
+    table = open_table(plan.table, roles=roles, **plan.reading)
     releases = {}
     for i, candidate in enumerate(plan.candidates):
         if progress is not None:
@@ -52,7 +52,7 @@ def release_of(candidate: MiningCandidate, table: Table, roles: Roles, plan: Min
     from ..metrics import require
 
     if candidate.file is not None:
-        released = alike(open_table(candidate.file, **plan.reading), table)
+        released = alike(open_table(candidate.file, roles=roles.elsewhere, **plan.reading), table)
         return Release(table=released, original=table, pairing=candidate.pair, perturbed=candidate.perturbed)
     if candidate.mechanism is None:
         raise InputError(f"Candidate {candidate.name!r} names neither a mechanism nor a file.")

@@ -23,9 +23,6 @@ from .orders import MOST_LEVELS, order
 Kind = Literal["numeric", "ordinal", "date", "code", "category", "text", "identifier", "constant"]
 Mask = npt.NDArray[np.bool_]
 
-MISSING_MARKS = (
-    r"(?i)^\s*(\?|-+|\.+|na|n/a|n\.a\.|nan|null|none|nil|unknown|missing|unbekannt|inconnu|desconocido|sconosciuto)\s*$"
-)
 _MOST = 0.95  # of the rows must have a shape for the column to have it
 _SINGLED_OUT = 0.9  # distinct values over rows: about one row a value
 _FEW_LEVELS = 20
@@ -57,8 +54,6 @@ class Guess:
     kind: Kind
     reason: str
     order: tuple[str, ...] | None = None
-    marks: bool = False
-    """Whether some values are texts that usually mean missing."""
 
 
 def sample_counts(name: str, texts: Sequence[str]) -> Counts:
@@ -88,13 +83,7 @@ def kind(name: str, counts: Counts | None, sample: Sequence[str], distinct: int,
         return Guess("date", "dates")
     if not pa.types.is_string(values.type):
         return _numbers(name, column, distinct, filled, about)
-    marked = matches(values, MISSING_MARKS)
-    marks = bool(marked.any()) and not marked.all() and not order(_few(column))  # "none" is also a level of a scale
-    if marks:
-        column, n = Column(name, _where(values, ~marked)), n[~marked]
-        distinct -= int(marked.sum())
-    guess = _texts(name, column, n, distinct, filled, about)
-    return Guess(guess.kind, guess.reason, None if marks else guess.order, marks)
+    return _texts(name, column, n, distinct, filled, about)
 
 
 def matches(values: pa.Array, pattern: str) -> Mask:
@@ -121,11 +110,6 @@ def direct(column: Column) -> str | None:
 
 def _few(column: Column) -> list[str]:
     return [text for text in column.texts if text is not None] if len(column.values) <= MOST_LEVELS else []
-
-
-def _where(values: pa.Array, chosen: Mask) -> pa.Array:
-    at = np.flatnonzero(chosen).astype(np.int64)
-    return values.take(pa.Array.from_buffers(pa.int64(), len(at), [None, pa.py_buffer(at)]))
 
 
 def _numbers(name: str, column: Column, distinct: int, filled: int, about: float) -> Guess:

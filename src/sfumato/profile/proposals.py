@@ -1,7 +1,8 @@
-"""What an owner may state for differential privacy, proposed in comments of the roles file: nothing holds before it is confirmed.
+"""What an owner is to confirm in the roles file: people with several rows, codes for missing, and, in comments, what differential privacy needs.
 
 How the file is written was seen in its rows, and so were the ends of its numbers, which are rounded outwards. A mechanism that
-took them as they are would let one row decide. In a comment they wait for somebody who knows what is public. No value is written.
+took them as they are would let one row decide. In a comment they wait for somebody who knows what is public. No value is written but
+the codes.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from ..core.people import PEOPLE_ROWS, Repeated
 from ..core.roles import Roles, spell_key, spell_toml
 from ..core.sizes import LARGEST
+from ..core.stated_reading import missing_codes
 from .suggestions import ProfiledColumn
 
 _SAID = (
@@ -23,14 +26,44 @@ _SAID = (
 )
 
 
-def proposals(seen: Sequence[ProfiledColumn], roles: Roles, written: Mapping[str, Any]) -> str:
-    """The comments, to stand behind the roles."""
+def proposals(
+    seen: Sequence[ProfiledColumn], roles: Roles, written: Mapping[str, Any], repeated: Repeated | None = None
+) -> str:
+    """What is to be confirmed, to stand behind the roles: people with several rows and codes for missing, which hold, and the comments."""
+    missing = _missing(seen, roles, written)
+    if missing:
+        written = {key: value for key, value in written.items() if key != "missing"}
     lines = [*_SAID, "[reading]", *(f"{key} = {spell_toml(value)}" for key, value in written.items()), "", "[domains]"]
     there = (*roles.quasi, *roles.sensitive, *roles.insensitive)
     for column in seen:
         if column.name in there and column.name not in roles.orders and roles.taxonomy(column.name) is None:
             lines.append(_domain(column))
-    return "\n".join(["", *(f"# {line}".rstrip() for line in lines), ""])
+    held = [*_people(roles, repeated), *missing]
+    return "\n".join([*held, "", *(f"# {line}".rstrip() for line in lines), ""])
+
+
+def _people(roles: Roles, repeated: Repeated | None) -> list[str]:
+    if repeated is None or not roles.people:
+        return []
+    rows = f"{repeated.rows:,} rows are of {repeated.people:,} people, by {repeated.column!r}"
+    return [
+        "",
+        f"[people]  # {rows}",
+        *(f"{key} = {spell_toml(value)}  # {PEOPLE_ROWS[value]}" for key, value in roles.people.items()),
+        "# If each row is another person all the same, take out [people] and person, and write one_row_per_person = true in [roles].",
+    ]
+
+
+def _missing(seen: Sequence[ProfiledColumn], roles: Roles, written: Mapping[str, Any]) -> list[str]:
+    codes = {column.name: column.codes.reason for column in seen if column.codes}
+    if not codes or not roles.missing:
+        return []
+    lines = [f"{spell_key(name)} = {spell_toml(texts)}  # {codes[name]}" for name, texts in roles.missing]
+    lines += [
+        f"{spell_key(name)} = {spell_toml(texts)}  # as it was said when the table was read"
+        for name, texts in missing_codes(written.get("missing", ()))
+    ]
+    return ["", "[reading.missing]  # read as missing in every verb: take out what is a value", *lines]
 
 
 def _domain(seen: ProfiledColumn) -> str:

@@ -17,6 +17,7 @@ from . import name_lexicon as words
 from .kinds import Guess, direct
 from .name_lexicon import Role
 from .personal_texts import personal
+from .sentinels import Sentinels
 
 _ENOUGH = 100
 """Rows from which on the number of values says something."""
@@ -34,6 +35,8 @@ class ProfiledColumn:
     distinct: int
     missing: int
     rows: int
+    codes: Sentinels | None = None
+    """What looks like codes for missing; `column` is without them."""
 
     @property
     def share(self) -> float:
@@ -180,6 +183,7 @@ def roles(seen: Sequence[ProfiledColumn], found: Mapping[str, Suggestion]) -> Ro
         person=next(iter(named.get("person", ())), None),
         hierarchies=hierarchies,
         orders=orders,
+        reading={"missing": {c.name: c.codes.codes for c in seen if c.codes}} if any(c.codes for c in seen) else {},
         source="the suggested roles",
     )
 
@@ -194,17 +198,22 @@ def hierarchy(seen: ProfiledColumn) -> dict[str, Any]:
     return ladders.suggest(column, kind)
 
 
-def notes(seen: Sequence[ProfiledColumn], found: Mapping[str, Suggestion]) -> list[str]:
+def notes(seen: Sequence[ProfiledColumn], found: Mapping[str, Suggestion], *, owned: bool = False) -> list[str]:
     """What the owner should know beyond the columns' own reasons."""
     said = []
     if not any(suggestion.role == "sensitive" for suggestion in found.values()):
         said.append(
             "No column name looks sensitive. Name the columns that nobody may learn; otherwise only identity is protected."
         )
-    if marked := [repr(c.name) for c in seen if c.guess.marks]:
+    if codes := [c.codes for c in seen if c.codes is not None]:
+        said += [each.sentence for each in codes]
         said.append(
-            f"Texts that usually mean missing (such as ? or NA) appear in {', '.join(marked)}. Name them with --missing, and they "
-            "count as one missing value."
+            "Sfumato reads no such code as missing by itself. "
+            + (
+                "Name those that mean it under [reading.missing] in your roles, or with --missing."
+                if owned
+                else "The suggested roles do, under [reading.missing]; take out there what is a value. Without roles: --missing."
+            )
         )
     if dates := [repr(c.name) for c in seen if c.guess.kind == "date" and not c.column.dates]:
         said.append(

@@ -11,13 +11,14 @@ exception is `[orders]` of the roles file, which has to spell the levels of a re
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..core.errors import InputError
 from ..core.noun import dataclass
-from ..core.people import several_rows
+from ..core.people import PEOPLE_ROWS, Repeated, several_rows
 from ..core.roles import Roles
 from ..core.sheet import Sheet
 from ..core.source import Source, as_table
@@ -28,6 +29,7 @@ from .kinds import Kind, kind, sample_counts
 from .name_lexicon import Role
 from .proposals import proposals
 from .role_settlement import settle
+from .sentinels import sentinels
 from .suggestions import ProfiledColumn
 from .uniqueness import Addition, Combination, uniqueness
 
@@ -115,7 +117,7 @@ class Profile:
     def toml(self) -> str:
         """The suggested roles file, with the reason behind each column."""
         told = {column.name: f"{column.kind}: {column.reason}" for column in self.columns}
-        return self.roles.toml(told) + self.proposals
+        return replace(self.roles, reading={}, people={}).toml(told) + self.proposals
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, without any value of the table."""
@@ -154,12 +156,23 @@ def profile(table: Source, *, most: int = 3, quasi: Sequence[str] | None = None,
         distinct, missing = about[name]
         counts = values.get(name)
         sample = head.get(name, [])
-        guess = kind(name, counts, sample, distinct, missing, rows)
-        column = (counts if counts is not None else sample_counts(name, sample)).columns[0]
-        seen.append(ProfiledColumn(name, guess, column, distinct if counts is None else len(counts), missing, rows))
+        codes, left = sentinels(sample_counts(name, sample) if counts is None else counts)
+        if codes is not None:
+            sample = [text for text in sample if text not in codes.codes]
+            distinct, missing = distinct - len(codes.codes), missing + codes.rows * (counts is not None)
+        guess = kind(name, None if counts is None else left, sample, distinct, missing, rows)
+        distinct = distinct if counts is None else len(left)
+        seen.append(ProfiledColumn(name, guess, left.columns[0], distinct, missing, rows, codes))
     looks = suggestions.suggest(seen, quasi) | suggestions.named(roles)
     found = settle(table, seen, looks, quasi_named=quasi is not None) if roles is None else looks
+    repeated = several_rows(table, suggestions.roles(seen, found) if roles is None else roles)
+    if roles is None and repeated is not None and found[repeated.column].role == "identifiers":
+        found[repeated.column] = suggestions.Suggestion(
+            "person", "it repeats like a person's number: some people have several rows"
+        )
     suggested = suggestions.roles(seen, found)
+    if repeated is not None and suggested.person == repeated.column:
+        suggested = replace(suggested, people={"rows": "unlinked"})
     alone = uniqueness(
         table, suggested.quasi, rows=rows, about={c.name: c.distinct for c in seen}, values=values, most=most
     )
@@ -171,14 +184,18 @@ def profile(table: Source, *, most: int = 3, quasi: Sequence[str] | None = None,
             evidence=c.guess.reason,
             role=found[c.name].role,
             reason=found[c.name].reason,
-            distinct=exact.get(c.name, c.distinct),
+            distinct=exact.get(c.name, c.distinct if values.get(c.name) is None else len(values[c.name])),
             exactness="exact" if c.name in exact or values.get(c.name) is not None else "estimate",
-            missing=c.missing,
+            missing=about[c.name][1],
             ordered=c.guess.order is not None or c.guess.kind in ("numeric", "ordinal", "date"),
         )
         for c in seen
     )
-    notes = (*suggestions.notes(seen, looks), *people_notes(table, suggested if roles is None else roles), *alone.notes)
+    notes = (
+        *suggestions.notes(seen, looks, owned=roles is not None),
+        *people_notes(table, suggested if roles is None else roles, repeated),
+        *alone.notes,
+    )
     return Profile(
         table.name,
         rows,
@@ -191,7 +208,7 @@ def profile(table: Source, *, most: int = 3, quasi: Sequence[str] | None = None,
         notes,
         named=quasi is not None,
         owned=roles is not None,
-        proposals=proposals(seen, suggested, table.written),
+        proposals=proposals(seen, suggested, table.written, repeated),
     )
 
 
@@ -200,12 +217,11 @@ def suggest_roles(table: Source) -> Roles:
     return profile(table, most=1).roles
 
 
-def people_notes(table: Table, roles: Roles) -> list[str]:
+def people_notes(table: Table, roles: Roles, repeated: Repeated | None) -> list[str]:
     """Where a column repeats like a person's number: rows and people, and who is alone by either count.
 
     A row among rows of the same person is not alone, and the person still is.
     """
-    repeated = several_rows(table, roles)
     if repeated is None:
         return []
     quasi = [name for name in roles.quasi if name != repeated.column]
@@ -214,7 +230,12 @@ def people_notes(table: Table, roles: Roles) -> list[str]:
         _, member = table.count((*quasi, repeated.column)).group(quasi)
         alone = int((np.bincount(member) == 1).sum())
         note += f" {counted(alone, 'combination')} of the quasi-identifiers {'belongs' if alone == 1 else 'belong'} to one person only."
-    if not repeated.named:
+    if roles.unlinked:
+        note += (
+            f' The roles count people, by rows = "unlinked" in [people]: {PEOPLE_ROWS["unlinked"]}. If each row is another person all the '
+            "same, say one_row_per_person = true in [roles] instead of person and [people]."
+        )
+    elif not repeated.named:
         note += (
             f' Name it, person = "{repeated.column}", or say one_row_per_person = true if each row is another person.'
         )

@@ -141,7 +141,7 @@ def of(content: Mapping[str, Any], *, where: str, folder: Path) -> StudyFile:
 
 def _of(keys: _StudyKeys, *, where: str, folder: Path) -> StudyFile:
     roles = Roles.read(folder / keys.roles)
-    table = open_table(folder / keys.table, **keys.options)
+    table = open_table(folder / keys.table, roles=roles, **keys.options)
     one_row_each(table, roles, "a study", counts_people=True)
     context = _context(keys.context, f"{where}, [context]")
     require = tuple(metrics.require(text) for text in keys.require)
@@ -159,7 +159,9 @@ def _of(keys: _StudyKeys, *, where: str, folder: Path) -> StudyFile:
         require=require,
         measures=None if keys.measures is None else tuple(map(metrics.metric, keys.measures)),
         maps=tuple((metrics.metric(risk), metrics.metric(utility)) for risk, utility in keys.maps),
-        population=None if keys.population is None else open_table(folder / keys.population, **keys.options),
+        population=None
+        if keys.population is None
+        else open_table(folder / keys.population, roles=roles.elsewhere, **keys.options),
         context=context,
         title=keys.title,
         checks={} if keys.audit is None else read_checks(folder / keys.audit),
@@ -241,7 +243,7 @@ def _file(
     from ..engines.missing_codes import recognise
 
     theirs = recognise(
-        open_table(folder / entry.file, **options),
+        open_table(folder / entry.file, roles=roles.elsewhere, **options),
         table,
         quasi=[q for q in roles.quasi if q not in entry.perturbed],
         others=[c for c in (*roles.sensitive, *roles.insensitive) if c not in entry.perturbed],
@@ -255,7 +257,9 @@ def _file(
         pairing=entry.pair,
         perturbed=frozenset(entry.perturbed),
         joined_by=entry.joined_by,
-        companions={key: open_table(folder / file, **options) for key, file in entry.companions.items()},
+        companions={
+            key: open_table(folder / file, roles=roles.elsewhere, **options) for key, file in entry.companions.items()
+        },
     )
     return Candidate(str(folder / entry.file), release=release, label=entry.name)
 

@@ -68,7 +68,7 @@ def run(
         )
     belief: Prior = leakages.Overall()
     if prior is not None:
-        belief = leakages.Joint(reading.open(prior))
+        belief = leakages.Joint(reading.beside(prior, named))
     elif margins is not None:
         belief = leakages.Margins(margins)
     result = leakages.leakage(made, named, given=given, about=about, prior=belief)

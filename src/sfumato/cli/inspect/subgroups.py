@@ -87,7 +87,7 @@ def _made(original: Path, text: str, roles: Roles, reading: o.Reading, seed: int
 
     mechanism = Candidate.of(text).mechanism
     assert mechanism is not None
-    return mechanism(reading.open(original), roles, np.random.default_rng(seed))
+    return mechanism(reading.open(original, roles), roles, np.random.default_rng(seed))
 
 
 def _show(result: Subgroups) -> None:

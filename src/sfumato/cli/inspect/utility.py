@@ -52,7 +52,7 @@ def run(
         raise InputError(
             f"{named.source} names no quasi-identifier and no sensitive column, so there is nothing to measure."
         )
-    named.check((table := reading.open(release)).columns, where=str(release))
+    named.check((table := reading.beside(release, named)).columns, where=str(release))
     counts = table.count(columns)
     if not counts.rows:
         raise InputError(f"{release} has no rows.")
@@ -63,13 +63,13 @@ def run(
         "utility": entropy_utility.utility_for(counts, (), named.weights),
     }
     if original is not None:
-        before = reading.open(original)
+        before = reading.open(original, named)
         named.check(before.columns, where=str(original))
         content["original_utility"] = entropy_utility.utility_for(before.count(columns), (), named.weights)
         content["degradation"] = content["original_utility"] - content["utility"]
     if user:
         weights = _users(user)
-        held = {name: _held(reading.open(Path(name)), columns) for name in weights}
+        held = {name: _held(reading.beside(Path(name), named), columns) for name in weights}
         users = {name: entropy_utility.utility_for(counts, [what], named.weights) for name, what in held.items()}
         content["users"], content["user_weights"] = users, weights
         content["population_of_users"] = over_users(list(users.values()), list(weights.values()))
