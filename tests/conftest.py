@@ -9,6 +9,7 @@ import re
 import shutil
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,13 +19,15 @@ import pyarrow as pa
 import pytest
 from hypothesis import settings
 
+import selection
 import sfumato as sf
-from selection import quick
+from house import ADULT_QUASI
 from sfumato.core.arrow import strings
 from sfumato.core.column import encode, text_of
 from sfumato.core.counts import Counts
 from sfumato.core.errors import SfumatoError
 from sfumato.core.release import Release
+from sfumato.core.roles import Roles
 from sfumato.core.table import Recoding, Table
 
 # The key that seals what is kept between runs is the tests' own, not the developer's.
@@ -55,10 +58,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--full", action="store_true", help="every seed and combination, and what is marked `full`")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    selection.everything = config.option.full or any("::" in name for name in config.args)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The quick suite unless all is asked for, or tests by name; the longest first, so that no core waits for them at the end."""
-    if not config.option.full and not any("::" in name for name in config.args):
-        kept = quick(items)
+    if not selection.everything:
+        kept = selection.quick(items)
         config.stash[LEFT_OUT] = len(items) - len(kept)
         items[:] = kept
     items.sort(key=lambda item: item.path.name not in LONGEST)
@@ -112,6 +119,23 @@ def golden() -> dict[str, Any]:
 def adult() -> Table:
     """Adult: 30,162 rows, nine columns."""
     return sf.read(_beside("data", "adult", "adult_30162.csv"))
+
+
+@pytest.fixture(scope="session")
+def adult_roles() -> Roles:
+    """Adult's hierarchies on eight columns."""
+    ways: dict[str, Any] = {name: f"hierarchy_{name}.csv" for name in ADULT_QUASI}
+    folder = {_beside("data", "adult", file).parent for file in ways.values()}.pop()
+    return Roles(quasi=ADULT_QUASI, sensitive=("occupation",), hierarchies=ways, folder=folder)
+
+
+@pytest.fixture(scope="session")
+def ot() -> Any:
+    with warnings.catch_warnings():  # its own source warns while it is compiled
+        warnings.simplefilter("ignore")
+        import ot
+
+    return ot
 
 
 # --- tables and releases ---------------------------------------------------------------------------------------------

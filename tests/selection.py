@@ -10,15 +10,23 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+DRAWN = ("seed", "part")
 SEEDS = 2
 LONG = 12
 EXAMPLES = 8
 """Of a seed, or of a long row of whole numbers, so many values; of hypothesis so many examples."""
+everything = False
+"""Whether this is the full suite; the conftest says so before the first test."""
 
 
 def few(cases: Iterable[str], *quick: str) -> list[Any]:
     """These cases, those not named only in the full suite."""
     return [case if case in quick else pytest.param(case, marks=pytest.mark.full) for case in cases]
+
+
+def rounds(count: int) -> range:
+    """The rounds of a loop over random questions inside one test: all of them, in the quick suite an eighth and no fewer than two."""
+    return range(count if everything else max(SEEDS, count // 8))
 
 
 def quick(items: Sequence[pytest.Item]) -> list[pytest.Item]:
@@ -46,7 +54,7 @@ def _covering(cases: list[pytest.Item]) -> list[pytest.Item]:
     missing = {value for each in values.values() for value in each}
     for name in {name for name, _, _ in missing}:
         column = list(dict.fromkeys(value for each in values.values() for value in each if value[0] == name))
-        if name == "seed" or (len(column) > LONG and all(kind is int for _, kind, _ in column)):
+        if name in DRAWN or (len(column) > LONG and all(kind is int for _, kind, _ in column)):
             missing -= set(column[SEEDS:])
     shown: Counter[Any] = Counter()
     kept = []

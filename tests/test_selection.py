@@ -6,7 +6,10 @@ import itertools
 from types import SimpleNamespace
 from typing import Any
 
-from selection import SEEDS, quick
+import pytest
+
+import selection
+from selection import SEEDS, quick, rounds
 
 
 def case(test: str, marked: bool = False, **values: Any) -> Any:
@@ -36,6 +39,15 @@ def test_a_few_seeds_of_each_test() -> None:
     assert len({each.callspec.params["seed"] for each in kept}) == SEEDS
     assert len(quick([case("test_long", n=n) for n in range(399)])) == SEEDS
     assert len(quick([case("test_short", n=n) for n in range(9)])) == 9
+    assert len(quick([case("test_parts", part=n) for n in range(9)])) == SEEDS
+
+
+@pytest.mark.parametrize(("everything", "expected"), [(False, (5, 2, 2)), (True, (40, 6, 2))])
+def test_fewer_rounds_in_the_quick_suite(
+    monkeypatch: pytest.MonkeyPatch, everything: bool, expected: tuple[int, ...]
+) -> None:
+    monkeypatch.setattr(selection, "everything", everything)
+    assert tuple(len(rounds(count)) for count in (40, 6, 2)) == expected
 
 
 def test_what_is_marked_is_left_out_and_the_order_kept() -> None:

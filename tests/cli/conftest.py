@@ -46,6 +46,13 @@ def spawn() -> Run:
     return call
 
 
+@pytest.fixture(scope="session")
+def shown(spawn: Run, tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, Path]:
+    """The demo, once for all: in a process of its own, in a folder with a space in its name."""
+    home = tmp_path_factory.mktemp("demo")
+    return spawn("demo", "--rows", "800", "--out", "my town", cwd=home).fine(), home
+
+
 @pytest.fixture
 def house(tmp_path: Path) -> House:
     found = House(tmp_path)

@@ -14,13 +14,6 @@ import sfumato as sf
 FILES = {"people.csv", "roles.toml", "queries.toml", "hierarchies", "report.html", "report.json", "release.csv"}
 
 
-@pytest.fixture(scope="module")
-def shown(spawn: Run, tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, Path]:
-    """One town for all: in a process of its own, in a folder with a space in its name."""
-    home = tmp_path_factory.mktemp("demo")
-    return spawn("demo", "--rows", "2000", "--out", "my town", cwd=home).fine(), home
-
-
 def test_everything_is_in_the_folder(shown: tuple[Outcome, Path]) -> None:
     assert {path.name for path in (shown[1] / "my town").iterdir()} == FILES
     assert {path.name for path in shown[1].iterdir()} == {"my town"}

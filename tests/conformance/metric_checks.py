@@ -24,7 +24,7 @@ from sfumato.core.hierarchy import Hierarchy
 from sfumato.core.metric import Metric, Score, parse, parse_requirement
 from sfumato.core.parameter import Choice
 from sfumato.core.population import Cover
-from sfumato.core.release import Release
+from sfumato.core.release import Evidence, Release
 from sfumato.core.roles import Roles
 from sfumato.core.table import Recoding, Table
 from sfumato.core.value_sets import spell_set
@@ -267,9 +267,21 @@ def fitted(metric: Metric, case: Case) -> Case:
     return dataclasses.replace(case, **more)
 
 
+RELEASES: dict[tuple[Any, ...], Release] = {}
+
+
+def evidence_of(case: Case, make: MakeTable) -> Evidence:
+    """Of the case's release, which is made once for all metrics: a table remembers its counts, and none may change them."""
+    spelled = (getattr(case, f.name) for f in dataclasses.fields(case) if f.name != "roles")
+    key = (make, type(case), *map(repr, spelled))
+    if key not in RELEASES:
+        RELEASES[key] = case.release(make)
+    return RELEASES[key].evidence(case.roles)
+
+
 def score(metric: Metric, case: Case, make: MakeTable) -> Score:
     case = fitted(metric, case)
-    return metric.score(case.release(make).evidence(case.roles))
+    return metric.score(evidence_of(case, make))
 
 
 def check_bounds(metric: Metric, case: Case, make: MakeTable) -> None:
@@ -288,7 +300,7 @@ def check_worst_class(metric: Metric, case: Case, make: MakeTable) -> None:
     if metric.card.scope != "table":
         assert found.per_class is not None, "a class metric tells its classes"
     if found.per_class is not None:
-        assert len(found.per_class) == len(case.release(make).evidence(case.roles).tuples)
+        assert len(found.per_class) == len(evidence_of(case, make).tuples)
         assert found.value == (min if metric.card.better == "higher" else max)(found.per_class.tolist())
 
 
@@ -319,8 +331,7 @@ def check_labels(metric: Metric, case: Case, make: MakeTable) -> None:
 def check_weights(metric: Metric, case: Case, make: MakeTable, weighted: Callable[..., Table]) -> None:
     """Rows in an engine, rows one by one in memory, and merged rows with weights are one and the same table."""
     case = fitted(metric, dataclasses.replace(case, population=False))
-    rows = case.release(make)
-    before = metric.score(rows.evidence(case.roles))
+    before = metric.score(evidence_of(case, make))
     for merge in (False, True):
         _same_score(before, metric.score(case.by_recoding(weighted, merge=merge).evidence(case.roles)))
 
@@ -445,8 +456,8 @@ def check_convex(metric: Metric, cases: Sequence[Parts]) -> None:
 
 def check_order_of_questions(metric: Metric, case: Case, make: MakeTable, others: Sequence[Metric]) -> None:
     """What was asked of a release before does not change the answer."""
-    alone = score(metric, case, make)
     case = fitted(metric, case)
+    alone = metric.score(case.release(make).evidence(case.roles))
     for other in others:
         asked = case.release(make)
         with contextlib.suppress(Unavailable):  # it may need more than this metric does

@@ -26,7 +26,10 @@ print(sf.k_anonymity(release, sf.Roles(quasi=["age"], sensitive=["ill"])).value)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::PendingDeprecationWarning")
-@pytest.mark.parametrize("setup", [WITHOUT, WITH], ids=["without ipywidgets", "with ipywidgets"])
+@pytest.mark.parametrize(
+    "setup",
+    [pytest.param(WITHOUT, id="without ipywidgets", marks=pytest.mark.full), pytest.param(WITH, id="with ipywidgets")],
+)
 def test_the_first_cell_of_a_notebook_runs(setup: str, tmp_path) -> None:
     kernel = {"name": "python3", "display_name": "Python", "language": "python"}
     notebook = nbformat.v4.new_notebook(

@@ -28,6 +28,7 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> str:
     return folder
 
 
+@pytest.mark.full  # some twenty seconds: a study of a dozen candidates
 def test_advise_asks_nothing_twice(town: str) -> None:
     asked = ("--to", "agreement", "--impact", "medium", "--workers", "1", "--refine", "0", "--formats", "md")
     answer = task("sent", town, "advise", "people.csv", *ROLES, *asked)

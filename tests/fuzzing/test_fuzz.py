@@ -21,6 +21,7 @@ from fuzzing.run import Outcome
 from fuzzing.tables import Field
 from fuzzing.workers import work
 
+from selection import rounds
 from sfumato import cli
 
 BENCHMARKS = Path(fuzz.__file__).parent
@@ -31,7 +32,7 @@ Rows = list[list[str]]
 @pytest.mark.parametrize("mechanism", NAMES)
 def test_random_cases_keep_every_promise(mechanism: str) -> None:
     codes = []
-    for index in range(6):
+    for index in rounds(6):
         name, _, code, findings, _, _ = fuzz.one((7, index, mechanism, "sanitize"), METRICS)
         assert not findings, (name, findings)
         codes.append(code)

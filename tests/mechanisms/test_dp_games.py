@@ -181,6 +181,7 @@ def test_a_value_changed_to_anything_is_hidden_by_local_noise(hostile: bytes, tm
         assert found > EPSILON / 2
 
 
+@pytest.mark.full
 def test_a_shared_budget_is_what_two_releases_tell_together(tmp_path: Path) -> None:
     """Half of it each: by either alone the neighbours differ by half of epsilon, by both together by all of it."""
 
@@ -202,6 +203,7 @@ def test_a_shared_budget_is_what_two_releases_tell_together(tmp_path: Path) -> N
     assert EPSILON / 2 < play(tmp_path, both, (BASE, BASE + HOSTILE), high) <= EPSILON
 
 
+@pytest.mark.full
 def test_a_mechanism_with_a_third_of_the_noise_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The game has teeth: it finds a claim that is not kept."""
     right = noise.scale_of

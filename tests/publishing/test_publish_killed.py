@@ -57,6 +57,7 @@ def hidden(folder: Path) -> list[str]:
     return [path.name for path in folder.rglob(".sfumato-*")]
 
 
+@pytest.mark.full
 def test_a_package_whose_house_has_its_name_is_finished(folder: Path) -> None:
     words = ("study", "study.toml", "--out", "study", "--workers", "1", "--formats", "md", "--package", "package")
     assert run(folder, *words, killed_at="package.house").returncode == -signal.SIGKILL
@@ -99,6 +100,7 @@ def test_verify_finishes_a_release_whose_companion_has_its_name(folder: Path) ->
     assert hidden(folder) == []
 
 
+@pytest.mark.full
 def test_documents_of_two_results_never_stand_together(folder: Path) -> None:
     words = ("study", "study.toml", "--out", "study", "--workers", "1", "--formats")
     assert run(folder, *words, "md,html").returncode == 0

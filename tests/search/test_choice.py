@@ -6,8 +6,7 @@ import dataclasses
 import itertools
 import math
 import random
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -15,6 +14,7 @@ import pytest
 from search_oracle import Judged, Small, Value, least, some_question, some_table
 
 import sfumato as sf
+from house import ADULT_QUASI, Refusal
 from sfumato.core.counts import Counts
 from sfumato.core.errors import InputError, RequirementError
 from sfumato.core.roles import Roles
@@ -28,7 +28,6 @@ from sfumato.search.problem import pose
 from sfumato.search.scores import score
 
 MEASURED = ("k_anonymity", "prosecutor_risk", "marketer_risk", "distribution_leakage(s)", "entropy_leakage", "t_closeness[equal]", "mutual_information")  # fmt: skip
-Refusal = Callable[..., str]
 SIX = Small(
     [{"a": a, "b": b, "s": s} for a, b, s in zip("xxxyyz", "uuvvvv", "ppqqpp", strict=True)],
     ("a", "b"),
@@ -91,10 +90,10 @@ def test_a_set_without_a_release_is_listed_without_one() -> None:
 # --- the oracle ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("block", range(8))
-def test_the_best_of_every_face(block: int) -> None:
+@pytest.mark.parametrize("part", range(8))
+def test_the_best_of_every_face(part: int) -> None:
     seen = dict.fromkeys(("met", "not met", "suppressed", "collapsed"), 0)
-    for seed in range(20 * block, 20 * block + 20):
+    for seed in range(20 * part, 20 * part + 20):
         question = some_question(seed)
         if seed % 4 == 0:  # what only larger sets can have
             question.require.append(("average_class_size", len(question.rows) / random.Random(seed).randint(2, 8)))
@@ -129,11 +128,11 @@ def test_the_best_of_every_face(block: int) -> None:
     assert min(seen.values()) > 0, seen
 
 
-@pytest.mark.parametrize("block", range(3))
-def test_the_loss_of_a_set_is_that_of_the_set_alone(block: int) -> None:
+@pytest.mark.parametrize("part", range(3))
+def test_the_loss_of_a_set_is_that_of_the_set_alone(part: int) -> None:
     """As if the other columns were not there at all."""
     asked = 0
-    for seed in range(300 + 12 * block, 312 + 12 * block):
+    for seed in range(300 + 12 * part, 312 + 12 * part):
         question = some_question(seed)
         question.require = [("k_anonymity", 2.0)]
         for release in found(question).releases:
@@ -336,17 +335,6 @@ def test_progress_runs_to_the_end() -> None:
 
 # --- Adult -----------------------------------------------------------------------------------------------------------
 
-QUASI = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "salary-class")
-
-
-@pytest.fixture(scope="module")
-def adult_roles(adult: Table) -> Roles:
-    folder = Path(__file__).resolve().parents[3] / "shared" / "data" / "adult"
-    ways = {name: f"hierarchy_{name}.csv" for name in QUASI}
-    if not all((folder / file).is_file() for file in ways.values()):
-        pytest.skip("needs ../shared/data/adult/hierarchy_*.csv, which are not beside this checkout")
-    return Roles(quasi=QUASI, sensitive=("occupation",), hierarchies=ways, folder=folder)
-
 
 def test_adult(adult: Table, adult_roles: Roles) -> None:
     """255 sets; those of one and of eight columns, and some in between, against a search of their own."""
@@ -354,8 +342,8 @@ def test_adult(adult: Table, adult_roles: Roles) -> None:
     got = qid_choice(adult, adult_roles, require=require, suppression=0.05)
     assert len(got.releases) == 255
     assert got.checked < 1_500
-    assert got.of(*QUASI).loss == pytest.approx(0.17833899563808056)  # as ARX has it
-    assert got.of(*QUASI).suppressed == 1346
+    assert got.of(*ADULT_QUASI).loss == pytest.approx(0.17833899563808056)  # as ARX has it
+    assert got.of(*ADULT_QUASI).suppressed == 1346
     for release in got.releases[:8] + got.releases[20:255:20]:
         roles = dataclasses.replace(adult_roles, quasi=release.columns)
         best = optimal_generalization(adult, roles, require=require, suppression=0.05)

@@ -6,9 +6,7 @@ import dataclasses
 import itertools
 import math
 import random
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +16,7 @@ from hypothesis import strategies as st
 from search_oracle import HIGHER, LOSSES, Node, Small, some_question, some_table
 
 import sfumato as sf
+from house import Refusal
 from sfumato.core.errors import Infeasible, InputError, RequirementError
 from sfumato.core.roles import Roles
 from sfumato.core.table import Table
@@ -25,7 +24,6 @@ from sfumato.search import frontier_walk as module
 from sfumato.search.frontier import Frontier, policy_frontier
 from sfumato.search.frontier_walk import Front
 
-Refusal = Callable[..., str]
 RISKS = (
     "marketer_risk",
     "prosecutor_risk",
@@ -154,11 +152,11 @@ def test_better_higher_on_both_axes() -> None:
 # --- the oracle ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("block", range(5))
-def test_the_frontier_is_what_no_node_beats(block: int) -> None:
+@pytest.mark.parametrize("part", range(5))
+def test_the_frontier_is_what_no_node_beats(part: int) -> None:
     """Requirements, suppression, risks and losses at random; ties included, and policies anywhere in the lattice."""
     seen = dict.fromkeys(("exact", "ties", "skipped", "suppressed", "on", "beaten", "missed", "several"), 0)
-    for seed in range(40 * block, 40 * block + 40):
+    for seed in range(40 * part, 40 * part + 40):
         question, risk = asked(seed)
         oracle, where = Oracle(question, risk), (seed, risk, question.minimise, question.require)
         if not oracle.all:
@@ -378,17 +376,6 @@ def test_an_interrupted_walk_gives_what_it_has() -> None:
 
 
 # --- Adult -----------------------------------------------------------------------------------------------------------
-
-QUASI = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "salary-class")
-
-
-@pytest.fixture(scope="module")
-def adult_roles(adult: Table) -> Roles:
-    folder = Path(__file__).resolve().parents[3] / "shared" / "data" / "adult"
-    ways = {name: f"hierarchy_{name}.csv" for name in QUASI}
-    if not all((folder / file).is_file() for file in ways.values()):
-        pytest.skip("needs ../shared/data/adult/hierarchy_*.csv, which are not beside this checkout")
-    return Roles(quasi=QUASI, sensitive=("occupation",), hierarchies=ways, folder=folder)
 
 
 def test_adult(adult: Table, adult_roles: Roles, monkeypatch: pytest.MonkeyPatch) -> None:
