@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
+from house import PATIENTS
 from sfumato.attacks.background import background
 from sfumato.attacks.knowledge import facts as _facts
 from sfumato.attacks.knowledge.worst_facts import MOST
@@ -27,7 +28,6 @@ Q = Roles(quasi=("q",), sensitive=("s",))
 JOBS = Hierarchy.of(
     "job", [("Lawyer", "Professional", "*"), ("Engineer", "Professional", "*"), ("Writer", "Artist", "*")]
 )
-PATIENTS = Roles(quasi=("job", "sex", "age"), sensitive=("disease",), hierarchies={"job": JOBS})
 TABLE_9 = {
     "job": ["Professional"] * 3 + ["Artist"] * 3,
     "sex": ["male"] * 3 + ["female"] * 3,

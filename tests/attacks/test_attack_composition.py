@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from house import MakeTable
 from sfumato.attacks.composition import composition
 from sfumato.attacks.knowledge import candidate_values as _sets
 from sfumato.core.errors import InputError, Unavailable
@@ -19,8 +20,6 @@ from sfumato.core.release import Release
 from sfumato.core.roles import Roles
 from sfumato.core.table import Table
 
-Make = Callable[..., Release]
-MakeTable = Callable[[Mapping[str, Any]], Table]
 ROLES = Roles(quasi=("q",), sensitive=("s",))
 PEOPLE = {"q": ["1", "2", "3", "4"], "s": ["flu", "hiv", "flu", "cold"], "name": ["Ann", "Bob", "Cid", "Dee"]}
 FIRST = {"q": ["[1,2]", "[1,2]", "[3,4]", "[3,4]"], "s": PEOPLE["s"]}

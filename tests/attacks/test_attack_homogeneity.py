@@ -10,21 +10,11 @@ import numpy as np
 import pytest
 
 import sfumato as sf
+from house import PATIENTS
 from sfumato.attacks.homogeneity import homogeneity
 from sfumato.core.errors import InputError, Unavailable
-from sfumato.core.hierarchy import Hierarchy
 from sfumato.core.roles import Roles
 
-JOBS = Hierarchy.of(
-    "job",
-    [
-        ("Engineer", "Professional", "*"),
-        ("Lawyer", "Professional", "*"),
-        ("Writer", "Artist", "*"),
-        ("Dancer", "Artist", "*"),
-    ],
-)
-PATIENTS = Roles(quasi=("job", "sex", "age"), sensitive=("disease",), hierarchies={"job": JOBS})
 MEN, WOMEN = ("Professional", "male", "[35-40)"), ("Artist", "female", "[35-40)")
 TABLE_3 = [(MEN, "Hepatitis"), (MEN, "Hepatitis"), (MEN, "HIV"), (WOMEN, "Flu"), *[(WOMEN, "HIV")] * 3]
 TABLE_8 = [(MEN, "Hepatitis"), (MEN, "Hepatitis"), (MEN, "HIV"), *[(WOMEN, "HIV")] * 3]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,17 +12,14 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from house import Make, MakeTable, outcomes
 from sfumato.attacks.linkage import linkage
 from sfumato.attacks.lookup import match as _match
 from sfumato.attacks.lookup.match import Match
 from sfumato.core.errors import InputError, SfumatoError, Unavailable
 from sfumato.core.hierarchy import Hierarchy
-from sfumato.core.release import Release
 from sfumato.core.roles import Roles
-from sfumato.core.table import Table
 
-Make = Callable[..., Release]
-MakeTable = Callable[[Mapping[str, Any]], Table]
 ROLES = Roles(quasi=("age", "zip"), sensitive=("s",), identifiers=("name",))
 PEOPLE = {
     "name": ["Ann", "Bob", "Cid", "Dee", "Eve"],
@@ -36,10 +33,6 @@ PUBLISHED = {
     "s": PEOPLE["s"],
 }
 TREE = Hierarchy.of("job", [("nurse", "health"), ("doctor", "health"), ("clerk", "office"), ("lawyer", "office")])
-
-
-def outcomes(attack: Any) -> tuple[int, int, int, int]:
-    return tuple(attack.details[name] for name in ("correct", "ambiguous", "wrong", "none"))  # type: ignore[return-value]
 
 
 # --- extremes --------------------------------------------------------------------------------------------------------

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pytest
 
 import sfumato as sf
+from house import Make, MakeTable, outcomes
 from sfumato.attacks.linkage import linkage
 from sfumato.attacks.lookup import nearest as _nearest
 from sfumato.attacks.lookup.nearest import worth
 from sfumato.core.errors import InputError
-from sfumato.core.release import Release
 from sfumato.core.roles import Roles
-from sfumato.core.table import Table
 
-Make = Callable[..., Release]
-MakeTable = Callable[[Mapping[str, Any]], Table]
 Columns = Mapping[str, list[Any]]
 ROLES = Roles(quasi=("x", "sex"), person="id")
 ONE = Roles(quasi=("x",), person="id")
 NOISY: Any = {"pairing": "position", "perturbed": frozenset("x")}
-
-
-def outcomes(attack: Any) -> tuple[int, int, int, int]:
-    return tuple(attack.details[name] for name in ("correct", "ambiguous", "wrong", "none"))  # type: ignore[return-value]
 
 
 # --- extremes --------------------------------------------------------------------------------------------------------

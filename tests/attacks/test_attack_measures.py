@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
+from house import Make, MakeTable
 from sfumato.attacks.composition import composition
 from sfumato.attacks.membership import membership
 from sfumato.attacks.minimality import minimality
@@ -20,11 +21,8 @@ from sfumato.core.errors import InputError, RequirementError, Unavailable
 from sfumato.core.hierarchy import Hierarchy
 from sfumato.core.release import Release
 from sfumato.core.roles import Roles
-from sfumato.core.table import Table
 from sfumato.metrics import everything
 
-Make = Callable[..., Release]
-MakeTable = Callable[[Mapping[str, Any]], Table]
 Q = Roles(quasi=("q",), sensitive=("s",))
 ALONE = Roles(quasi=("q",))
 TWO = Hierarchy.of("q", [("q1", "*"), ("q2", "*")])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,34 +11,14 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from house import MANTA, PUBLIC, RESEARCH, Make, MakeTable
 from sfumato.attacks.knowledge import presence as _presence
 from sfumato.attacks.membership import membership, presence
 from sfumato.core.cover import Domain
 from sfumato.core.errors import InputError, Unavailable
-from sfumato.core.hierarchy import Hierarchy
 from sfumato.core.release import Release
 from sfumato.core.roles import Roles
-from sfumato.core.table import Table
 
-Make = Callable[..., Release]
-MakeTable = Callable[[Mapping[str, Any]], Table]
-NATIONS = Hierarchy.of(
-    "nationality",
-    [(n, "America") for n in ("USA", "Canada", "Brazil", "Peru")]
-    + [(n, "Europe") for n in ("Spain", "Bulgaria", "France")],
-)
-MANTA = Roles(quasi=("zip", "age", "nationality"), hierarchies={"nationality": NATIONS})
-PUBLIC = {  # Manta, table 3.19
-    "name": ["Alice", "Bob", "Christine", "Dirk", "Eunice", "Frank", "Gail", "Harry", "Iris"],
-    "zip": ["47906", "47903", "47906", "47630", "47630", "47633", "48973", "48972", "48970"],
-    "age": ["35", "59", "42", "18", "22", "63", "33", "47", "52"],
-    "nationality": ["USA", "Canada", "USA", "Brazil", "Brazil", "Peru", "Spain", "Bulgaria", "France"],
-}
-RESEARCH = {  # table 3.22; a mask says how long a code is
-    "zip": ["47***"] * 3 + ["48***"] * 2,
-    "age": ["*"] * 5,
-    "nationality": ["America"] * 3 + ["Europe"] * 2,
-}
 INSIDE = [1, 2, 5, 7, 8]  # table 3.20: Bob, Christine, Frank, Harry, Iris
 Q = Roles(quasi=("q",))
 

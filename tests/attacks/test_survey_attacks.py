@@ -11,24 +11,16 @@ What stands elsewhere is not repeated here:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
 import pytest
 
 import sfumato as sf
+from house import JOBS, PATIENTS, Make, MakeTable, outcomes
 from sfumato.attacks.background import background
 from sfumato.attacks.homogeneity import homogeneity
 from sfumato.attacks.linkage import linkage
 from sfumato.attacks.membership import membership, presence
 from sfumato.attacks.skewness import skewness
-from sfumato.core.hierarchy import Hierarchy
-from sfumato.core.release import Release
 from sfumato.core.roles import Roles
-from sfumato.core.table import Table
-
-Make = Callable[..., Release]
-MakeTable = Callable[[Mapping[str, Any]], Table]
 
 
 def typed(text: str) -> dict[str, list[str]]:
@@ -162,22 +154,8 @@ TABLE_22 = typed("""
     h   | 48* | *   | Europe
     i   | 48* | *   | Europe
 """)
-JOBS = Hierarchy.of(
-    "job",
-    [
-        ("Engineer", "Professional", "*"),
-        ("Lawyer", "Professional", "*"),
-        ("Writer", "Artist", "*"),
-        ("Dancer", "Artist", "*"),
-    ],
-)
-PATIENTS = Roles(quasi=("job", "sex", "age"), sensitive=("disease",), hierarchies={"job": JOBS})
 PEOPLE = Roles(quasi=PATIENTS.quasi, sensitive=("disease",), person="pid", hierarchies={"job": JOBS})
 PRESENCE = Roles(quasi=("zip", "age", "nationality"))
-
-
-def outcomes(attack: Any) -> tuple[int, ...]:
-    return tuple(attack.details[name] for name in ("correct", "ambiguous", "wrong", "none"))
 
 
 def test_the_tables_hang_together_as_the_text_says() -> None:

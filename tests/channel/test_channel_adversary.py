@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -13,6 +12,7 @@ from channel_examples import APPENDIX, channels, channels_with_prior, distributi
 from hypothesis import given
 from hypothesis import strategies as st
 
+from house import Refusal
 from sfumato.channel.adversary import (
     adversaries,
     bounds,
@@ -26,7 +26,6 @@ from sfumato.channel.exact import ExactChannel
 from sfumato.channel.prior import distribution
 from sfumato.core.errors import InputError
 
-Refusal = Callable[..., str]
 Both = tuple[ExactChannel, list[Fraction]]
 
 

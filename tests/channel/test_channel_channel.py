@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,11 @@ from channel_examples import APPENDIX, channels
 from hypothesis import given
 from hypothesis import strategies as st
 
+from house import Refusal
 from sfumato.channel.channel import Channel, constant, identity
 from sfumato.channel.exact import ExactChannel
 from sfumato.core.errors import InputError
 
-Refusal = Callable[..., str]
 HALF = [[0.5, 0.5], [0.0, 1.0]]
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
+from house import MakeTable
 from sfumato.channel.channel import Channel
 from sfumato.channel.column import MOST, column_problem, transition
 from sfumato.core.errors import InputError, Unavailable
-from sfumato.core.table import Table
-
-MakeTable = Callable[[Mapping[str, Any]], Table]
 
 
 def test_numbers_have_distances(table: MakeTable) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import scipy.optimize
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from house import Refusal
 from sfumato.channel import design_program
 from sfumato.channel.adversary import error
 from sfumato.channel.channel import Channel
@@ -23,7 +23,6 @@ from sfumato.channel.mechanisms import distances, generalization, local_noise, n
 from sfumato.channel.utility import degradation
 from sfumato.core.errors import Infeasible, InputError
 
-Refusal = Callable[..., str]
 PRIOR = np.array([0.4, 0.3, 0.15, 0.1, 0.05])
 DIFFER = 1 - np.eye(5)
 FAR = distances(5)

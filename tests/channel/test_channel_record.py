@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
+from house import Make, MakeTable
 from sfumato.channel.adversary import posterior
 from sfumato.channel.channel import Channel
 from sfumato.channel.leakage import mutual_information
@@ -22,16 +23,13 @@ from sfumato.channel.record import person_channel, record_channel
 from sfumato.core.errors import InputError, Unavailable
 from sfumato.core.release import Release
 from sfumato.core.roles import Roles
-from sfumato.core.table import Table
 
-MakeTable = Callable[[Mapping[str, Any]], Table]
-MakeRelease = Callable[..., Release]
 ROLES = Roles(quasi=("age", "sex"), sensitive=("ill",))
 BEFORE = {"age": ["1", "1", "2", "2", "3", "3"], "sex": ["F", "M", "F", "F", "M", "M"], "ill": list("abcabc")}
 AFTER = {"age": ["1-2", "1-2", "1-2", "1-2", "3", "3"], "sex": ["F", "M", "F", "F", "M", "M"], "ill": list("abcabc")}
 
 
-def test_by_hand(release: MakeRelease) -> None:
+def test_by_hand(release: Make) -> None:
     made = record_channel(release(AFTER, BEFORE, pairing="position"), ROLES)
     # (1,F) and (2,F) twice become (1-2,F); (1,M) and (3,M) twice stay alone
     assert made.channel.shape == (4, 3)
@@ -44,7 +42,7 @@ def test_by_hand(release: MakeRelease) -> None:
     assert ("1", "F") in made.channel.input_names
 
 
-def test_extremes(release: MakeRelease) -> None:
+def test_extremes(release: Make) -> None:
     kept = record_channel(release(BEFORE, BEFORE, pairing="position"), ROLES)
     assert (kept.error, kept.unknown) == (pytest.approx(0, abs=1e-12), pytest.approx(0, abs=1e-12))
     gone = record_channel(release({**BEFORE, "age": ["*"] * 6, "sex": ["*"] * 6}, BEFORE, pairing="position"), ROLES)
@@ -52,7 +50,7 @@ def test_extremes(release: MakeRelease) -> None:
     assert (gone.information, gone.bayes_capacity) == (pytest.approx(0, abs=1e-12), 1)
 
 
-def test_a_value_released_in_two_ways(release: MakeRelease) -> None:
+def test_a_value_released_in_two_ways(release: Make) -> None:
     """Local recoding and noise make rows of several entries."""
     after = {**BEFORE, "age": ["1", "2", "2", "1", "3", "3"]}
     made = record_channel(release(after, BEFORE, pairing="position"), ROLES, ["age"])
@@ -60,7 +58,7 @@ def test_a_value_released_in_two_ways(release: MakeRelease) -> None:
     assert made.error == pytest.approx(1 / 3)
 
 
-def test_missing_values_are_values(release: MakeRelease) -> None:
+def test_missing_values_are_values(release: Make) -> None:
     before = {**BEFORE, "age": [None, None, "2", "2", "3", "3"]}
     made = record_channel(release(AFTER, before, pairing="position"), ROLES, ["age"])
     assert (None,) in made.channel.input_names
@@ -106,7 +104,7 @@ def test_pram_is_found_again(table: MakeTable) -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1), st.integers(0, 2)), min_size=1, max_size=30))
-def test_classes_as_a_channel(release: MakeRelease, rows: list[tuple[int, int, int]]) -> None:
+def test_classes_as_a_channel(release: Make, rows: list[tuple[int, int, int]]) -> None:
     """k-anonymity is H(X|c) >= log2 k; its channel's error, information and per-class entropies are those of the metrics."""
     age, sex, ill = zip(*rows, strict=True)
     made = release({"age": list(map(str, age)), "sex": list(map(str, sex)), "ill": list(map(str, ill))})
@@ -123,7 +121,7 @@ def test_classes_as_a_channel(release: MakeRelease, rows: list[tuple[int, int, i
     assert found.information == pytest.approx(np.average(told, weights=size), abs=1e-9)
 
 
-def test_information_about_the_sensitive_value(release: MakeRelease) -> None:
+def test_information_about_the_sensitive_value(release: Make) -> None:
     """The channel from illness to class tells what the metric mutual_information says."""
     made = release(people(200))
     classes = made.evidence(ROLES).classes("ill")
@@ -154,7 +152,7 @@ def test_a_million_rows() -> None:
     assert time.process_time() - start < 60
 
 
-def test_refusals(release: MakeRelease, table: MakeTable, refusal: Callable[..., str]) -> None:
+def test_refusals(release: Make, table: MakeTable, refusal: Callable[..., str]) -> None:
     refusal(Unavailable, lambda: record_channel(release(AFTER, BEFORE), ROLES), "--pair")
     refusal(Unavailable, lambda: record_channel(release(AFTER, pairing="position"), ROLES), "original")
     refusal(InputError, lambda: record_channel(release(AFTER, BEFORE, pairing="position"), ROLES, ["pay"]), "'pay'")

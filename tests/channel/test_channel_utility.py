@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -11,14 +10,12 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
+from house import MakeTable
 from sfumato.channel.channel import Channel, identity
 from sfumato.channel.utility import background, degradation, over_users, utilities
 from sfumato.core.errors import InputError
-from sfumato.core.table import Table
 from sfumato.inspect.entropy_utility import background_utility
 from sfumato.metrics.utility.entropy_utility import u_max
-
-MakeTable = Callable[[Mapping[str, Any]], Table]
 
 
 def test_extremes() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from house import Refusal, in_memory
 from sfumato.core.errors import InputError, Unavailable
 from sfumato.core.hierarchy import Hierarchy
 from sfumato.core.metric import Metric
@@ -19,7 +19,6 @@ from sfumato.core.release import Release
 from sfumato.inspect.queries import given_queries
 from sfumato.metrics import everything
 
-Refusal = Callable[..., str]
 TREE = Hierarchy.of("ill", [(f"v{i}", f"w{i // 3}", "*") for i in range(7)])
 ORDERS = {"town": ("Bern", "Oslo", "Rome"), "ill": tuple(f"v{i}" for i in range(7))}
 ROLES = sf.Roles(quasi=("age", "town"), sensitive=("ill",), hierarchies={"ill": TREE}, orders=ORDERS)
@@ -29,10 +28,6 @@ SIDE_BY_SIDE = {
 }  # fmt: skip
 """What no groups can answer."""
 L = 3
-
-
-def make(columns: dict[str, Any]) -> sf.Table:
-    return sf.read(pa.table(columns))
 
 
 def rows(count: int = 60) -> dict[str, list[Any]]:
@@ -51,9 +46,9 @@ def joined(data: dict[str, list[Any]], **more: Any) -> Release:
     order = np.random.default_rng(8).permutation(len(data["ill"])).tolist()
     apart = {name: [data[name][i] for i in order] for name in ("ill", "group")}
     return Release(
-        table=make({name: data[name] for name in ("age", "group", "town")}),
-        original=make({name: data[name] for name in ("age", "town", "ill")}),
-        companions={"sensitive": make(apart)},
+        table=in_memory({name: data[name] for name in ("age", "group", "town")}),
+        original=in_memory({name: data[name] for name in ("age", "town", "ill")}),
+        companions={"sensitive": in_memory(apart)},
         joined_by="group",
         **more,
     )
@@ -88,7 +83,7 @@ def same(one: Any, two: Any) -> bool:
 @pytest.mark.parametrize("metric", everything(ROLES), ids=str)
 def test_every_metric_answers_for_groups_or_refuses(metric: Metric) -> None:
     data = rows()
-    population = make({name: data[name] * 2 for name in ("age", "town")})
+    population = in_memory({name: data[name] * 2 for name in ("age", "town")})
     release = joined(data, pairing="position", population=population)
     if metric.card.name == "query_error":  # the same queries, and the same least count, however often a row is repeated
         metric = metric.set(predicates="ranges", sanity=1 / 60)
@@ -100,14 +95,14 @@ def test_every_metric_answers_for_groups_or_refuses(metric: Metric) -> None:
         assert "'group'" in found
         return
     if "sensitive" in needs:  # the groups are its classes: as if they were all that is known of anyone
-        plain = Release(table=make({"group": data["group"], "ill": data["ill"]}), original=make(data))
+        plain = Release(table=in_memory({"group": data["group"], "ill": data["ill"]}), original=in_memory(data))
         expected = told(metric, plain, replace(ROLES, quasi=("group",)))
     elif name in ("column_distance", "pair_distance", "query_error"):  # the sum over all ways to join, each as likely
         names = ("age", "town", "ill")
         full = every_way(data, names)
-        expected = told(metric, Release(table=make(full), original=make({n: [v for v in data[n] for _ in range(L)] for n in names})), ROLES)  # fmt: skip
+        expected = told(metric, Release(table=in_memory(full), original=in_memory({n: [v for v in data[n] for _ in range(L)] for n in names})), ROLES)  # fmt: skip
     else:  # the quasi-identifiers, which are as exact as they stand in the table
-        table = make({n: data[n] for n in ("age", "town")})
+        table = in_memory({n: data[n] for n in ("age", "town")})
         expected = told(
             metric, Release(table=table, original=release.original, pairing="position", population=population), ROLES
         )
@@ -150,14 +145,14 @@ def test_a_group_may_be_missing_or_a_number_on_one_side() -> None:
     data = rows()
     data["group"] = [None if i < L else str(i // L) for i in range(60)]
     texts = joined(data)
-    numbers = replace(texts, companions={"s": make({"group": pa.array([None if g is None else int(g) for g in data["group"]], pa.int64()), "ill": data["ill"]})})  # fmt: skip
+    numbers = replace(texts, companions={"s": in_memory({"group": pa.array([None if g is None else int(g) for g in data["group"]], pa.int64()), "ill": data["ill"]})})  # fmt: skip
     for metric in ("alpha_anonymity", "query_error", "t_closeness[equal]", "pair_distance"):
         assert sf.metric(metric)(texts, ROLES).value == sf.metric(metric)(numbers, ROLES).value
 
 
 def test_permuted_columns_are_split_by_group_in_the_table_itself() -> None:
     data = rows()
-    table, original = make(data), make({name: data[name] for name in ("age", "town", "ill")})
+    table, original = in_memory(data), in_memory({name: data[name] for name in ("age", "town", "ill")})
     permuted = Release(table=table, original=original, joined_by="group", perturbed=frozenset({"ill"}))
     for metric in ("alpha_anonymity", "t_closeness[equal]", "query_error", "pair_distance", "k_anonymity"):
         assert sf.metric(metric)(permuted, ROLES).value == sf.metric(metric)(joined(data), ROLES).value
@@ -174,8 +169,8 @@ def test_permuted_columns_are_split_by_group_in_the_table_itself() -> None:
 def test_a_column_in_both_tables_is_told_with_the_row() -> None:
     """Who publishes the sensitive column beside the quasi-identifiers too has published it."""
     data = rows()
-    both = replace(joined(data), table=make(data))
-    plain = Release(table=make(data))
+    both = replace(joined(data), table=in_memory(data))
+    plain = Release(table=in_memory(data))
     assert sf.metric("alpha_anonymity")(both, ROLES).value == sf.metric("alpha_anonymity")(plain, ROLES).value
 
 
@@ -184,9 +179,9 @@ def test_several_sensitive_columns_in_tables_of_their_own() -> None:
     data["pay"] = [i % 2 for i in range(60)]
     roles = sf.Roles(quasi=("age", "town"), sensitive=("ill", "pay"))
     two = Release(
-        table=make({name: data[name] for name in ("age", "group", "town")}),
-        original=make({name: data[name] for name in ("age", "town", "ill", "pay")}),
-        companions={name: make({"group": data["group"], name: data[name]}) for name in ("ill", "pay")},
+        table=in_memory({name: data[name] for name in ("age", "group", "town")}),
+        original=in_memory({name: data[name] for name in ("age", "town", "ill", "pay")}),
+        companions={name: in_memory({"group": data["group"], name: data[name]}) for name in ("ill", "pay")},
         joined_by="group",
     )
     assert sf.metric("distinct_l_diversity(pay)")(two, roles).value == 2
@@ -209,12 +204,12 @@ def test_tables_that_do_not_belong_together_are_refused(refusal: Refusal) -> Non
     fewer = {name: data[name][:-1] for name in ("ill", "group")}
     moved = {"ill": data["ill"], "group": ["g1", *data["group"][1:]]}
     for apart in (fewer, moved):
-        bad = replace(good, companions={"sensitive": make(apart)})
+        bad = replace(good, companions={"sensitive": in_memory(apart)})
         for metric in ("alpha_anonymity", "query_error", "pair_distance"):
             refusal(InputError, lambda bad=bad, metric=metric: sf.metric(metric)(bad, ROLES), "'group'", "other rows")
     elsewhere = replace(good, joined_by="class")
     refusal(InputError, lambda: sf.metric("alpha_anonymity")(elsewhere, ROLES), "no column 'class'", "--joined-by")
     without = replace(good, companions={})
     refusal(InputError, lambda: sf.metric("alpha_anonymity")(without, ROLES), "'ill'", "--companion")
-    unjoined = replace(good, companions={"sensitive": make({"ill": data["ill"]})})
+    unjoined = replace(good, companions={"sensitive": in_memory({"ill": data["ill"]})})
     refusal(InputError, lambda: sf.metric("alpha_anonymity")(unjoined, ROLES), "'ill'", "--companion")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import pytest
 from scipy import stats
 
 import sfumato as sf
+from house import Make, rows
 from sfumato.core.errors import InputError
 from sfumato.core.release import Release
 from sfumato.core.roles import Roles
@@ -20,11 +20,6 @@ from sfumato.core.table import Table
 from sfumato.inspect.conditions import bits, query_surprise, surprise
 
 ROLES = Roles(quasi=("q",), sensitive=("s",))
-Make = Callable[..., Release]
-
-
-def rows(**classes: str) -> dict[str, list[str]]:
-    return {"q": [c for c, values in classes.items() for _ in values], "s": [v for vs in classes.values() for v in vs]}
 
 
 # --- the paper's experiment ------------------------------------------------------------------------------------------

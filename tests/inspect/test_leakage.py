@@ -18,6 +18,7 @@ from scipy import stats
 from scipy.spatial import distance
 
 import sfumato as sf
+from house import Make
 from sfumato.core.errors import InputError, Unavailable
 from sfumato.core.release import Release
 from sfumato.core.roles import Roles
@@ -27,7 +28,6 @@ from sfumato.inspect.ipf import ipf
 from sfumato.inspect.leakage import Joint, Margins, Overall, distances, leakage, qid_choices
 
 ROLES = Roles(quasi=("zip", "age"), sensitive=("s",))
-Make = Callable[..., Release]
 
 
 def near(value: Any) -> Any:

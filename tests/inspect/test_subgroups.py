@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from house import in_memory
 from sfumato.core.errors import InputError, Unavailable
 from sfumato.core.metric import Score
 from sfumato.core.release import Release
@@ -33,12 +33,8 @@ def people(seed: int = 0, many: int = 400) -> dict[str, list[Any]]:
     }
 
 
-def table(columns: dict[str, list[Any]]) -> Any:
-    return sf.read(pa.table(columns))
-
-
 def paired(original: dict[str, list[Any]], released: dict[str, list[Any]], **more: Any) -> Release:
-    return Release(table=table(released), original=table(original), pairing="position", **more)
+    return Release(table=in_memory(released), original=in_memory(original), pairing="position", **more)
 
 
 def of(found: Any, column: str, name: str) -> Any:
@@ -92,7 +88,7 @@ def test_rows_missing_from_the_release_count_as_starred() -> None:
     rows["id"] = list(range(400))
     kept = [i for i in range(400) if rows["town"][i] != "Bath"]
     out = {name: [values[i] for i in kept] for name, values in rows.items()}
-    release = Release(table=table(out), original=table(rows), pairing="key:id")
+    release = Release(table=in_memory(out), original=in_memory(rows), pairing="key:id")
     found = subgroups(release, ROLES)
     iloss: Score = sf.metric("iloss")(release, ROLES)
     assert found.loss == pytest.approx(iloss.value)
@@ -106,7 +102,7 @@ def test_rows_missing_from_the_release_count_as_starred() -> None:
 )
 def test_groups_add_up_to_iloss_and_to_marketer_risk(mechanism: Any) -> None:
     roles = sf.Roles(quasi=("town", "age"), sensitive=("ill",), weights={"age": 3})
-    release = mechanism(table(people()), roles, np.random.default_rng(1))
+    release = mechanism(in_memory(people()), roles, np.random.default_rng(1))
     found = subgroups(release, roles, by=["town", "age", "ill"])
     assert set(found.measured.values()) == {"iloss"}
     assert found.loss == pytest.approx(sf.metric("iloss")(release, roles).value)
@@ -120,7 +116,7 @@ def test_groups_add_up_to_iloss_and_to_marketer_risk(mechanism: Any) -> None:
 
 
 def test_a_file_without_pairs_is_paired_by_its_classes(tmp_path: Path) -> None:
-    whole = table(people())
+    whole = in_memory(people())
     release = sf.Mondrian(k=4)(whole, ROLES)
     release.table.write(tmp_path / "r.csv")
     read = Release(table=sf.read(tmp_path / "r.csv"), original=whole)
@@ -132,7 +128,7 @@ def test_a_file_without_pairs_is_paired_by_its_classes(tmp_path: Path) -> None:
 def test_a_file_whose_classes_overlap_must_be_paired(refusal: Callable[..., str]) -> None:
     rows = {"town": ["a", "b"] * 10, "age": [30] * 20, "ill": ["x"] * 20}
     out = {"town": ["*"] * 10 + ["a"] * 5 + ["b"] * 5, "age": [30] * 20, "ill": ["x"] * 20}
-    refusal(Unavailable, lambda: subgroups(Release(table=table(out), original=table(rows)), ROLES), "--pair")
+    refusal(Unavailable, lambda: subgroups(Release(table=in_memory(out), original=in_memory(rows)), ROLES), "--pair")
 
 
 def test_perturbed_numbers_go_by_distance_and_have_no_classes() -> None:
@@ -239,8 +235,8 @@ def test_refusals_say_what_to_do(refusal: Callable[..., str]) -> None:
     release = paired(rows, rows)
     refusal(InputError, lambda: subgroups(release, ROLES, by=["twon"]), "twon")
     refusal(InputError, lambda: subgroups(release, ROLES, smallest=0))
-    refusal(Unavailable, lambda: subgroups(Release(table=table(rows)), ROLES), "original")
-    noisy = Release(table=table(rows), original=table(rows), perturbed=frozenset({"age"}))
+    refusal(Unavailable, lambda: subgroups(Release(table=in_memory(rows)), ROLES), "original")
+    noisy = Release(table=in_memory(rows), original=in_memory(rows), perturbed=frozenset({"age"}))
     refusal(Unavailable, lambda: subgroups(noisy, ROLES), "--pair")
 
 
@@ -286,11 +282,11 @@ def test_classes_that_overlap_are_filled_one_after_the_other() -> None:
     rows = {"town": ["a"] * 5 + ["b"] * 4 + ["c"] * 3, "age": [30] * 12, "ill": ["x"] * 12}
     out = {"town": ["a"] * 5 + ["{a, b}"] * 4 + ["*"] * 3, "age": [30] * 12, "ill": ["x"] * 12}
     roles = sf.Roles(quasi=("town",), sensitive=("ill",))
-    found = subgroups(Release(table=table(out), original=table(rows)), roles, smallest=1)
+    found = subgroups(Release(table=in_memory(out), original=in_memory(rows)), roles, smallest=1)
     assert [of(found, "town", name).loss for name in "abc"] == pytest.approx([0, 1 / 3, 2 / 3])
     assert [of(found, "town", name).suppressed for name in "abc"] == [0, 0, 3]
     less = {name: values[:11] for name, values in out.items()}
-    assert subgroups(Release(table=table(less), original=table(rows)), roles).suppressed == 3
+    assert subgroups(Release(table=in_memory(less), original=in_memory(rows)), roles).suppressed == 3
 
 
 def test_a_column_by_which_nobody_was_counted_is_named_in_the_sentence() -> None:

@@ -14,7 +14,7 @@ from scipy import stats
 
 import sfumato as sf
 from sfumato.core.errors import Infeasible, InputError, Unavailable
-from sfumato.core.randomness import SEEDED, Chance
+from sfumato.core.randomness import Chance
 from sfumato.mechanisms.additive_noise import AdditiveNoise
 from sfumato.metrics import require
 
@@ -206,18 +206,6 @@ def test_a_class_metric_is_not_asked_of_noisy_columns(tmp_path: Path) -> None:
 
 
 # --- chance, input, missing values -----------------------------------------------------------------------------------
-
-
-def test_same_seed_same_bytes_and_otherwise_not(tmp_path: Path) -> None:
-    table = sf.read(pa.table(people(200)))
-    files = []
-    for seed in (1, 1, 2, None):
-        release = AdditiveNoise(correlated=True)(table, ROLES, None if seed is None else seeded(seed))
-        assert (SEEDED in release.notes) == (seed is not None)
-        release.table.write(tmp_path / "out.csv")
-        files.append((tmp_path / "out.csv").read_bytes())
-    assert files[0] == files[1]
-    assert len(set(files)) == 3
 
 
 def test_missing_numbers_stay_missing_and_their_neighbours_get_noise() -> None:

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from scipy import stats
 
 import sfumato as sf
+from house import in_memory
 from sfumato.core.errors import Infeasible, InputError, Unavailable
 from sfumato.core.randomness import SEEDED, Chance
 from sfumato.mechanisms import alpha_beta as home
@@ -47,10 +47,6 @@ def people(count: int = 1200, seed: int = 0) -> dict[str, list[Any]]:
         "s": ["xyz"[i] for i in at % 3],
         "name": [f"n{i}" for i in range(count)],
     }
-
-
-def table_of(columns: dict[str, Any]) -> sf.Table:
-    return sf.read(pa.table(columns))
 
 
 def rows_in(table: sf.Table) -> set[tuple[str | None, ...]]:
@@ -145,7 +141,7 @@ def kept_and_added(release: sf.Release, columns: dict[str, Any]) -> tuple[int, i
 def test_rows_are_kept_and_added_at_the_stated_rates() -> None:
     columns = people()
     mechanism = AlphaBeta(gamma=0.5, k=2, domains=DOMAINS)
-    release = mechanism(table_of(columns), ROLES, np.random.default_rng(0))
+    release = mechanism(in_memory(columns), ROLES, np.random.default_rng(0))
     alpha, beta = said(release)
     assert (alpha, beta) == pytest.approx(chances(2 * 1200 / M, 0.5), rel=1e-12)
     kept, added = kept_and_added(release, columns)
@@ -163,7 +159,7 @@ def test_a_mechanism_that_is_off_is_found_out(which: str, off: float, monkeypatc
     right = chances(2 * 1200 / M, 0.5)
     wrong = (right[0] * min(off, 1.1), right[1]) if which == "alpha" else (right[0], right[1] * off)
     monkeypatch.setattr(home, "chances", lambda d, gamma: wrong)
-    release = AlphaBeta(gamma=0.5, k=2, domains=DOMAINS)(table_of(columns), ROLES, np.random.default_rng(0))
+    release = AlphaBeta(gamma=0.5, k=2, domains=DOMAINS)(in_memory(columns), ROLES, np.random.default_rng(0))
     kept, added = kept_and_added(release, columns)
     assert not (believable(kept, 1200, sum(right)) and believable(added, M - 1200, right[1]))
 
@@ -211,7 +207,7 @@ def actual(columns: dict[str, Any], query: dict[str, Any]) -> int:
 def test_counting_queries_are_estimated_without_bias() -> None:
     """Over 150 releases: the mean is the truth, the variance the stated one; with alpha or beta 30% off it is not."""
     columns = people(600)
-    table, mechanism = table_of(columns), AlphaBeta(gamma=0.4, k=1, domains=DOMAINS)
+    table, mechanism = in_memory(columns), AlphaBeta(gamma=0.4, k=1, domains=DOMAINS)
     releases = [mechanism(table, ROLES, np.random.default_rng(seed)) for seed in range(150)]
     alpha, beta = said(releases[0])
     for query in QUERIES:
@@ -238,7 +234,7 @@ def test_counting_queries_are_estimated_without_bias() -> None:
 def test_usefulness_holds() -> None:
     """(rho, epsilon): the whole count is off by rho sqrt(n) in at most a share epsilon of releases, and rho is not idle."""
     columns = people(600)
-    table, mechanism = table_of(columns), AlphaBeta(gamma=0.4, k=1, domains=DOMAINS)
+    table, mechanism = in_memory(columns), AlphaBeta(gamma=0.4, k=1, domains=DOMAINS)
     off = []
     for seed in range(200):
         release = mechanism(table, ROLES, np.random.default_rng(seed))
@@ -262,7 +258,7 @@ def test_versions_keep_what_was_published_and_give_new_rows_their_chance(tmp_pat
     columns = {name: values[:500] for name, values in whole.items()}
     settings: dict[str, Any] = {"gamma": 0.5, "d": 0.02, "domains": DOMAINS}
     alpha, beta = chances(0.02, 0.5)
-    made = AlphaBeta(**settings)(table_of(columns), ROLES, np.random.default_rng(0))
+    made = AlphaBeta(**settings)(in_memory(columns), ROLES, np.random.default_rng(0))
     publish(made, ROLES, (), tmp_path / "release1.csv")
     for version in (2, 3):
         before = tmp_path / f"table{version}.csv"
@@ -275,7 +271,7 @@ def test_versions_keep_what_was_published_and_give_new_rows_their_chance(tmp_pat
         mechanism = AlphaBeta(
             **settings, previous=str(tmp_path / f"release{version - 1}.csv"), before=str(before), version=version
         )
-        release = mechanism(table_of(columns), ROLES, np.random.default_rng(version))
+        release = mechanism(in_memory(columns), ROLES, np.random.default_rng(version))
         publish(release, ROLES, (), tmp_path / f"release{version}.csv")
         after = rows_in(sf.read(tmp_path / f"release{version}.csv"))
         assert earlier <= after
@@ -301,7 +297,7 @@ def test_versions_are_refused_where_rows_are_gone(tmp_path: Path, refusal: Calla
         "version": 2,
     }
     mechanism = AlphaBeta(gamma=0.5, d=0.01, domains=DOMAINS, **again)
-    fewer = table_of({name: values[:-1] for name, values in columns.items()})
+    fewer = in_memory({name: values[:-1] for name, values in columns.items()})
     refusal(InputError, lambda: mechanism(fewer, ROLES), "gone")
     refusal(InputError, lambda: AlphaBeta(gamma=0.5, k=1, domains=DOMAINS, **again), "set d")
     refusal(InputError, lambda: AlphaBeta(gamma=0.5, d=0.1, version=2), "previous")
@@ -314,7 +310,7 @@ def test_versions_are_refused_where_rows_are_gone(tmp_path: Path, refusal: Calla
 
 def test_the_file(tmp_path: Path) -> None:
     columns = people(300)
-    table = table_of(columns)
+    table = in_memory(columns)
     before = table.count(table.columns).codes
     mechanism = AlphaBeta(gamma=0.5, k=2, domains=DOMAINS)
     files = []
@@ -337,7 +333,7 @@ def test_rows_that_are_alike_count_once() -> None:
     columns = people(300)
     twice = {name: [*values, *values[:40]] for name, values in columns.items()}
     mechanism = AlphaBeta(gamma=0.5, k=2, domains=DOMAINS)
-    once, more = (mechanism(table_of(c), ROLES, np.random.default_rng(1)) for c in (columns, twice))
+    once, more = (mechanism(in_memory(c), ROLES, np.random.default_rng(1)) for c in (columns, twice))
     assert rows_in(once.table) == rows_in(more.table)
     assert any("340 rows are 300" in note for note in more.notes)
     assert not any("alike" in note for note in once.notes)
@@ -357,9 +353,9 @@ def test_bins_missing_values_taxonomies_and_odd_names(tmp_path: Path, refusal: C
         orders={"size": ("s", "m", "l", "xl")},
     )
     domains = '"age, ""odd"""=0:100:10'
-    refusal(InputError, lambda: AlphaBeta(gamma=0.9, d=0.3, domains=domains)(table_of(columns), roles), "missing=true", "7 rows")  # fmt: skip
+    refusal(InputError, lambda: AlphaBeta(gamma=0.9, d=0.3, domains=domains)(in_memory(columns), roles), "missing=true", "7 rows")  # fmt: skip
     mechanism = AlphaBeta(gamma=0.9, d=0.3, domains=domains, missing=True)
-    release = mechanism(table_of(columns), roles, np.random.default_rng(0))
+    release = mechanism(in_memory(columns), roles, np.random.default_rng(0))
     publish(release, roles, (), tmp_path / "release.csv")
     with (tmp_path / "release.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -375,7 +371,7 @@ def test_bins_missing_values_taxonomies_and_odd_names(tmp_path: Path, refusal: C
 
 def test_one_row_and_a_domain_that_no_one_could_enumerate() -> None:
     roles = sf.Roles(quasi=tuple("pqrst"))
-    table = table_of({c: [5] for c in "pqrst"})
+    table = in_memory({c: [5] for c in "pqrst"})
     release = AlphaBeta(gamma=0.2, k=1000, domains=",".join(f"{c}=1:1000" for c in "pqrst"))(
         table, roles, np.random.default_rng(0)
     )
@@ -385,7 +381,7 @@ def test_one_row_and_a_domain_that_no_one_could_enumerate() -> None:
 
 
 def test_what_is_refused(refusal: Callable[..., str], canary: str) -> None:
-    table = table_of(people(100))
+    table = in_memory(people(100))
     for settings in ({"gamma": 0.0}, {"gamma": 1.0}, {"d": 0.0}, {"d": 1.5}, {"k": 0}, {"k": math.inf}, {"version": 0}):
         refusal(InputError, lambda settings=settings: AlphaBeta(**settings), next(iter(settings)))
     refusal(InputError, lambda: AlphaBeta(gamma=0.5, k=1, d=0.1), "one of them")
@@ -395,15 +391,15 @@ def test_what_is_refused(refusal: Callable[..., str], canary: str) -> None:
     refusal(InputError, lambda: AlphaBeta(gamma=0.5, k=1)(table, ROLES), "'a'", "never taken from the data")
     refusal(InputError, lambda: AlphaBeta(gamma=0.5, k=1, domains=DOMAINS + ",w=1:2")(table, ROLES), "'w'")
     refusal(Infeasible, lambda: AlphaBeta(gamma=0.01, k=4, domains=DOMAINS)(table, ROLES), "below gamma")
-    odd = table_of({**people(100), "s": [canary] * 100})
+    odd = in_memory({**people(100), "s": [canary] * 100})
     refusal(InputError, lambda: AlphaBeta(gamma=0.5, k=1, domains=DOMAINS)(odd, ROLES), "'s'", "100 rows")
     many = ",".join(f"{c}=1:100000" for c in "pqrs")
-    wide, roles = table_of({c: [5] for c in "pqrs"}), sf.Roles(quasi=tuple("pqrs"))
+    wide, roles = in_memory({c: [5] for c in "pqrs"}), sf.Roles(quasi=tuple("pqrs"))
     refusal(InputError, lambda: AlphaBeta(gamma=0.5, k=1, domains=many)(wide, roles), "coarser")
     some = ",".join(f"{c}=1:1000" for c in "pqrs")
     refusal(Infeasible, lambda: AlphaBeta(gamma=0.5, d=0.1, domains=some)(wide, roles), "nobody's")
     twice = sf.Roles(quasi=("a", "b"), sensitive=("s",), person="name")
-    same = table_of({**people(100), "name": ["n"] * 100})
+    same = in_memory({**people(100), "name": ["n"] * 100})
     refusal(InputError, lambda: AlphaBeta(gamma=0.5, k=1, domains=DOMAINS)(same, twice), "'name'")
     mechanism = AlphaBeta(gamma=0.5, k=1, domains=DOMAINS)
     for query, word in (({"w": [1]}, "'w'"), ({"s": (1, 2)}, "range"), ({"s": "x"}, "list"), ({"s": ["w"]}, "domain")):

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -166,33 +165,6 @@ def test_bezzi_s_ages_of_adult(adult: Table, tmp_path: Path) -> None:
 
 
 # --- the house's rules ---------------------------------------------------------------------------------------------------
-
-
-def test_the_same_bytes_whatever_the_seed_and_the_row_order(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    table = made({"q": rng.integers(0, 40, 200).tolist(), "r": rng.integers(0, 2, 200).tolist()}, list("uvwx") * 50)
-    files = set()
-    for seed, each in enumerate((table, table, table.shuffled(rng.permutation(200).tolist()))):
-        release = CutPoints(column="q", k=5, levels="r=0")(each.table, each.roles, np.random.default_rng(seed))
-        release.table.write(tmp_path / "out.csv")
-        files.add((tmp_path / "out.csv").read_bytes())
-        assert each.table.rows == 200
-    assert len(files) == 1
-
-
-def test_only_columns_with_a_role_are_released_whatever_their_names(tmp_path: Path) -> None:
-    path = tmp_path / "people.csv"
-    path.write_text(
-        'name,a = b,"odd, ""name""",s,extra\n' + "".join(f"n{i},{i % 7},{i % 2},{i % 3},e\n" for i in range(42))
-    )
-    before = path.read_bytes()
-    roles = sf.Roles(identifiers=("name",), quasi=("a = b", 'odd, "name"'), sensitive=("s",))
-    made_by = CutPoints(column="a = b", k=3, levels='"odd, ""name"""=0', objective="iloss")
-    publish(made_by(sf.read(path), roles), roles, made_by.promises, tmp_path / "out.csv")
-    assert path.read_bytes() == before
-    rows = read_back(tmp_path / "out.csv")
-    assert list(rows[0]) == ["a = b", 'odd, "name"', "s"]
-    assert {row['odd, "name"'] for row in rows} == {"0", "1"}
 
 
 def test_refusals(refusal: Any, canary: str) -> None:

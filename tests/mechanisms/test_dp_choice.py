@@ -16,6 +16,7 @@ from scipy import stats
 from test_dp_noise import permute_and_flip
 
 import sfumato as sf
+from house import rng
 from sfumato.core.errors import Infeasible, InputError
 from sfumato.core.stated_reading import StatedReading
 from sfumato.core.table import Table
@@ -31,10 +32,6 @@ def ward(illness: list[Any], age: list[Any] | None = None) -> Table:
     rows = len(illness)
     columns = {"name": [f"p{i}" for i in range(rows)], "illness": illness, "age": age or [30] * rows}
     return sf.read(pa.table(columns))
-
-
-def rng(seed: int = 7) -> np.random.Generator:
-    return np.random.default_rng(seed)
 
 
 def chosen(release: sf.Release, folder: Path) -> str:

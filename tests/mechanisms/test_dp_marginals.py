@@ -11,6 +11,7 @@ import pytest
 from noise_checks import epsilon_at_least, fits, rejects_other_scales, written
 
 import sfumato as sf
+from house import rng
 from sfumato.core.errors import Infeasible, InputError, Unavailable
 from sfumato.core.table import Table
 from sfumato.mechanisms import mechanism
@@ -27,10 +28,6 @@ def town(sex: list[Any], age: list[Any], job: list[Any] | None = None) -> Table:
     return sf.read(
         pa.table(columns, schema=pa.schema([(c, pa.int64() if c == "age" else pa.string()) for c in columns]))
     )
-
-
-def rng(seed: int = 7) -> np.random.Generator:
-    return np.random.default_rng(seed)
 
 
 def cells(release: sf.Release, folder: Path) -> dict[tuple[str, ...], int]:

@@ -14,6 +14,7 @@ import pytest
 from noise_checks import written
 
 import sfumato as sf
+from house import rng
 from sfumato.core.errors import Infeasible, InputError, Unavailable
 from sfumato.core.table import Table
 from sfumato.mechanisms import dp_ranges, mechanism
@@ -23,10 +24,6 @@ from sfumato.mechanisms.dp_ranges import DpRanges
 
 ROLES = sf.Roles(quasi=("age",), insensitive=("k",), identifiers=("name",))
 METHODS = ("search", "tree")
-
-
-def rng(seed: int = 7) -> np.random.Generator:
-    return np.random.default_rng(seed)
 
 
 def people(ages: list[Any]) -> Table:

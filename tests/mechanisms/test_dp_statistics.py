@@ -11,6 +11,7 @@ import pytest
 from noise_checks import Draws, epsilon_at_least, fits, rejects_other_scales, written
 
 import sfumato as sf
+from house import rng
 from sfumato.core.errors import Infeasible, InputError, Unavailable
 from sfumato.core.parameter import Name, Words
 from sfumato.core.table import Table
@@ -27,10 +28,6 @@ def people(ages: list[Any], **more: list[Any]) -> Table:
     n = len(ages)
     columns = {"name": [f"p{i}" for i in range(n)], "age": ages, "sex": ["F", "M"] * (n // 2) + ["F"] * (n % 2)}
     return sf.read(pa.table({**columns, "income": [1000 * i for i in range(n)], **more}))
-
-
-def rng(seed: int = 7) -> np.random.Generator:
-    return np.random.default_rng(seed)
 
 
 def by_name(release: sf.Release, folder: Path) -> dict[str, dict[str, str]]:
@@ -209,15 +206,6 @@ def test_a_column_of_ours_never_looks_like_one_of_the_house(tmp_path: Path) -> N
     release = DpStatistics(epsilon=1)(table, roles, rng())
     assert release.table.columns[:2] == ("statistic_", "value_")
     assert sf.publish(release, roles, (), tmp_path / "out.csv").met
-
-
-def test_a_seed_repeats_the_bytes_and_without_one_nothing_repeats(tmp_path: Path) -> None:
-    made_by, table = DpStatistics(statistics="count,sum(income)", bounds="income=0:9999", epsilon=0.01), people([1] * 9)
-    same = [written(made_by(table, ROLES, rng(3)), tmp_path) for _ in range(2)]
-    assert same[0] == same[1]
-    assert written(made_by(table, ROLES), tmp_path) != written(made_by(table, ROLES), tmp_path)
-    assert any("seeded" in note for note in made_by(table, ROLES, rng(3)).notes)
-    assert table.rows == 9
 
 
 def test_odd_names_and_values(tmp_path: Path) -> None:

@@ -50,16 +50,6 @@ def test_every_value_of_a_column_is_at_one_level(town: Town) -> None:
         assert len(set(zip(before, after, strict=True))) == len(set(before))
 
 
-def test_the_same_bytes_again_and_the_input_untouched(town: Town, tmp_path: Path) -> None:
-    table, roles = town
-    before = table.rows
-    for name in ("a.csv", "b.csv"):
-        release = sf.GeneralizeFullDomain(k=5, suppression=0.02)(table, roles)
-        sf.publish(release, roles, [sf.k_anonymity.at_least(5)], tmp_path / name)
-    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
-    assert table.rows == before
-
-
 def test_more_suppression_never_costs_more(town: Town) -> None:
     table, roles = town
     losses = [

@@ -122,14 +122,6 @@ def test_every_node_is_what_the_frontier_says_of_it(eight: Table) -> None:
         assert measured == pytest.approx(node.risk)
 
 
-def test_the_same_bytes_twice_and_chance_has_no_part(eight: Table, tmp_path: Path) -> None:
-    import numpy as np
-
-    for i, rng in enumerate((None, np.random.default_rng(1))):
-        made("1,1")(eight, ROLES, rng).table.write(tmp_path / f"{i}.csv")
-    assert (tmp_path / "0.csv").read_bytes() == (tmp_path / "1.csv").read_bytes()
-
-
 # --- requirements ----------------------------------------------------------------------------------------------------
 
 

@@ -380,18 +380,6 @@ def test_the_file_depends_on_the_rows_only(table: Made, k: int, data: st.DataObj
     assert written[0] == written[1] == written[2]
 
 
-def test_the_input_is_untouched_and_only_columns_with_a_role_are_released(tmp_path: Path) -> None:
-    path = tmp_path / "people.csv"
-    path.write_text('name,a = b,"odd, ""name""",s,extra\n' + "".join(f"n{i},{i % 7},{i % 5},x,e\n" for i in range(40)))
-    before = path.read_bytes()
-    roles = sf.Roles(identifiers=("name",), quasi=("a = b", 'odd, "name"'), sensitive=("s",))
-    made_by = KMember(k=3)
-    release = made_by(sf.read(path), roles)
-    publish(release, roles, made_by.promises, tmp_path / "out.csv")
-    assert path.read_bytes() == before
-    assert list(read_back(tmp_path / "out.csv")[0]) == ["a = b", 'odd, "name"', "s"]
-
-
 def test_progress_ends_at_or_below_1() -> None:
     rng = np.random.default_rng(0)
     table = made({"q": rng.permutation(600).tolist(), "r": rng.integers(0, 50, 600).tolist()})

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -518,47 +517,6 @@ def test_cuts_reveal_less_of_the_outermost_people(tmp_path: Path) -> None:
 
 
 # --- what may not leave, what must not change ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("mode", ["strict", "relaxed"])
-def test_identifiers_person_and_unlisted_columns_stay_in_the_house(mode: Any, tmp_path: Path) -> None:
-    columns = {
-        "name": [f"N{i}" for i in range(8)],
-        "card": list(range(8)),
-        "age": [20, 21, 22, 23, 40, 41, 42, 43],
-        "ill": list("abababab"),
-        "note": list("pqpqpqpq"),
-        "diary": [f"secret {i}" for i in range(8)],
-    }
-    roles = sf.Roles(quasi=("age",), sensitive=("ill",), insensitive=("note",), identifiers=("name",), person="card")
-    release = sf.Mondrian(k=2, mode=mode)(sf.read(pa.table(columns)), roles)
-    assert release.table.columns == ("age", "ill", "note")
-    release.table.write(tmp_path / "out.parquet")
-    assert pq.read_table(tmp_path / "out.parquet").column_names == ["age", "ill", "note"]
-    release.table.write(tmp_path / "out.csv")
-    text = (tmp_path / "out.csv").read_text()
-    assert "secret" not in text
-    assert "N0" not in text
-
-
-@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-def test_the_input_file_is_untouched(suffix: str, tmp_path: Path) -> None:
-    table = made({"a": [3, 1, 2, 2, None], "b": ["x", "", "y", None, "x"]}, list("uvwuv"))
-    path = tmp_path / f"in{suffix}"
-    sf.read(table.arrow).write(path)
-    before, stamp = path.read_bytes(), path.stat().st_mtime_ns
-    for mode in ("strict", "relaxed"):
-        write(sf.Mondrian(k=2, mode=mode)(sf.read(path), table.roles), tmp_path)  # type: ignore[arg-type]
-    assert path.read_bytes() == before
-    assert path.stat().st_mtime_ns == stamp
-
-
-def test_a_table_in_memory_is_untouched(tmp_path: Path) -> None:
-    table = made({"a": [3, 1, 2, 2], "b": ["x", "", "y", None]})
-    arrow = table.arrow
-    before = arrow.to_pydict()
-    write(sf.Mondrian(k=2)(sf.read(arrow), table.roles), tmp_path)
-    assert arrow.to_pydict() == before
 
 
 def test_progress_ends_at_one_and_never_falls() -> None:

@@ -16,19 +16,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
+from house import DISEASES
 from sfumato.core.errors import Infeasible, InputError, NotMet
-from sfumato.core.hierarchy import Hierarchy
 from sfumato.engines.duckdb import DuckTable
 from sfumato.mechanisms.partition.guarding_nodes import Guarded
 from sfumato.mechanisms.personalize import Personalize
 from sfumato.metrics import require
 from sfumato.publishing import publish
 
-DISEASES = Hierarchy.of(  # Manta, figure 3.2
-    "disease",
-    [(d, "stomach disease", "digestive problem", "*") for d in ("gastric ulcer", "dyspepsia", "gastritis")]
-    + [(d, "respiratory infection", "respiratory problem", "*") for d in ("flu", "pneumonia", "bronchitis")],
-)
 ROLES = sf.Roles(quasi=("age", "sex", "zip"), sensitive=("disease",), guarding="gn", hierarchies={"disease": DISEASES})
 PATIENTS: dict[str, list[Any]] = {  # table 3.17
     "age": [5, 9, 6, 8, 12, 19, 21, 26, 28, 56],
@@ -349,27 +344,6 @@ def test_people_alike_but_for_what_they_guard_keep_their_guarding_nodes(tmp_path
     found = publish(release, SMALL, Personalize(limit=0.5).promises, tmp_path / "release.csv")
     assert found.verdicts[0].score.value == sf.personalized_breach(release, SMALL).value
     assert found.verdicts[0].score.details["guarded_rows"] == 2
-
-
-def test_same_bytes_whatever_the_order_and_the_input_is_untouched(tmp_path: Path) -> None:
-    rng = np.random.default_rng(6)
-    columns: dict[str, Any] = {
-        'odd "q", name': rng.integers(0, 20, 80).tolist(),
-        "disease": [DISEASES.levels[0][i] for i in rng.integers(0, 6, 80)],
-        "g n": [NODES[i] if NODES[i] != "*" else None for i in rng.integers(0, len(NODES), 80)],
-        "id": [f"n{i}" for i in range(80)],
-    }
-    roles = sf.Roles(quasi=('odd "q", name',), sensitive=("disease",), identifiers=("id",), guarding="g n", hierarchies={"disease": DISEASES})  # fmt: skip
-    files = []
-    for order in (range(80), rng.permutation(80)):
-        table = table_of({name: [values[i] for i in order] for name, values in columns.items()})
-        before = table.count(table.columns).codes
-        release = Personalize(limit=0.5)(table, roles, np.random.default_rng(len(files)))
-        publish(release, roles, Personalize(limit=0.5).promises, tmp_path / "release.csv")
-        files.append((tmp_path / "release.csv").read_bytes())
-        assert all(np.array_equal(a, b) for a, b in zip(before, table.count(table.columns).codes, strict=True))
-    assert files[0] == files[1]
-    assert release.table.columns == ('odd "q", name', "disease")
 
 
 def test_another_sensitive_column_stays_as_it_is(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import tracemalloc
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import sfumato as sf
+from house import Make, exactly, rows
 from sfumato.core.classes import Classes, Sensitive
 from sfumato.core.column import encode
 from sfumato.core.errors import RequirementError
@@ -24,16 +24,6 @@ from sfumato.metrics.privacy.mutual_information import information
 from sfumato.metrics.privacy.one_symbol_i3 import stimulus_specific
 
 ROLES = Roles(quasi=("q",), sensitive=("s",))
-Make = Callable[..., Release]
-
-
-def exactly(value: Any) -> Any:
-    return pytest.approx(value, abs=1e-12)
-
-
-def rows(**classes: str) -> dict[str, list[str]]:
-    """`rows(a="xxy")`: class a holds the values x, x and y."""
-    return {"q": [c for c, values in classes.items() for _ in values], "s": [v for vs in classes.values() for v in vs]}
 
 
 def as_classes(counts: np.ndarray) -> Classes:

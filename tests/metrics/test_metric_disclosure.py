@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from house import Make, rows
 from sfumato.core.classes import Classes, Sensitive
 from sfumato.core.column import encode
 from sfumato.core.hierarchy import Hierarchy
@@ -22,7 +23,6 @@ from sfumato.metrics.privacy.negative_disclosure import least
 from sfumato.metrics.privacy.uninformative_difference import most_frequent_absent
 
 ROLES = Roles(quasi=("q",), sensitive=("s",))
-Make = Callable[..., Release]
 ALL = [
     "alpha_anonymity",
     "positive_disclosure",
@@ -32,11 +32,6 @@ ALL = [
     "beta_likeness[enhanced]",
     "delta_disclosure",
 ]
-
-
-def rows(**classes: str) -> dict[str, list[str]]:
-    """`rows(a="xxy")`: class a holds the values x, x and y."""
-    return {"q": [c for c, values in classes.items() for _ in values], "s": [v for vs in classes.values() for v in vs]}
 
 
 def ask(published: Release, *names: str) -> list[float]:

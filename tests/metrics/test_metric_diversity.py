@@ -12,27 +12,17 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from house import Make, exactly, rows
 from sfumato.core.classes import Classes, Sensitive
 from sfumato.core.column import encode
 from sfumato.core.errors import RequirementError, Unavailable
-from sfumato.core.release import Release
 from sfumato.core.roles import Roles
 
 ROLES = Roles(quasi=("q",), sensitive=("s",))
-Make = Callable[..., Release]
-
-
-def rows(**classes: str) -> dict[str, list[str]]:
-    """`rows(a="xxy")`: class a holds the values x, x and y."""
-    return {"q": [c for c, values in classes.items() for _ in values], "s": [v for vs in classes.values() for v in vs]}
 
 
 def one(values: str) -> dict[str, list[str]]:
     return rows(a=values)
-
-
-def exactly(value: float) -> Any:
-    return pytest.approx(value, abs=1e-12)
 
 
 def random_classes(seed: int, classes: int = 8, values: int = 6) -> tuple[Classes, np.ndarray]:

@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 import sfumato as sf
+from house import Make, exactly, rows
 from sfumato.core.errors import Unavailable
-from sfumato.core.release import Release
 from sfumato.core.roles import Roles
 
 ROLES = Roles(quasi=("q",), sensitive=("s",))
-Make = Callable[..., Release]
-
-
-def exactly(value: float) -> Any:
-    return pytest.approx(value, abs=1e-12)
-
-
-def rows(**classes: str) -> dict[str, list[str]]:
-    """`rows(a="xxy")`: class a holds the values x, x and y."""
-    return {"q": [c for c, values in classes.items() for _ in values], "s": [v for vs in classes.values() for v in vs]}
 
 
 def one_class(values: str) -> dict[str, list[str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 from scipy.spatial import cKDTree
 from scipy.stats import norm
 
+from house import Make, exactly
 from sfumato.core.errors import Unavailable
 from sfumato.core.release import Release
 from sfumato.core.roles import Roles
@@ -18,13 +18,8 @@ from sfumato.metrics.privacy.linkage_distance_risk import linkage_distance_risk,
 from sfumato.metrics.privacy.noise_interval import noise_interval, shortest
 from sfumato.metrics.privacy.noise_variance import noise_variance
 
-Make = Callable[..., Release]
 ONE, TWO = Roles(quasi=("q",)), Roles(quasi=("q", "r"))
 EVERY = [noise_interval, noise_variance, linkage_distance_risk]
-
-
-def exactly(value: float) -> Any:
-    return pytest.approx(value, abs=1e-12)
 
 
 def pair(make: Make, released: Any, original: Any, **more: Any) -> Release:

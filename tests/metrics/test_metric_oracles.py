@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import tracemalloc
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -21,15 +20,6 @@ from sfumato.core.release import Release
 from sfumato.core.roles import Roles
 
 ROLES = Roles(quasi=("q",), sensitive=("s",))
-
-
-@pytest.fixture(scope="module")
-def ot() -> Any:
-    with warnings.catch_warnings():  # its own source warns while it is compiled
-        warnings.simplefilter("ignore")
-        import ot
-
-    return ot
 
 
 def random_counts(rng: np.random.Generator, classes: int, values: int, density: float) -> np.ndarray:

@@ -12,16 +12,11 @@ import numpy as np
 import pytest
 
 import sfumato as sf
+from house import DISEASES
 from sfumato.core.errors import InputError, Unavailable
-from sfumato.core.hierarchy import Hierarchy
 from sfumato.core.release import Release
 from sfumato.core.roles import Roles
 
-DISEASES = Hierarchy.of(  # Manta, figure 3.2
-    "disease",
-    [(d, "stomach disease", "digestive problem", "*") for d in ("gastric ulcer", "dyspepsia", "gastritis")]
-    + [(d, "respiratory infection", "respiratory problem", "*") for d in ("flu", "pneumonia", "bronchitis")],
-)
 ROLES = Roles(quasi=("age", "sex", "zip"), sensitive=("disease",), guarding="gn", hierarchies={"disease": DISEASES})
 PATIENTS = {  # table 3.17
     "age": ["5", "9", "6", "8", "12", "19", "21", "26", "28", "56"],

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import sfumato as sf
+from house import Make
 from sfumato.core.errors import Unavailable
 from sfumato.core.metric import Metric
 from sfumato.core.release import Release
@@ -18,7 +19,6 @@ from sfumato.core.roles import Roles
 
 ROLES = Roles(quasi=("q",), sensitive=("s",))
 EVERY = [variant for metric in sf.registry().values() for variant in metric.variants()]
-Make = Callable[..., Release]
 
 
 def exactly(value: Any) -> Any:

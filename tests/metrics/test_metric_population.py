@@ -10,24 +10,11 @@ import numpy as np
 import pytest
 
 import sfumato as sf
+from house import MANTA, PUBLIC, RESEARCH
 from sfumato.core.errors import Unavailable
-from sfumato.core.hierarchy import Hierarchy
 from sfumato.core.release import Release
 from sfumato.core.roles import Roles
 
-NATIONS = Hierarchy.of(
-    "nationality",
-    [(n, "America", "*") for n in ("USA", "Canada", "Brazil", "Peru")]
-    + [(n, "Europe", "*") for n in ("Spain", "Bulgaria", "France")],
-)
-MANTA = Roles(quasi=("zip", "age", "nationality"), hierarchies={"nationality": NATIONS})
-PUBLIC = {  # Manta, table 3.19
-    "zip": ["47906", "47903", "47906", "47630", "47630", "47633", "48973", "48972", "48970"],
-    "age": ["35", "59", "42", "18", "22", "63", "33", "47", "52"],
-    "nationality": ["USA", "Canada", "USA", "Brazil", "Brazil", "Peru", "Spain", "Bulgaria", "France"],
-}
-# table 3.22 prints 47* for a code of five digits
-RESEARCH = {"zip": ["47***"] * 3 + ["48***"] * 2, "age": ["*"] * 5, "nationality": ["America"] * 3 + ["Europe"] * 2}
 ROLES = Roles(quasi=("q",))
 PEOPLE = Roles(quasi=("q",), person="id")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,14 +11,13 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from house import Make, rows
 from sfumato.core.classes import Classes, Sensitive
 from sfumato.core.column import encode
 from sfumato.core.errors import Unavailable
 from sfumato.core.hierarchy import Hierarchy
-from sfumato.core.release import Release
 from sfumato.core.roles import Roles
 
-Make = Callable[..., Release]
 TAXONOMY = sf.t_closeness(ground="taxonomy")
 TREE = Hierarchy.of(
     "s",
@@ -33,19 +31,6 @@ TREE = Hierarchy.of(
     ],
 )
 ROLES = Roles(quasi=("q",), sensitive=("s",), hierarchies={"s": TREE})
-
-
-@pytest.fixture(scope="module")
-def ot() -> Any:
-    with warnings.catch_warnings():  # its own source warns while it is compiled
-        warnings.simplefilter("ignore")
-        import ot
-
-    return ot
-
-
-def rows(**classes: list[str | None]) -> dict[str, list[str | None]]:
-    return {"q": [c for c, values in classes.items() for _ in values], "s": [v for vs in classes.values() for v in vs]}
 
 
 # --- extremes and by hand --------------------------------------------------------------------------------------------

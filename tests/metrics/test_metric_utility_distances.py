@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
+from house import Make
 from sfumato.core.errors import InputError, Unavailable
 from sfumato.core.hierarchy import Hierarchy
-from sfumato.core.release import Release
 from sfumato.core.roles import Roles
 from sfumato.inspect.queries import given_queries
 from sfumato.metrics.utility import pair_distance as pairs_module
@@ -20,7 +19,6 @@ from sfumato.metrics.utility.column_distance import column_distance
 from sfumato.metrics.utility.pair_distance import pair_distance
 from sfumato.metrics.utility.query_error import query_error
 
-Make = Callable[..., Release]
 ROLES = Roles(quasi=("a", "b"), sensitive=("s",), insensitive=("i",))
 RNG = np.random.default_rng(3)
 ROWS = 300

@@ -5,17 +5,16 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from scipy.stats import entropy as scipy_entropy
 
+from house import Make, exactly
 from sfumato.channel.channel import Channel
 from sfumato.channel.utility import degradation, over_users
 from sfumato.core.errors import InputError, Unavailable
-from sfumato.core.release import Release
 from sfumato.core.roles import Roles
 from sfumato.inspect.entropy_utility import (
     background_utility,
@@ -25,17 +24,12 @@ from sfumato.inspect.entropy_utility import (
 from sfumato.metrics.utility.entropy_utility import entropy, entropy_utility, u_max, utility
 from sfumato.metrics.utility.utility_degradation import utility_degradation
 
-Make = Callable[..., Release]
 ROLES = Roles(quasi=("a", "b"), sensitive=("s",))
 RNG = np.random.default_rng(7)
 A = RNG.integers(0, 4, 200)
 B = np.where(RNG.random(200) < 0.7, A % 3, RNG.integers(0, 3, 200))
 S = np.where(RNG.random(200) < 0.5, (A + B) % 5, RNG.integers(0, 5, 200))
 DATA = {"a": A.astype(str).tolist(), "b": B.astype(str).tolist(), "s": [None if v == 4 else str(v) for v in S]}
-
-
-def exactly(value: float) -> Any:
-    return pytest.approx(value, abs=1e-12)
 
 
 def h(*columns: Sequence[object]) -> float:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from house import Make, exactly
 from sfumato.core.classes import Classes, Sensitive
 from sfumato.core.column import encode
 from sfumato.core.errors import InputError, Unavailable
 from sfumato.core.hierarchy import Hierarchy
-from sfumato.core.release import Release
 from sfumato.core.roles import Roles
 from sfumato.metrics.utility.arx_loss import arx_loss
 from sfumato.metrics.utility.classification_metric import classification_metric
@@ -23,7 +22,6 @@ from sfumato.metrics.utility.granularity import granularity
 from sfumato.metrics.utility.igpl import igpl, step, trade
 from sfumato.metrics.utility.non_uniform_entropy import non_uniform_entropy
 
-Make = Callable[..., Release]
 JOBS = Hierarchy.of(
     "job",
     [
@@ -43,10 +41,6 @@ ORIGINAL = {
 EVERYTHING = {"job": ["*"] * 4, "age": ["*"] * 4, "s": ORIGINAL["s"]}
 PARTLY = {**ORIGINAL, "job": ["artist", "artist", "lawyer", "lawyer"], "age": ["20-29", "20-29", "*", "*"]}
 LOSSES = [granularity, arx_loss(aggregate="arithmetic"), arx_loss(aggregate="geometric"), non_uniform_entropy]
-
-
-def exactly(value: float) -> Any:
-    return pytest.approx(value, abs=1e-12)
 
 
 @pytest.mark.parametrize("metric", LOSSES, ids=str)

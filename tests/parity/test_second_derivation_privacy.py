@@ -21,16 +21,15 @@ import pytest
 from scipy.optimize import linprog
 
 import sfumato as sf
+from house import Make
 from sfumato import metrics
 from sfumato.core.hierarchy import Hierarchy
 from sfumato.core.metric import Score
-from sfumato.core.release import Release
 from sfumato.core.roles import Roles
 from sfumato.core.table import Table
 from sfumato.core.value_sets import spell_set
 
 Row = dict[str, str | None]
-MakeRelease = Callable[..., Release]
 QUASI = ("q", "r")
 TREE = Hierarchy.of(
     "s", [("10", "low", "*"), ("20", "low", "*"), ("30", "high", "*"), ("40", "high", "*"), ("50", "top", "*")]
@@ -288,7 +287,7 @@ def test_every_privacy_metric_has_a_second_derivation() -> None:
 
 
 @pytest.mark.parametrize(("shape", "seed"), CASES)
-def test_class_by_class(shape: Callable[[int], list[Row]], seed: int, release: MakeRelease) -> None:
+def test_class_by_class(shape: Callable[[int], list[Row]], seed: int, release: Make) -> None:
     rows = shape(seed)
     made, table = release(columns(rows)), of(rows)
     for name, derived in CLASSES.items():
@@ -301,7 +300,7 @@ def test_class_by_class(shape: Callable[[int], list[Row]], seed: int, release: M
 
 
 @pytest.mark.parametrize(("shape", "seed"), CASES)
-def test_of_the_whole_table(shape: Callable[[int], list[Row]], seed: int, release: MakeRelease) -> None:
+def test_of_the_whole_table(shape: Callable[[int], list[Row]], seed: int, release: Make) -> None:
     rows = shape(seed)
     made = release(columns(rows))
     for name, derived in TABLES.items():
@@ -314,7 +313,7 @@ def test_of_the_whole_table(shape: Callable[[int], list[Row]], seed: int, releas
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_whole_rows_are_left_out(seed: int, release: MakeRelease) -> None:
+def test_whole_rows_are_left_out(seed: int, release: Make) -> None:
     """Entropy with a don't-care set: of all choices of rows to leave out, the most diverse one."""
     rng = random.Random(seed)
     counts = {w: rng.randint(1, 6) for w in ("10", "20", "40", "50")}
@@ -329,7 +328,7 @@ def test_whole_rows_are_left_out(seed: int, release: MakeRelease) -> None:
 
 @pytest.mark.parametrize(("shape", "seed"), CASES)
 def test_recursive_diversity_with_unlimited_c_is_distinct_diversity(
-    shape: Callable[[int], list[Row]], seed: int, release: MakeRelease
+    shape: Callable[[int], list[Row]], seed: int, release: Make
 ) -> None:
     """A don't-care set for distinct values: the docstring derives it from the two cases of the recursive one."""
     made = release(columns(shape(seed)))
@@ -343,7 +342,7 @@ def test_recursive_diversity_with_unlimited_c_is_distinct_diversity(
 
 
 @pytest.mark.parametrize(("shape", "seed"), CASES)
-def test_pairs_of_a_class_and_a_value(shape: Callable[[int], list[Row]], seed: int, release: MakeRelease) -> None:
+def test_pairs_of_a_class_and_a_value(shape: Callable[[int], list[Row]], seed: int, release: Make) -> None:
     rows = shape(seed)
     made, table = release(columns(rows)), of(rows)
     values = sorted(set(table), key=lambda v: last(v))
@@ -361,7 +360,7 @@ def test_pairs_of_a_class_and_a_value(shape: Callable[[int], list[Row]], seed: i
 
 @pytest.mark.parametrize("limit", ["0.8", "0.9", "0.1", "0.2", "0.3", "0.4", "0.7", "0"])
 @pytest.mark.parametrize("seed", range(4))
-def test_pairs_beyond_a_limit(seed: int, limit: str, release: MakeRelease) -> None:
+def test_pairs_beyond_a_limit(seed: int, limit: str, release: Make) -> None:
     """Ten rows a class and tenths as limits: a pair at the limit is not beyond it, whatever the rounding."""
     rng = random.Random(seed)
     rows = [
@@ -396,7 +395,7 @@ def with_people(seed: int) -> list[Row]:
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_several_rows_a_person(seed: int, release: MakeRelease) -> None:
+def test_several_rows_a_person(seed: int, release: Make) -> None:
     """Who is found is a person; a row is right if the person is. A missing id is one person."""
     rows = with_people(seed)
     made = release(columns(rows))
@@ -412,7 +411,7 @@ def test_several_rows_a_person(seed: int, release: MakeRelease) -> None:
     assert few == min(len({(row["s"], row["r"]) for row in block}) for block in blocks(rows, ("q",)))
 
 
-def test_marketer_risk_never_rises_when_classes_are_merged(release: MakeRelease) -> None:
+def test_marketer_risk_never_rises_when_classes_are_merged(release: Make) -> None:
     """Two people in the same two classes, and one alone: classes by people in them would rise from 3/5 to 2/3."""
     roles = Roles(quasi=("q",), sensitive=("s",), person="who")
     rows: list[Row] = [{"q": q, "s": "10", "who": who} for q, who in zip("aabbc", "12123", strict=True)]
@@ -422,7 +421,7 @@ def test_marketer_risk_never_rises_when_classes_are_merged(release: MakeRelease)
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_several_tables_of_the_same_people(seed: int, release: MakeRelease, table: Callable[..., Table]) -> None:
+def test_several_tables_of_the_same_people(seed: int, release: Make, table: Callable[..., Table]) -> None:
     rows = with_people(seed)
     more = [{"who": row["who"], "r2": row["r"]} for row in with_people(seed + 1)]
     roles = Roles(quasi=(*QUASI, "r2"), sensitive=("s",), person="who")
@@ -481,7 +480,7 @@ def sample(seed: int, *, overlap: bool = False) -> Sample:
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_presence_is_a_share_of_all_possible_worlds(seed: int, release: MakeRelease) -> None:
+def test_presence_is_a_share_of_all_possible_worlds(seed: int, release: Make) -> None:
     case = sample(seed)
     made = release(columns(case.rows), population=columns(case.people))
     wanted = case.presence()
@@ -494,7 +493,7 @@ def test_presence_is_a_share_of_all_possible_worlds(seed: int, release: MakeRele
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_presence_where_classes_overlap_is_not_said_to_be_exact(seed: int, release: MakeRelease) -> None:
+def test_presence_where_classes_overlap_is_not_said_to_be_exact(seed: int, release: Make) -> None:
     """`N_c/F_c` is then the least that the probability of anyone whom class c covers can be."""
     case = sample(seed, overlap=True)
     made = release(columns(case.rows), population=columns(case.people))
@@ -512,7 +511,7 @@ def test_presence_where_classes_overlap_is_not_said_to_be_exact(seed: int, relea
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_population_that_lacks_people_of_the_release(seed: int, release: MakeRelease) -> None:
+def test_a_population_that_lacks_people_of_the_release(seed: int, release: Make) -> None:
     case = sample(seed)
     few = case.people[: len(case.people) // 2]
     made = release(columns(case.rows), population=columns(few))
@@ -566,7 +565,7 @@ def guarded(seed: int, *, several: bool) -> list[Row]:
 @pytest.mark.parametrize("several", [False, True], ids=["primary", "non-primary"])
 @pytest.mark.parametrize("extra", [0, 2], ids=["people of the release", "external table"])
 @pytest.mark.parametrize("seed", range(12))
-def test_breach_is_a_share_of_all_reconstructions(seed: int, extra: int, several: bool, release: MakeRelease) -> None:
+def test_breach_is_a_share_of_all_reconstructions(seed: int, extra: int, several: bool, release: Make) -> None:
     rows = guarded(seed, several=several)
     roles = Roles(quasi=QUASI, sensitive=("s",), hierarchies={"s": TREE}, person="who", guarding="guard")
     once = len(people_of(rows)) == len(rows)
@@ -608,7 +607,7 @@ def spread(x: Sequence[Fraction]) -> Fraction:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_noise_by_its_variance_and_its_shortest_interval(seed: int, release: MakeRelease) -> None:
+def test_noise_by_its_variance_and_its_shortest_interval(seed: int, release: Make) -> None:
     before, after = numbers(seed)
     made = release(columns(after), columns(before), pairing="position")
     for confidence in ("0.5", "0.95", "1"):
@@ -644,7 +643,7 @@ def standardized(before: list[Row], after: list[Row]) -> tuple[list[tuple[float,
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_linking_by_distance(seed: int, release: MakeRelease) -> None:
+def test_linking_by_distance(seed: int, release: Make) -> None:
     before, after = numbers(seed)
     made = release(columns(after), columns(before), pairing="position")
     real, guesses = standardized(before, after)
@@ -658,7 +657,7 @@ def test_linking_by_distance(seed: int, release: MakeRelease) -> None:
 
 @pytest.mark.parametrize("c", [1.0, 1.5, 2.0, 3.5])
 @pytest.mark.parametrize("seed", range(40))
-def test_isolation_asks_about_every_real_point(seed: int, c: float, release: MakeRelease) -> None:
+def test_isolation_asks_about_every_real_point(seed: int, c: float, release: Make) -> None:
     """Def. 10 for every real y, not only for the nearest; and of one released point at a time, so that none hides another."""
     before, after = numbers(seed)
     for some in (
@@ -677,7 +676,7 @@ def test_isolation_asks_about_every_real_point(seed: int, c: float, release: Mak
     ("confidence", "uniform", "gaussian"), [(0.5, 1.0, 1.349), (0.95, 1.9, 3.92), (0.999, 1.998, 6.58)]
 )
 def test_the_privacy_of_uniform_and_gaussian_noise(
-    confidence: float, uniform: float, gaussian: float, release: MakeRelease
+    confidence: float, uniform: float, gaussian: float, release: Make
 ) -> None:
     """Agrawal and Srikant's table, of noise on [-1, 1] and of deviation 1; they print 6.8 where the quantile is 6.58."""
     n = 40_000
@@ -772,7 +771,7 @@ def labels(rng: random.Random, kind: Callable[[random.Random], Label], universe:
 
 
 @pytest.mark.parametrize("seed", range(150))
-def test_rules_of_hipaa(seed: int, release: MakeRelease) -> None:
+def test_rules_of_hipaa(seed: int, release: Make) -> None:
     """A label of dates must be made of whole years, one of codes of whole areas that are not all small, and only one label may
     be of none but people above 89: that of all of them."""
     rng = random.Random(seed)

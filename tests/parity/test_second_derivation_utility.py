@@ -22,6 +22,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from house import ADULT_QUASI
 from sfumato import metrics
 from sfumato.core.errors import Unavailable
 from sfumato.core.hierarchy import Hierarchy
@@ -492,7 +493,6 @@ def test_given_queries(case: Case) -> None:
 # OPTIMAL search and createLossMetric(ARITHMETIC_MEAN | GEOMETRIC_MEAN); occupation is sensitive. Each entry: what was asked,
 # the levels of the optimum in the order of EIGHT, the rows that ARX suppressed, both losses, and the loss of each column
 # (ARX cuts that one off after ten digits). The optimum was the same for both means.
-EIGHT = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "salary-class")
 ARX: dict[str, tuple[tuple[int, ...], int, float, float, tuple[float, ...]]] = {
     "k=5, none": (
         (0, 4, 1, 2, 3, 2, 0, 0),
@@ -589,7 +589,10 @@ def folder(adult: object) -> Path:
 @pytest.fixture(scope="module")
 def arx_roles(folder: Path) -> Roles:
     return Roles(
-        quasi=EIGHT, sensitive=("occupation",), hierarchies={q: f"hierarchy_{q}.csv" for q in EIGHT}, folder=folder
+        quasi=ADULT_QUASI,
+        sensitive=("occupation",),
+        hierarchies={q: f"hierarchy_{q}.csv" for q in ADULT_QUASI},
+        folder=folder,
     )
 
 
@@ -601,10 +604,10 @@ def as_arx(folder: Path, asked: str, *, stars: bool) -> Release:
     with (folder / "adult_30162.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter=";"))
     becomes: dict[str, dict[str, str]] = {}
-    for name, level in zip(EIGHT, ARX[asked][0], strict=True):
+    for name, level in zip(ADULT_QUASI, ARX[asked][0], strict=True):
         with (folder / f"hierarchy_{name}.csv").open(encoding="utf-8", newline="") as file:
             becomes[name] = {line[0]: line[level] for line in csv.reader(file, delimiter=";")}
-    tuples = [tuple(becomes[name][row[name]] for name in EIGHT) for row in rows]
+    tuples = [tuple(becomes[name][row[name]] for name in ADULT_QUASI) for row in rows]
     classes: dict[tuple[str, ...], Counter[str]] = {}
     for key, row in zip(tuples, rows, strict=True):
         classes.setdefault(key, Counter())[row["occupation"]] += 1
@@ -617,14 +620,14 @@ def as_arx(folder: Path, asked: str, *, stars: bool) -> Release:
 
     stay = {key for key, jobs in classes.items() if good(jobs)}
     assert sum(key not in stay for key in tuples) == ARX[asked][1]
-    star = ("*",) * len(EIGHT)
+    star = ("*",) * len(ADULT_QUASI)
     out = [
         (*(key if key in stay else star), row["occupation"], str(i))
         for i, (key, row) in enumerate(zip(tuples, rows, strict=True))
         if stars or key in stay
     ]
-    names = (*EIGHT, "occupation", "id")
-    original = {name: [row[name] for row in rows] for name in (*EIGHT, "occupation")}
+    names = (*ADULT_QUASI, "occupation", "id")
+    original = {name: [row[name] for row in rows] for name in (*ADULT_QUASI, "occupation")}
     return Release(
         table=sf.read(pa.table(dict(zip(names, zip(*out, strict=True), strict=True)))),
         original=sf.read(pa.table({**original, "id": [str(i) for i in range(len(rows))]})),
