@@ -390,8 +390,8 @@ def loss_of(question: Small) -> float:
 
 
 def test_more_suppression_never_costs_more() -> None:
-    fell, seeds = 0, rounds(35)
-    for seed in seeds:
+    fell = 0
+    for seed in range(35):
         rng = random.Random(f"more {seed}")
         question = some_table(rng)
         question.require = some_requirements(rng, question)
@@ -400,7 +400,7 @@ def test_more_suppression_never_costs_more() -> None:
         for before, after in itertools.pairwise(losses):
             assert after <= before + 1e-12, (seed, losses, question)
         fell += losses[-1] < losses[0]
-    assert fell > 10 / 35 * len(seeds)
+    assert fell > 10
 
 
 def test_another_requirement_never_costs_less() -> None:
