@@ -160,6 +160,7 @@ from .publishing.register import Register as Register
 from .report.package import write_package as write_package
 from .search.choice import qid_choice as qid_choice
 from .search.cuts import optimal_cuts as optimal_cuts
+from .search.explorer import explore as explore
 from .search.frontier import policy_frontier as policy_frontier
 from .search.full_domain import optimal_generalization as optimal_generalization
 from .study.advice import advice as advice

@@ -34,6 +34,8 @@ from .local_search import explore_wide
 from .optimal import LARGEST, explore
 from .problem import Problem, check_limits, pose
 
+MADE_BY = "generalize_full_domain"
+"""The mechanism that releases what is searched here."""
 Watch = Callable[[int, float | None, float], None]
 """Told the nodes judged, the least loss found and the bound, from time to time."""
 
@@ -70,7 +72,7 @@ class OptimalNode:
         """How much less another node could cost at most; 0 if it is proved that none does."""
         return self.loss - self.bound if self.loss != self.bound else 0.0  # both may be infinite
 
-    def release(self, table: Table, roles: Roles, *, made_by: str = "generalize_full_domain", **more: Any) -> Release:
+    def release(self, table: Table, roles: Roles, *, made_by: str = MADE_BY, **more: Any) -> Release:
         """The release: the same table with the columns generalized and the suppressed rows left out."""
         return release_of(self.problem, self.verdict, table, roles, made_by=made_by, notes=(str(self),), **more)
 
