@@ -304,7 +304,7 @@ class Pretending(Wrong):
     """Says that a seed mattered where it did not."""
 
     def sanitize(self, table: Any, roles: sf.Roles, rng: Any = None, *, progress: Any = None) -> Release:
-        release = super().sanitize(table, roles)
+        release = super().sanitize(table, roles, None, progress=progress)
         return dataclasses.replace(release, notes=() if rng is None else (SEEDED,))
 
 
@@ -312,7 +312,7 @@ class Silent(Wrong):
     """Hides that a seed mattered."""
 
     def sanitize(self, table: Any, roles: sf.Roles, rng: Any = None, *, progress: Any = None) -> Release:
-        release = super().sanitize(table, roles)
+        release = super().sanitize(table, roles, None, progress=progress)
         few = 200 if rng is None else int(rng.integers(50, 200))
         return dataclasses.replace(
             release, table=dataclasses.replace(release.table, sql=f"{release.table.sql} LIMIT {few}")
@@ -334,7 +334,7 @@ class Meddling(Wrong):
         path = Path(table.name)
         if path.is_file():
             path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
-        return super().sanitize(table, roles)
+        return super().sanitize(table, roles, None, progress=progress)
 
 
 class Forgetting(Wrong):
@@ -352,7 +352,7 @@ class Telling(Wrong):
     def sanitize(self, table: Any, roles: sf.Roles, rng: Any = None, *, progress: Any = None) -> Release:
         if self.k == 0:
             raise Infeasible(f"wrong: nothing can be done about {checks.TOWNS[0]}.")
-        return super().sanitize(table, roles)
+        return super().sanitize(table, roles, None, progress=progress)
 
 
 class Crashing(Wrong):
@@ -361,7 +361,7 @@ class Crashing(Wrong):
     def sanitize(self, table: Any, roles: sf.Roles, rng: Any = None, *, progress: Any = None) -> Release:
         if self.k == 0:
             raise ValueError("k")
-        return super().sanitize(table, roles)
+        return super().sanitize(table, roles, None, progress=progress)
 
 
 class Accepting(Wrong):

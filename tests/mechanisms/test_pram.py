@@ -285,13 +285,13 @@ def test_refusals(tmp_path: Path, refusal: Refusal) -> None:
 @pytest.mark.parametrize(
     ("lines", "told"),
     [
-        ([], "stands once"),
+        ([], "names its columns in the first line"),
         ([["", "a", "b"], ["a", "1", "0"]], "same values"),
         ([["", "a", "b"], ["b", "1", "0"], ["a", "0", "1"]], "same order"),
-        ([["", "a", "a"], ["a", "1", "0"], ["a", "0", "1"]], "stands once"),
-        ([["", "a", "b"], ["a", "1", "0"], ["b", "0", "x"]], "needs a number"),
-        ([["", "a", "b"], ["a", "1", "0"], ["b", "1"]], "needs a number"),
-        ([["", "a", "b"], ["a", "1"], ["b", "1"]], "2 lines of 2"),
+        ([["", "a", "a"], ["a", "1", "0"], ["a", "0", "1"]], "may stand once"),
+        ([["", "a", "b"], ["a", "1", "0"], ["b", "0", "x"]], "neither a number nor a fraction"),
+        ([["", "a", "b"], ["a", "1", "0"], ["b", "1"]], "row 2 has 1 numbers for 2 columns"),
+        ([["", "a", "b"], ["a", "1"], ["b", "1"]], "row 1 has 1 numbers for 2 columns"),
         ([["", "a", "b"], ["a", "1", "0"], ["b", "0.5", "0.4"]], "sum to 1"),
         ([["", "a", "b"], ["a", "1.5", "-0.5"], ["b", "0", "1"]], "at least 0"),
         ([["", "a", "b"], ["a", "nan", "1"], ["b", "0", "1"]], "at least 0"),

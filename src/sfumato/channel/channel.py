@@ -6,24 +6,24 @@ is computed from it costs what it holds, not the product of its sides.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from ..core.column import FloatArray, IntArray
-from ..core.errors import InputError
+from ..core.errors import InputError, Unavailable
 from ..core.matrix import read_matrix, write_matrix
 from ..core.noun import dataclass
-from .sparse_matrix import Names, pairs, renormalised, row_products, sparse
 
+Names = Sequence[Hashable]
 TOLERANCE = 1e-9
 """How far the sum of a row may be from 1."""
 CELLS = 25_000_000
 """A composition of dense channels that would have more cells is made sparse."""
-
-__all__ = ["TOLERANCE", "Channel", "Names", "constant", "identity", "sparse"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -193,20 +193,20 @@ class Channel:
                 f"A cascade needs a channel of {self.shape[1]:,} inputs behind one of as many outputs, not of {other.shape[0]:,}."
             )
         product = self.matrix @ other.matrix
-        return Channel(matrix=renormalised(product), inputs=self.inputs, outputs=other.outputs)
+        return Channel(matrix=_renormalised(product), inputs=self.inputs, outputs=other.outputs)
 
     def beside(self, other: Channel) -> Channel:
         """In parallel: both see the same input, and the adversary sees both outputs, drawn independently."""
         if self.shape[0] != other.shape[0]:
             raise InputError("Channels side by side take the same inputs.")
-        outputs = pairs(self.output_names, other.output_names)
+        outputs = _pairs(self.output_names, other.output_names)
         if self._fits(other, self.shape[0]):
             joint = (self.matrix[:, :, None] * other.matrix[:, None, :]).reshape(self.shape[0], -1)
         else:
             kit = sparse()
             left, right = kit.csr_array(self.matrix), kit.csr_array(other.matrix)
-            joint = kit.csr_array(row_products(left, right), shape=(self.shape[0], len(outputs)))
-        return Channel(matrix=renormalised(joint), inputs=self.inputs, outputs=outputs)
+            joint = kit.csr_array(_row_products(left, right), shape=(self.shape[0], len(outputs)))
+        return Channel(matrix=_renormalised(joint), inputs=self.inputs, outputs=outputs)
 
     def times(self, other: Channel) -> Channel:
         """The product of independent records: an input of each, and each is released by its own channel."""
@@ -215,9 +215,9 @@ class Channel:
         else:
             joint = sparse().csr_array(sparse().kron(self.matrix, other.matrix, format="csr"))
         return Channel(
-            matrix=renormalised(joint),
-            inputs=pairs(self.input_names, other.input_names),
-            outputs=pairs(self.output_names, other.output_names),
+            matrix=_renormalised(joint),
+            inputs=_pairs(self.input_names, other.input_names),
+            outputs=_pairs(self.output_names, other.output_names),
         )
 
     def _fits(self, other: Channel, rows: int) -> bool:
@@ -234,3 +234,44 @@ def identity(size: int, names: Names | None = None) -> Channel:
 def constant(size: int, names: Names | None = None) -> Channel:
     """Everything is released alike (`*`): the error is what the prior alone leaves, 1 - max pi."""
     return Channel(matrix=np.ones((size, 1)), inputs=names, outputs=("*",))
+
+
+# --- sparse matrices
+
+
+def sparse() -> ModuleType:
+    """scipy.sparse, or a sentence that says how to get it."""
+    try:
+        import scipy.sparse
+    except ImportError:
+        raise Unavailable(
+            "Sparse channels and linear programs need the package scipy, which is not installed; install sfumato[channel]."
+        ) from None
+    module: ModuleType = scipy.sparse
+    return module
+
+
+def _pairs(left: Names, right: Names) -> Names:
+    """Names of pairs, the second running fastest; numbers where there are too many to spell out."""
+    if len(left) * len(right) > 1_000_000:
+        return range(len(left) * len(right))
+    return [(a, b) for a in left for b in right]
+
+
+def _row_products(left: Any, right: Any) -> Any:
+    """Row by row, every entry of one times every entry of the other, as (value, (row, column))."""
+    count = np.diff(left.indptr) * np.diff(right.indptr)
+    row = np.repeat(np.arange(left.shape[0]), count)
+    step = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
+    width = np.diff(right.indptr)[row]
+    a, b = left.indptr[row] + step // width, right.indptr[row] + step % width
+    column = left.indices[a].astype(np.int64) * right.shape[1] + right.indices[b]
+    return left.data[a] * right.data[b], (row, column)
+
+
+def _renormalised(matrix: Any) -> Any:
+    """Rows that rounding brought off 1 by little are brought back, so that long compositions stay channels."""
+    total = np.asarray(matrix.sum(axis=1)).ravel()
+    if isinstance(matrix, np.ndarray):
+        return matrix / total[:, None]
+    return sparse().csr_array(sparse().diags_array(1 / total) @ matrix)

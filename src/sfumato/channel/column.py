@@ -40,9 +40,7 @@ def column_problem(
     """
     if column not in table.columns:
         raise InputError(f"{table.name}: no column {column!r}.")
-    counts = table.count((column,))
-    if not counts.rows:
-        raise InputError(f"{table.name} has no rows.")
+    counts = table.count_some((column,))
     found, size = counts.columns[0], len(counts)
     if size > MOST:
         raise InputError(

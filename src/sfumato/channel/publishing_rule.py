@@ -122,22 +122,6 @@ class Deterministic(Minimal):
         return tuple(Fraction(int(i == best)) for i in range(len(self.nodes)))
 
 
-class MostGeneral(Rule):
-    """The most general node, whatever else is allowed."""
-
-    def share(self, allowed: Sequence[bool]) -> tuple[Fraction, ...]:
-        """1 for the last node."""
-        return tuple(Fraction(int(ok and i == len(self.nodes) - 1)) for i, ok in enumerate(allowed))
-
-    def most(self, node: int, floor: int) -> Fraction:
-        """1 at the top."""
-        return Fraction(int(node == len(self.nodes) - 1))
-
-    def silent(self, floor: int) -> bool:
-        """Never: the most general node is above every floor."""
-        return False
-
-
 class Owner(Rule):
     """The owner's function of the allowed nodes, which gives one of them, or a weight for each."""
 
@@ -177,9 +161,10 @@ def rule(publish: Publish, nodes: Sequence[Levels]) -> Rule:
     if isinstance(publish, str):
         if publish == "uniform":
             return NodeWeights(nodes, [Fraction(1)] * len(nodes))
-        for name, kind in (("minimal", Minimal), ("deterministic", Deterministic), ("most general", MostGeneral)):
-            if publish == name:
-                return kind(nodes)
+        if publish == "most general":  # which is above every floor, so that some node always has weight
+            return NodeWeights(nodes, [Fraction(int(i == len(nodes))) for i in range(1, len(nodes) + 1)])
+        if publish in ("minimal", "deterministic"):
+            return (Minimal if publish == "minimal" else Deterministic)(nodes)
         raise InputError(f"publish must be one of {', '.join(RULES)}, weights or a function, not {publish!r}.")
     if callable(publish):
         return Owner(nodes, publish)

@@ -27,7 +27,7 @@ from ..core.column import FloatArray, IntArray
 from ..core.noun import dataclass
 from .counting import floor
 from .enumeration import RuleAnswers
-from .publishing_rule import MostGeneral, NodeWeights, Rule
+from .publishing_rule import NodeWeights, Rule
 from .table_prior import IndependentRows, Prior, Uniform, modes
 from .tables import Demand, RowDomain, multisets
 
@@ -65,8 +65,6 @@ class Envelope:
         assert isinstance(prior, Uniform | IndependentRows)
         self.domain, self.rows, self.demand, self.rule, self.prior = domain, rows, demand, rule, prior
         self.cap = np.array([float(rule.most(i, i)) for i in range(len(domain.nodes))])
-        if isinstance(rule, MostGeneral):
-            self.cap[:-1] = 0.0
         # P(x) = scale · prod over cells and values of the kernel of (cell, value, count)
         self.scale = 1 / prior.inputs if isinstance(prior, Uniform) else float(math.factorial(rows))
         sizes = [len(a.levels[0]) for a in domain.sensitive]
@@ -139,19 +137,18 @@ class Envelope:
         """The most that the tables which are not published, and share one output, can add: the best guess without looking."""
         free = not self.demand.lone_row_refused and self.demand.t is None
         one = self.domain.groups(self.domain.nodes[-1]) == 1 and self.demand.l <= 1 and self.rows >= self.demand.k
-        heard = self.rule.countable and not (isinstance(self.rule, NodeWeights) and not all(self.rule.weights))
+        weights = self.rule.weights if isinstance(self.rule, NodeWeights) else (1,)
+        heard = self.rule.countable and (all(weights) or not any(weights[:-1]))
         return 0.0 if (free or one) and heard else self.prior.largest
 
     @property
     def bounds(self) -> VulnerabilityBounds:
         """Of V, without sampling."""
         low, high = self.prior.largest, float(self.cap @ self.total) + self.extra
-        if self.demand.t is None and not self.joint:
-            if isinstance(self.rule, NodeWeights) and any(self.rule.weights):
-                weights = np.array([float(w) for w in self.rule.weights])
-                low = max(low, float(weights / weights.sum() @ self.total))
-            elif isinstance(self.rule, MostGeneral):
-                low = max(low, float(self.total[-1]))
+        plain = self.demand.t is None and not self.joint
+        if plain and isinstance(self.rule, NodeWeights) and any(self.rule.weights):
+            weights = np.array([float(w) for w in self.rule.weights])
+            low = max(low, float(weights / weights.sum() @ self.total))
         return VulnerabilityBounds(min(low, 1.0), min(max(high, low), 1.0))
 
     def draw(self, node: int, n: int, rng: np.random.Generator) -> IntArray:

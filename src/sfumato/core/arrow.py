@@ -28,6 +28,12 @@ def integers(values: npt.NDArray[np.int64]) -> pa.Array:
     return pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(values)])
 
 
+def floats(values: Sequence[float] | npt.NDArray[np.float64]) -> pa.Array:
+    """Numbers as an Arrow array."""
+    data = np.ascontiguousarray(values, dtype=np.float64)
+    return pa.Array.from_buffers(pa.float64(), len(data), [None, pa.py_buffer(data)])
+
+
 def take(values: pa.Array, codes: npt.NDArray[np.int64]) -> pa.Array:
     """Values by code; a code past the end is NULL."""
     beyond = codes >= len(values)

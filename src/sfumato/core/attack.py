@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import inspect
 import typing
@@ -10,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from typing import Any, Generic, Literal, ParamSpec
 
-from .errors import InputError, Unavailable
+from .errors import InputError, Unavailable, hint
 from .metric import NOTATION, Metric, Score, measure
 from .noun import dataclass
 from .outcome import Outcome, worst
@@ -212,9 +211,8 @@ def parse(text: str, registry: Mapping[str, Attack[Any]]) -> Attack[Any]:
     if match is None or match["sign"]:
         raise InputError(f"Cannot read {text!r}; write an attack like homogeneity[share=0.9](salary).")
     if match["name"] not in registry:
-        near = difflib.get_close_matches(match["name"], registry, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(registry)}."
-        raise InputError(f"No attack {match['name']!r}; {hint}")
+        there = hint(match["name"], registry, f"there are {', '.join(registry)}.")
+        raise InputError(f"No attack {match['name']!r}; {there}")
     attack = registry[match["name"]]
     settings: dict[str, str] = {}
     for part in (match["parameters"] or "").split(",") if match["parameters"] else ():

@@ -11,7 +11,6 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from .arrow import integers, strings, take
@@ -19,7 +18,7 @@ from .errors import InputError
 from .mechanism import Mechanism, MechanismCard, Progress
 from .metric import Requirement
 from .noun import dataclass
-from .randomness import SEEDED
+from .randomness import SEEDED, Rng
 from .release import Release
 from .roles import Roles
 from .table import Recoding, Table
@@ -94,9 +93,7 @@ class Chain(Mechanism):
     def _about(self) -> list[str]:
         return [" ".join([link.card.name, *link._about()]) for link in self.links]
 
-    def sanitize(
-        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
-    ) -> Release:
+    def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
         """Sanitize link by link."""
         made: Release | None = None
         notes: list[str] = []
@@ -105,8 +102,7 @@ class Chain(Mechanism):
             inside = roles if made is None else _left(roles, given)
 
             def share(done: float, i: int = i) -> None:
-                if progress is not None:
-                    progress((i + done) / len(self.links))
+                progress((i + done) / len(self.links))
 
             release = link(given, inside, rng, progress=share)
             notes += [

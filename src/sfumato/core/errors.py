@@ -13,6 +13,9 @@ table: the place (file, column, row) is enough to find it, and a log must not le
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
 
 class SfumatoError(Exception):
     """The root: its text is one sentence for the user."""
@@ -42,3 +45,9 @@ class NotMet(SfumatoError):
     """A measured release misses a requirement; nothing was written."""
 
     exit_code = 1
+
+
+def hint(name: str, known: Iterable[str], otherwise: str) -> str:
+    """How an error about an unknown name ends: with the known one that is nearest, or with what else there is to say."""
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f"did you mean {near[0]!r}?" if near else otherwise

@@ -8,15 +8,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
-import numpy as np
-
 from .errors import InputError
 from .metric import Requirement
 from .noun import dataclass
 from .parameter import from_text, types_of
 from .people import check_linking, one_row_each
 from .progress_line import progress_line
-from .randomness import SEEDED
+from .randomness import SEEDED, Rng
 from .release import Release
 from .roles import Roles
 from .sheet import Sheet
@@ -101,6 +99,10 @@ class MechanismCard:
         return self.chance == "always" or (self.chance == "some" and SEEDED in notes)
 
 
+def unheard(share: float) -> None:
+    """Progress that nobody asked to hear of."""
+
+
 class Mechanism(ABC):
     """Subclasses are frozen dataclasses; what cannot be met raises Infeasible, never an empty table."""
 
@@ -109,12 +111,7 @@ class Mechanism(ABC):
     """Whether a table with several rows a person is refused before any work: limits on rows do not hold of people."""
 
     def __call__(
-        self,
-        table: Source,
-        roles: Roles,
-        rng: np.random.Generator | None = None,
-        *,
-        progress: Progress | bool | None = None,
+        self, table: Source, roles: Roles, rng: Rng = None, *, progress: Progress | bool | None = None
     ) -> Release:
         """Sanitize a table, or whatever `sfumato.read` reads: a DataFrame, an Arrow table, a file. The input is untouched.
 
@@ -126,12 +123,10 @@ class Mechanism(ABC):
             counts_people = self.card.links if roles.linked else self.card.people
             one_row_each(table, roles, self.card.name, counts_people=counts_people)
         with progress_line(self.card.name, progress) as line:
-            return self.sanitize(table, roles, rng, progress=line)
+            return self.sanitize(table, roles, rng, progress=line or unheard)
 
     @abstractmethod
-    def sanitize(
-        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
-    ) -> Release:
+    def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
         """What the mechanism does; `__call__` has opened the table and refused one that it is not for."""
 
     def __or__(self, other: Mechanism) -> Mechanism:
@@ -205,6 +200,22 @@ class Mechanism(ABC):
             elif f.name != "population" and value != f.default:  # a table is no setting
                 found[f.name] = value
         return found
+
+
+def check_whole(mechanism: Mechanism, *names: str, least: int = 1) -> None:
+    """Refuse a parameter that is given and is not a whole number of at least so much."""
+    for name in names:
+        value = getattr(mechanism, name)
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
+            raise InputError(f"{mechanism.card.name}: {name} must be at least {least}, and whole.")
+
+
+def check_require(mechanism: Any, why: str) -> None:
+    """Refuse a requirement that cannot be honoured; `why` is what the mechanism can do instead."""
+    object.__setattr__(mechanism, "require", tuple(mechanism.require))
+    for requirement in mechanism.require:
+        if not mechanism.honours(requirement):
+            raise InputError(f"{mechanism.card.name} cannot steer by {requirement}: {why}.")
 
 
 def check_choices(mechanism: Mechanism) -> None:

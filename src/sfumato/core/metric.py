@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import math
 import re
@@ -16,7 +15,7 @@ import numpy as np
 from .cell_loss import CellLoss
 from .classes import Classes
 from .column import Column, FloatArray, IntArray
-from .errors import InputError, RequirementError, Unavailable
+from .errors import InputError, RequirementError, Unavailable, hint
 from .noun import dataclass
 from .parameter import Choice, Parameter
 from .release import Evidence, Release
@@ -604,10 +603,8 @@ def parse(text: str, registry: Mapping[str, Metric]) -> tuple[Metric, str | None
         )
     name = match["name"]
     if name not in registry:
-        near = difflib.get_close_matches(name, registry, n=1)
-        raise RequirementError(
-            f"No metric {name!r}; " + (f"did you mean {near[0]!r}?" if near else f"known: {', '.join(registry)}.")
-        )
+        known = hint(name, registry, f"known: {', '.join(registry)}.")
+        raise RequirementError(f"No metric {name!r}; {known}")
     metric = registry[name]
     if match["parameters"] is not None:
         given: dict[str, str] = {}

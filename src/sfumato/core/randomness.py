@@ -18,6 +18,8 @@ SEEDED = (
     "The random choices were seeded, so whoever knows the seed can repeat them: use it for tests, not for publishing."
 )
 
+Rng = np.random.Generator | None
+"""A seeded generator, or None for the system's source."""
 FINDABLE = (
     "Its random choices were drawn with a seed. Whoever knows the seed, or finds it by trying (small numbers take seconds), can repeat "
     "the choices and undo what they hid."
@@ -28,7 +30,7 @@ FINDABLE = (
 class Chance:
     """Draws as arrays; `rng` is a seeded generator, or None for the system's source."""
 
-    def __init__(self, rng: np.random.Generator | None = None) -> None:
+    def __init__(self, rng: Rng = None) -> None:
         self.rng = rng
 
     @property

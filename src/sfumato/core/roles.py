@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import difflib
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +14,7 @@ from msgspec import Meta
 
 from . import ladders
 from .column import Column
-from .errors import InputError
+from .errors import InputError, hint
 from .hierarchy import Hierarchy
 from .noun import dataclass
 from .rules import KEYS, check_rule
@@ -276,9 +275,13 @@ class Roles:
     def check_column(self, name: str, columns: Sequence[str], *, where: str, kind: str) -> None:
         """Raise unless the table has this column."""
         if name not in columns:
-            near = difflib.get_close_matches(name, columns, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"correct {kind} in {self.source}."
-            raise InputError(f"{where}: no column {name!r}, which {self.source} names in {kind}; {hint}")
+            meant = hint(name, columns, f"correct {kind} in {self.source}.")
+            raise InputError(f"{where}: no column {name!r}, which {self.source} names in {kind}; {meant}")
+
+    def check_quasi(self) -> None:
+        """Raise unless there is a quasi-identifier."""
+        if not self.quasi:
+            raise InputError(f"{self.source} names no quasi-identifier; set quasi = [...].")
 
     def released(self, columns: Sequence[str]) -> list[str]:
         """Of these columns those that may leave the house: quasi-identifiers, sensitive and insensitive ones."""

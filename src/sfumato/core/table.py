@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from .arrow import numpy, strings, take
+from .arrow import integers, numpy, strings, take
+from .column import IntArray
 from .counts import Counts
-from .errors import Unavailable
+from .errors import InputError, Unavailable
 from .memory import memory
 from .noun import dataclass, short
 from .sheet import Sheet
@@ -34,6 +35,20 @@ class Recoding:
     to: tuple[str, ...]
     table: pa.Table
     divides: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        by: tuple[str, ...],
+        to: tuple[str, ...],
+        columns: Sequence[pa.Array],
+        n: IntArray,
+        *,
+        divides: bool = False,
+    ) -> Recoding:
+        """From the columns of the tuples, then those of what they become, and the rows of each replacement."""
+        names = [*(f"by{i}" for i in range(len(by))), *(f"to{i}" for i in range(len(to))), "n"]
+        return cls(by, to, pa.Table.from_arrays([*columns, integers(n)], names=names), divides)
 
     def _about(self) -> list[str]:
         return [f"{len(self.by)} columns to {len(self.to)}", f"{self.table.num_rows:,} replacements"]
@@ -143,6 +158,13 @@ class Table(ABC):
         raise Unavailable(f"{self.name}: this engine cannot hand a table to another process; use one worker.")
 
     # --- what follows from scanning; an engine may do better
+
+    def count_some(self, by: Sequence[str]) -> Counts:
+        """Its counts, refused where it has no rows."""
+        counts = self.count(by)
+        if not counts.rows:
+            raise InputError(f"{self.name} has no rows.")
+        return counts
 
     def count(self, by: Sequence[str]) -> Counts:
         """The distinct tuples over `by` with the rows of each: remembered, rolled up from finer counts, or scanned."""

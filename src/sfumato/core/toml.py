@@ -7,7 +7,6 @@ into words, `Annotated[..., Meta(description="a share of the rows")]` those of o
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import re
 import sys
 import tomllib
@@ -20,7 +19,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_t
 
 import msgspec
 
-from .errors import InputError, SfumatoError
+from .errors import InputError, SfumatoError, hint
 from .noun import dataclass
 
 _LARGEST = sys.float_info.max
@@ -131,10 +130,9 @@ def known(content: Iterable[str], names: Sequence[str], where: str) -> None:
     """Refuse a key that is none of these, with the one that was meant."""
     for name in content:
         if name not in names:
-            near = difflib.get_close_matches(name, names, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names)}."
+            meant = hint(name, names, f"known are {', '.join(names)}.")
             what = "section" if isinstance(content, Mapping) and isinstance(content[name], Mapping) else "key"
-            raise InputError(f"{where}: unknown {what} {name!r}; {hint}")
+            raise InputError(f"{where}: unknown {what} {name!r}; {meant}")
 
 
 def placed(error: SfumatoError, where: str, *also: str) -> SfumatoError:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .errors import InputError
+from .errors import InputError, hint
 
 Waivers = Mapping[str, str]
 """Why each column may go out all the same."""
@@ -38,9 +37,8 @@ def check_waivers(entries: Any, columns: Sequence[str], *, where: str) -> dict[s
         raise InputError(f'{where}: write one line a column, COLUMN = "reason".')
     for column, reason in entries.items():
         if column not in columns:
-            near = difflib.get_close_matches(str(column), columns, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else "name a column of the table."
-            raise InputError(f"{where}: no column {column!r}; {hint}")
+            meant = hint(str(column), columns, "name a column of the table.")
+            raise InputError(f"{where}: no column {column!r}; {meant}")
         if not isinstance(reason, str) or not reason.strip():
             raise InputError(f"{where}: say why {column!r} may be waived; the reason stands in every document.")
     return {column: " ".join(reason.split()) for column, reason in entries.items()}

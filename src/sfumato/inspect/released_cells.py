@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ..core.arrow import take
+from ..core.arrow import floats, take
 from ..core.column import Column, FloatArray, IntArray
 from ..core.counts import Counts
 from ..core.errors import InputError, Unavailable
@@ -22,7 +22,7 @@ from ..core.noun import dataclass
 from ..core.release import Evidence
 from ..metrics.utility.column_distance import spread
 from ..metrics.utility.entropy_utility import expected, joint
-from ..mining.weights import evaluate, floats
+from ..mining.weights import evaluate
 
 MOST = 20_000_000
 """Cells that are looked at together."""

@@ -5,12 +5,11 @@ So is what other packages name in the entry point group `sfumato.mechanisms`.
 
 from __future__ import annotations
 
-import difflib
 import sys
 from collections.abc import Mapping
 from functools import cache
 
-from ..core.errors import InputError
+from ..core.errors import InputError, hint
 from ..core.mechanism import Mechanism
 from ..core.plugins import plugins, room_modules
 
@@ -28,7 +27,6 @@ def registry() -> Mapping[str, type[Mechanism]]:
 def mechanism(name: str) -> type[Mechanism]:
     """A mechanism by name."""
     if name not in registry():
-        near = difflib.get_close_matches(name, registry(), n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(registry())}."
-        raise InputError(f"No mechanism {name!r}; {hint}")
+        meant = hint(name, registry(), f"there are {', '.join(registry())}.")
+        raise InputError(f"No mechanism {name!r}; {meant}")
     return registry()[name]

@@ -17,10 +17,10 @@ import numpy as np
 
 from ..core.column import FloatArray
 from ..core.errors import Infeasible, InputError
-from ..core.mechanism import Mechanism, MechanismCard, Offer, Progress, check_choices
+from ..core.mechanism import Mechanism, MechanismCard, Offer, Progress, check_choices, check_require
 from ..core.metric import Requirement
 from ..core.noun import dataclass
-from ..core.randomness import Chance
+from ..core.randomness import Chance, Rng
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
@@ -86,12 +86,7 @@ class AdditiveNoise(Mechanism):
             raise InputError("additive_noise: a sum of uniform noises is not uniform; correlated needs shape=gaussian.")
         if self.correlated and self.unit != "deviation":
             raise InputError("additive_noise: correlated noise follows the data's covariance; it needs unit=deviation.")
-        object.__setattr__(self, "require", tuple(self.require))
-        for requirement in self.require:
-            if not self.honours(requirement):
-                raise InputError(
-                    f"additive_noise cannot steer by {requirement}; it can by noise_variance and noise_interval."
-                )
+        check_require(self, "it can by noise_variance and noise_interval")
 
     def honours(self, requirement: Requirement) -> bool:
         """Noise of at least some variance, or over at least some interval."""
@@ -107,9 +102,7 @@ class AdditiveNoise(Mechanism):
         least = 2 - 2 / math.sqrt(1 + d) if self.keep_variance else d
         return (noise_variance.at_least(_plain(least)), *self.require)
 
-    def sanitize(
-        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
-    ) -> Release:
+    def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
         """Sanitize; a missing value stays missing, and a number beside it gets its noise all the same."""
         rows, chance = Rows.of(table, roles, "additive_noise"), Chance(rng)
         given = columns_of(rows, self.columns, "additive_noise")
@@ -119,12 +112,10 @@ class AdditiveNoise(Mechanism):
         if y is None:
             hint = "keep_variance=false, or ask for less" if self.keep_variance else "a larger scale"
             raise Infeasible(f"additive_noise cannot meet {self._told()} on {table.name}; use {hint}.")
-        if progress is not None:
-            progress(0.5)
+        progress(0.5)
         return rows.release(
+            self,
             {name: released(values) for name, values in y.items()},
-            made_by=self.card.name,
-            parameters=self.settings(),
             perturbed=tuple(x),
             notes=(*self._notes(x, y, given), *chance.notes),
         )

@@ -20,14 +20,14 @@ from ..core.arrow import integers, take
 from ..core.column import Column, FloatArray, IntArray, text_of
 from ..core.cover import BoolArray
 from ..core.errors import Infeasible, InputError
-from ..core.mechanism import Mechanism, MechanismCard, Progress
+from ..core.mechanism import Mechanism, MechanismCard, Progress, check_whole
 from ..core.metric import Score
 from ..core.noun import dataclass
-from ..core.randomness import Chance
+from ..core.randomness import Chance, Rng
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
-from .parameters.stated_domains import StatedDomain, entries
+from .parameters.stated_domains import StatedDomain, domains_of, entries
 
 MOST = 20_000_000
 """Rows of a release at most."""
@@ -129,8 +129,7 @@ class AlphaBeta(Mechanism):
             raise InputError("alpha_beta: k and d say the same; set one of them.")
         if self.domains:
             entries(self.domains, "alpha_beta", "domains")
-        if isinstance(self.version, bool) or not isinstance(self.version, int) or self.version < 1:
-            raise InputError("alpha_beta: version must be at least 1, and whole.")
+        check_whole(self, "version")
         again = (self.previous is not None, self.before is not None, self.version > 1)
         if any(again) and not all(again):
             raise InputError(
@@ -139,9 +138,7 @@ class AlphaBeta(Mechanism):
         if self.previous is not None and self.d is None:
             raise InputError("alpha_beta: all versions need the same d, so set d instead of k.")
 
-    def sanitize(
-        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
-    ) -> Release:
+    def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
         """Sanitize; cryptographic draws, or with `rng` seeded ones. Missing values need `missing`, or are refused."""
         if self.gamma is None or (self.k is None and self.d is None):
             raise InputError("alpha_beta needs gamma and the adversary's k (or d); set for example gamma=0.2 and k=2.")
@@ -168,8 +165,7 @@ class AlphaBeta(Mechanism):
         chance = Chance(rng)
         fixed, new = self._earlier(table, domains, rows)
         kept = new[chance.uniform(len(new)) < alpha + beta]
-        if progress is not None:
-            progress(0.3)
+        progress(0.3)
         added = inserted(m, beta, chance)
         added = added[~_among(added, new) & ~_among(added, fixed)]
         places = np.union1d(np.concatenate([fixed, kept]), added)
@@ -222,22 +218,12 @@ class AlphaBeta(Mechanism):
 
     def _domains(self, table: Table, roles: Roles) -> tuple[StatedDomain, ...]:
         """The domain of every column that is released, in the order of the table."""
-        who, released = self.card.name, (*roles.quasi, *roles.sensitive, *roles.insensitive)
         roles.check(table.columns, where=table.name, need=("quasi", "sensitive", "insensitive"))
-        names = [column for column in table.columns if column in released]
-        if not names:
-            raise InputError(f"{roles.source} names no column to release; set quasi, sensitive or insensitive.")
-        stated = entries(self.domains, who, "domains") if self.domains else {}
-        for name in stated:
-            if name not in names:
-                raise InputError(f"{who}: domains states column {name!r}, which is not released.")
-        return tuple(StatedDomain.find(name, stated, roles, who, missing=self.missing) for name in names)
+        return domains_of(table, roles, self.card.name, self.domains, missing=self.missing)
 
     def _places(self, table: Table, domains: tuple[StatedDomain, ...], *, released: bool = False) -> IntArray:
         """The place in the domain of each row of a table, ascending, rows that are alike once."""
-        counts = table.count([domain.name for domain in domains])
-        if not counts.rows:
-            raise InputError(f"{table.name} has no rows.")
+        counts = table.count_some([domain.name for domain in domains])
         place = np.zeros(len(counts), dtype=np.int64)
         for domain, column, codes in zip(domains, counts.columns, counts.codes, strict=True):
             if domain.edges is not None and len(column.values) and column.numbers is None:

@@ -13,10 +13,10 @@ import pyarrow as pa
 from ..core.arrow import integers, take
 from ..core.column import IntArray
 from ..core.errors import Infeasible, InputError
-from ..core.mechanism import Mechanism, MechanismCard, Progress
+from ..core.mechanism import Mechanism, MechanismCard, Progress, check_whole
 from ..core.metric import Requirement
 from ..core.noun import dataclass
-from ..core.randomness import Chance
+from ..core.randomness import Chance, Rng
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
@@ -52,8 +52,7 @@ class Anatomy(Mechanism):
     )
 
     def __post_init__(self) -> None:
-        if self.l is not None and (not isinstance(self.l, int) or isinstance(self.l, bool) or self.l < 2):
-            raise InputError("anatomy: l must be at least 2, and whole.")
+        check_whole(self, "l", least=2)
         if not self.group:
             raise InputError("anatomy: group is the name of a column, which cannot be empty.")
 
@@ -62,23 +61,19 @@ class Anatomy(Mechanism):
         """Diversity of every group, distinct and by frequency."""
         return () if self.l is None else (distinct_l_diversity.at_least(self.l), alpha_anonymity.at_most(1 / self.l))
 
-    def sanitize(
-        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
-    ) -> Release:
+    def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
         """Sanitize; a missing sensitive value is a value like any other."""
         if self.l is None:
             raise InputError("anatomy needs l, the different sensitive values of every group; set for example l=3.")
         rows, column = ready(table, roles, self.card.name, self.group)
         chance = Chance(rng)
         group = anatomize(rows.codes[column], self.l, chance, column) + 1
-        if progress is not None:
-            progress(0.5)
+        progress(0.5)
         values = take(rows.columns[column].values, rows.codes[column])
         apart = pa.Table.from_arrays([integers(group), values], names=[self.group, column])
         return rows.release(
+            self,
             {},
-            made_by=self.card.name,
-            parameters=self.settings(),
             added={self.group: group},
             without=(column,),
             companions={"sensitive": table.instead(apart, integers(np.ones(len(rows), dtype=np.int64)))},
@@ -93,8 +88,7 @@ class Anatomy(Mechanism):
 
 def ready(table: Table, roles: Roles, who: str, group: str) -> tuple[Rows, str]:
     """The rows and the one sensitive column; refuses what has none or several, and a name that is taken."""
-    if not roles.quasi:
-        raise InputError(f"{roles.source} names no quasi-identifier; set quasi = [...].")
+    roles.check_quasi()
     if len(roles.sensitive) != 1:
         raise InputError(
             f"{who} divides the rows by one sensitive column, and {roles.source} names {len(roles.sensitive) or 'none'}; "

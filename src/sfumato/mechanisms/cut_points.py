@@ -8,16 +8,16 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-import pyarrow as pa
 
-from ..core.arrow import integers, strings, take
+from ..core.arrow import strings, take
 from ..core.column import IntArray
-from ..core.counts import Counts, exact
+from ..core.counts import Counts
 from ..core.errors import InputError
 from ..core.hierarchy import TOP
 from ..core.mechanism import MechanismCard, Progress
 from ..core.metric import Requirement
 from ..core.noun import dataclass
+from ..core.randomness import Rng
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Recoding, Table
@@ -76,9 +76,7 @@ class CutPoints(Steered):
                 raise InputError(f"cut_points: the level of {name!r} must be at least 0, and whole.")
         return {name: int(level) for name, level in found.items()}
 
-    def sanitize(
-        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
-    ) -> Release:
+    def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
         """Sanitize; nothing is left to chance, so `rng` is not used.
 
         Missing values of the column stay missing, a class of their own; those of a held column do below its highest level.
@@ -117,15 +115,12 @@ class CutPoints(Steered):
             if column.name == self.column:
                 texts, of = _ranges(found)
             elif column.name in levels:
-                rows = exact(np.bincount(codes, weights=counts.n, minlength=len(column)))
-                ladder, level = Ladder.of(column, rows, roles), levels[column.name]
+                ladder, level = Ladder.of(column, counts.margin(column.name), roles), levels[column.name]
                 texts, of = list(ladder.labels[level]), ladder.codes[level]
             else:
                 texts, of = [TOP], np.zeros(len(column), dtype=np.int64)
             after.append(take(strings(texts), of[codes]))
-        names = [*(f"by{i}" for i in range(len(before))), *(f"to{i}" for i in range(len(after))), "n"]
-        table = pa.Table.from_arrays([*before, *after, integers(counts.n)], names=names)
-        return Recoding(roles.quasi, roles.quasi, table)
+        return Recoding.of(roles.quasi, roles.quasi, [*before, *after], counts.n)
 
 
 def _ranges(found: Cuts) -> tuple[list[str | None], IntArray]:

@@ -14,19 +14,20 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ..core.arrow import strings
+from ..core.arrow import floats, strings
 from ..core.column import IntArray
 from ..core.counts import Counts
 from ..core.errors import InputError
 from ..core.mechanism import MechanismCard, Progress
 from ..core.metric import Requirement
 from ..core.noun import dataclass
+from ..core.randomness import Rng
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.stated_reading import StatedReading
 from ..core.table import Table
 from .differential_privacy.budget import Budget, amount
-from .differential_privacy.private_release import AS_STATED, BUDGET, EPSILON, PROMISED, Private, floats
+from .differential_privacy.private_release import AS_STATED, BUDGET, EPSILON, PROMISED, Private
 from .parameters.stated_domains import NumberGrid, StatedDomain, cells
 
 
@@ -73,13 +74,13 @@ class DpChoice(Private):
         if not 0 < self.quantile < 1:
             raise InputError("dp_choice: quantile must be between 0 and 1.")
 
-    def _make(self, table: Table, roles: Roles, rng: np.random.Generator | None, progress: Progress | None) -> Release:
-        self._column(self.column, table, roles)
+    def _make(self, table: Table, roles: Roles, rng: Rng, progress: Progress) -> Release:
+        self._column(self.column, roles)
         given = {self.column: self.candidates} if self.candidates else {}
         domain = StatedDomain.find(self.column, given, roles, "dp_choice", missing=False)
         frequent = self.choose == "most_frequent"
         numbers = None if frequent else _numbers(domain, self.candidates)
-        noise, budget = self._open(table, roles, rng, self.cost)
+        noise, budget = self._open(rng)
         counts = table.count((self.column,))
         if numbers is None:
             scores, sensitivity = cells(counts, [domain], table.reading), 1
@@ -99,7 +100,7 @@ class DpChoice(Private):
                 "epsilon": floats([float(self.cost)]),
                 "noise_scale": floats([scale]),
             },
-            self._notes(noise, budget, self.cost, roles, f"Chosen from {len(scores)} stated candidates."),
+            self._notes(noise, budget, roles, f"Chosen from {len(scores)} stated candidates."),
         )
 
 

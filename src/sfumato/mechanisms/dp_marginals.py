@@ -19,16 +19,25 @@ import pyarrow as pa
 from ..core.arrow import integers, strings
 from ..core.errors import InputError
 from ..core.hierarchy import TOP
-from ..core.mechanism import MechanismCard, Progress
+from ..core.mechanism import MechanismCard, Progress, check_whole
 from ..core.metric import Requirement
 from ..core.noun import dataclass
+from ..core.randomness import Rng
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from .differential_privacy.budget import Budget
-from .differential_privacy.private_release import AS_STATED, BUDGET, DOMAINS, EPSILON, OUTSIDE, PROMISED, Private
-from .microdata.numeric_columns import names_in
-from .parameters.stated_domains import Outside, StatedDomain, cells, entries
+from .differential_privacy.private_release import (
+    AS_STATED,
+    BUDGET,
+    DOMAINS,
+    EPSILON,
+    OUTSIDE,
+    PROMISED,
+    Private,
+    check_texts,
+)
+from .parameters.stated_domains import Outside, StatedDomain, cells
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,21 +80,17 @@ class DpMarginals(Private):
 
     def __post_init__(self) -> None:
         self._check()
-        if self.columns is not None:
-            names_in(self.columns, "dp_marginals")
-        if self.domains:
-            entries(self.domains, "dp_marginals", "domains")
-        if self.ways is not None and (isinstance(self.ways, bool) or not isinstance(self.ways, int) or self.ways < 1):
-            raise InputError("dp_marginals: ways must be at least 1, and whole.")
+        check_texts(self)
+        check_whole(self, "ways")
 
-    def _make(self, table: Table, roles: Roles, rng: np.random.Generator | None, progress: Progress | None) -> Release:
+    def _make(self, table: Table, roles: Roles, rng: Rng, progress: Progress) -> Release:
         domains = self._domains(self.columns, self.domains, table, roles, missing=self.outside == "missing")
         ways = len(domains) if self.ways is None else self.ways
         if ways > len(domains):
             raise InputError(f"dp_marginals: ways is {ways}, and there are only {len(domains)} columns.")
         chosen = list(itertools.combinations(domains, ways))
         self._room(sum(math.prod(len(domain) for domain in some) for some in chosen))
-        noise, budget = self._open(table, roles, rng, self.cost)
+        noise, budget = self._open(rng)
         counts = table.count([domain.name for domain in domains])
         exact = [cells(counts.group([domain.name for domain in some])[0], some, table.reading) for some in chosen]
         share = self.cost / len(chosen)
@@ -95,24 +100,14 @@ class DpMarginals(Private):
             budget.spend_parallel([(share, 0)], f"the counts of {what}", times=whole.size)
             found, scale = noise.laplace(whole.ravel(), sensitivity=1, epsilon=share)
             noisy.append(np.maximum(found, 0) if self.nonnegative else found)
-            if progress is not None:
-                progress((i + 1) / len(chosen))
+            progress((i + 1) / len(chosen))
         columns = {domain.name: _labels(domain, chosen) for domain in domains}
         columns["rows" if "rows" not in columns else "rows counted"] = integers(np.concatenate(noisy))
-        return self._statistics(
-            table,
-            roles,
-            columns,
-            self._notes(
-                noise,
-                budget,
-                self.cost,
-                roles,
-                f"Every count has two-sided geometric noise of scale {scale:.6g}, a standard deviation of about "
-                f"{math.sqrt(2) * scale:.3g} rows"
-                + ("; counts below 0 were made 0." if self.nonnegative else "; some counts are below 0."),
-            ),
+        note = (
+            f"Every count has two-sided geometric noise of scale {scale:.6g}, a standard deviation of about "
+            f"{math.sqrt(2) * scale:.3g} rows; {'counts below 0 were made 0' if self.nonnegative else 'some counts are below 0'}."
         )
+        return self._statistics(table, roles, columns, self._notes(noise, budget, roles, note))
 
 
 def _labels(domain: StatedDomain, chosen: list[tuple[StatedDomain, ...]]) -> pa.Array:

@@ -33,6 +33,7 @@ from ..core.errors import Infeasible, InputError, Unavailable
 from ..core.mechanism import MechanismCard, Progress
 from ..core.metric import Requirement, Score
 from ..core.noun import dataclass
+from ..core.randomness import Rng
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.stated_reading import StatedReading
@@ -97,22 +98,15 @@ class DpRanges(Private):
         if not 0 < self.alpha <= 1:
             raise InputError("dp_ranges: alpha must be a share of the rows above 0, at most 1.")
 
-    def _make(self, table: Table, roles: Roles, rng: np.random.Generator | None, progress: Progress | None) -> Release:
+    def _make(self, table: Table, roles: Roles, rng: Rng, progress: Progress) -> Release:
         """Rows whose value is missing or not in the domain are left out."""
         domain = self._points(table, roles)
-        noise, budget = self._open(table, roles, rng, self.cost)
+        noise, budget = self._open(rng)
         exact = cells(table.count((self.column,)), [domain], table.reading)
         counts, cuts, more = self._made(exact, noise, budget)
-        if progress is not None:
-            progress(0.9)
-        notes = self._notes(
-            noise,
-            budget,
-            self.cost,
-            roles,
-            "Rows with a missing value, or one outside the stated domain, are in no range.",
-            *more,
-        )
+        progress(0.9)
+        out = "Rows with a missing value, or one outside the stated domain, are in no range."
+        notes = self._notes(noise, budget, roles, out, *more)
         if self.give == "rows":
             return self._rows(table, domain, cuts, counts, notes)
         first, last = zip(*cuts, strict=True)
@@ -137,7 +131,7 @@ class DpRanges(Private):
         return _monotone(reached), cuts, (more + f"probability {SURE:g}.",)
 
     def _points(self, table: Table, roles: Roles) -> StatedDomain:
-        self._column(self.column, table, roles)
+        self._column(self.column, roles)
         if (
             not self.domain and self.column not in roles.domains and self.column in roles.orders
         ):  # a hierarchy's values need not stand in order
@@ -157,14 +151,7 @@ class DpRanges(Private):
                 "give=ranges."
             )
         rows = pa.Table.from_arrays([take(domain.array(), there)], names=[self.column])
-        return Release(
-            table=table.instead(rows, integers(times[there])),
-            original=table,
-            perturbed=frozenset({self.column}),
-            made_by=self.card.name,
-            parameters=self.settings(),
-            notes=(*notes, "Synthetic rows: no row is a person's."),
-        )
+        return self._synthetic(table, rows, times[there], (*notes, "Synthetic rows: no row is a person's."))
 
     def error(self, release: Release, roles: Roles) -> Score:
         """The largest error over all ranges of one release, as a share of the rows: for the owner, not for publication."""

@@ -17,18 +17,19 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ..core.arrow import strings
+from ..core.arrow import floats, strings
 from ..core.column import IntArray
 from ..core.errors import InputError
 from ..core.mechanism import MechanismCard, Progress
 from ..core.metric import Requirement
 from ..core.noun import dataclass, short
+from ..core.randomness import Rng
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from .differential_privacy.budget import Budget
 from .differential_privacy.noise import Noise, half_width
-from .differential_privacy.private_release import AS_STATED, BUDGET, EPSILON, PROMISED, Private, floats
+from .differential_privacy.private_release import AS_STATED, BUDGET, EPSILON, PROMISED, Private
 from .parameters.stated_domains import NumberGrid, bare, bounds_of, grids, split
 
 _ASKED = re.compile(r"^\s*(count|sum|mean)\s*(?:\((.*)\))?\s*$", re.DOTALL)
@@ -122,7 +123,7 @@ class DpStatistics(Private):
         """The bounds that the parameter states; those of other columns are asked of the roles file when there is one."""
         return grids(self.bounds, "dp_statistics") if self.bounds else {}
 
-    def _make(self, table: Table, roles: Roles, rng: np.random.Generator | None, progress: Progress | None) -> Release:
+    def _make(self, table: Table, roles: Roles, rng: Rng, progress: Progress) -> Release:
         wanted = asked(self.statistics)
         given = self._bounds()
         stated = {
@@ -132,16 +133,19 @@ class DpStatistics(Private):
         }
         for one in wanted:
             if one.column is not None:
-                self._column(one.column, table, roles)
-        noise, budget = self._open(table, roles, rng, self.cost)
+                self._column(one.column, roles)
+        noise, budget = self._open(rng)
         exact = {one: _exact(one, table, stated) for one in dict.fromkeys(wanted)}
         share = self.cost / len(wanted)
         for one in wanted:
             budget.spend(share, what=one.text)
         noisy = iter(_noisy([number for one in wanted for number in _numbers(one, exact[one], stated, share)], noise))
         answers = [_answer(one, noisy, stated, 1 - self.confidence) for one in wanted]
-        if progress is not None:
-            progress(1.0)
+        progress(1.0)
+        note = (
+            f"The intervals hold the statistic of the clamped values with a confidence of {self.confidence:g}; they say "
+            "nothing of a wider population."
+        )
         return self._statistics(
             table,
             roles,
@@ -153,14 +157,7 @@ class DpStatistics(Private):
                 "ci_low": floats([a.low for a in answers]),
                 "ci_high": floats([a.high for a in answers]),
             },
-            self._notes(
-                noise,
-                budget,
-                self.cost,
-                roles,
-                f"The intervals hold the statistic of the clamped values with a confidence of {self.confidence:g}; they say "
-                "nothing of a wider population.",
-            ),
+            self._notes(noise, budget, roles, note),
         )
 
 

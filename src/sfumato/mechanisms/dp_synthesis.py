@@ -18,23 +18,31 @@ from typing import ClassVar, Literal
 import numpy as np
 import pyarrow as pa
 
-from ..core.arrow import integers, take
+from ..core.arrow import take
 from ..core.column import FloatArray, IntArray
 from ..core.counts import Counts, pack
-from ..core.errors import Infeasible, InputError
-from ..core.mechanism import MechanismCard, Offer, Progress
+from ..core.errors import Infeasible
+from ..core.mechanism import MechanismCard, Offer, Progress, check_whole
 from ..core.metric import Requirement
 from ..core.noun import dataclass
-from ..core.randomness import Chance
+from ..core.randomness import Chance, Rng
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.stated_reading import StatedReading
 from ..core.table import Table
 from .differential_privacy.budget import Budget
 from .differential_privacy.noise import Noise
-from .differential_privacy.private_release import AS_STATED, BUDGET, DOMAINS, EPSILON, OUTSIDE, PROMISED, Private
-from .microdata.numeric_columns import names_in
-from .parameters.stated_domains import Outside, StatedDomain, cells, entries
+from .differential_privacy.private_release import (
+    AS_STATED,
+    BUDGET,
+    DOMAINS,
+    EPSILON,
+    OUTSIDE,
+    PROMISED,
+    Private,
+    check_texts,
+)
+from .parameters.stated_domains import Outside, StatedDomain, cells
 
 Pair = tuple[int, int]
 MOST_ROWS = 100_000_000
@@ -82,14 +90,10 @@ class DpSynthesis(Private):
 
     def __post_init__(self) -> None:
         self._check()
-        if self.columns is not None:
-            names_in(self.columns, "dp_synthesis")
-        if self.domains:
-            entries(self.domains, "dp_synthesis", "domains")
-        if self.rows is not None and (isinstance(self.rows, bool) or not isinstance(self.rows, int) or self.rows < 1):
-            raise InputError("dp_synthesis: rows must be at least 1, and whole.")
+        check_texts(self)
+        check_whole(self, "rows")
 
-    def _make(self, table: Table, roles: Roles, rng: np.random.Generator | None, progress: Progress | None) -> Release:
+    def _make(self, table: Table, roles: Roles, rng: Rng, progress: Progress) -> Release:
         domains = self._domains(self.columns, self.domains, table, roles, missing=self.outside == "missing")
         structure = self.structure if len(domains) > 1 else "independent"
         if structure == "tree" and len(domains) == 2:
@@ -97,7 +101,7 @@ class DpSynthesis(Private):
         sizes = [len(domain) for domain in domains]
         looked = {"tree": itertools.combinations(sizes, 2), "chain": itertools.pairwise(sizes)}.get(structure, ())
         self._room(sum(sizes) + sum(a * b for a, b in looked))
-        noise, budget = self._open(table, roles, rng, self.cost)
+        noise, budget = self._open(rng)
         counts = table.count([domain.name for domain in domains])
         measured = _Measured(domains, counts, table.reading, noise, budget, progress)
         pairs = measured.run(structure, self.cost)
@@ -116,20 +120,8 @@ class DpSynthesis(Private):
             "independent": "single columns, independent of one another",
         }[structure]
         joined = "; ".join(f"{domains[a].name} with {domains[b].name}" for a, b in pairs)
-        return Release(
-            table=_rows(table, domains, codes),
-            original=table,
-            perturbed=frozenset(domain.name for domain in domains),
-            made_by=self.card.name,
-            parameters=self.settings(),
-            notes=self._notes(
-                noise,
-                budget,
-                self.cost,
-                roles,
-                f"Synthetic rows: no row is a person's. They were drawn from {how}{': ' + joined if joined else ''}.",
-            ),
-        )
+        note = f"Synthetic rows: no row is a person's. They were drawn from {how}{': ' + joined if joined else ''}."
+        return self._synthetic(table, *_rows(table, domains, codes), self._notes(noise, budget, roles, note))
 
 
 class _Measured:
@@ -142,10 +134,10 @@ class _Measured:
         reading: StatedReading,
         noise: Noise,
         budget: Budget,
-        progress: Progress | None,
+        progress: Progress,
     ) -> None:
         self.domains, self.noise, self.budget = domains, noise, budget
-        self.tell = progress or (lambda share: None)
+        self.progress = progress
         self.counts, self.reading = counts, reading
         self.one: dict[int, FloatArray] = {}
         self.two: dict[Pair, FloatArray] = {}
@@ -176,19 +168,19 @@ class _Measured:
             pairs = list(itertools.pairwise(range(width)))
             for i, pair in enumerate(pairs):
                 self.two[pair] = self.measure(pair, total / len(pairs))
-                self.tell(0.8 * (i + 1) / len(pairs))
+                self.progress(0.8 * (i + 1) / len(pairs))
             self.one[0] = self.two[0, 1].sum(axis=1)
             return pairs
         singles = total if structure == "independent" else total / 3
         for i in range(width):
             self.one[i] = self.measure((i,), singles / width)
-            self.tell((0.8 if structure == "independent" else 0.2) * (i + 1) / width)
+            self.progress((0.8 if structure == "independent" else 0.2) * (i + 1) / width)
         if structure == "independent":
             return []
         pairs = self.choose(total / 3 / (width - 1))
         for i, pair in enumerate(pairs):
             self.two[pair] = self.measure(pair, total / 3 / (width - 1))
-            self.tell(0.4 + 0.4 * (i + 1) / width)
+            self.progress(0.4 + 0.4 * (i + 1) / width)
         return pairs
 
     def choose(self, epsilon: Fraction) -> list[Pair]:
@@ -254,11 +246,10 @@ def _pick(weights: FloatArray, row: IntArray, chance: Chance) -> IntArray:
     return picked
 
 
-def _rows(table: Table, domains: tuple[StatedDomain, ...], codes: list[IntArray]) -> Table:
-    """The drawn rows as a table, equal ones counted together, columns in the order of the input."""
+def _rows(table: Table, domains: tuple[StatedDomain, ...], codes: list[IntArray]) -> tuple[pa.Table, IntArray]:
+    """The distinct drawn rows, columns in the order of the input, and how often each was drawn."""
     key = pack(codes, [len(domain) for domain in domains], len(codes[0]))
     _, first, times = np.unique(key, return_index=True, return_counts=True)
     order = [i for name in table.columns for i, domain in enumerate(domains) if domain.name == name]
     arrays = [take(domains[i].array(), codes[i][first]) for i in order]
-    rows = pa.Table.from_arrays(arrays, names=[domains[i].name for i in order])
-    return table.instead(rows, integers(times.astype(np.int64)))
+    return pa.Table.from_arrays(arrays, names=[domains[i].name for i in order]), times.astype(np.int64)

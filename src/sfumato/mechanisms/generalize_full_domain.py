@@ -8,12 +8,11 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any, ClassVar
 
-import numpy as np
-
 from ..core.errors import InputError
 from ..core.mechanism import MechanismCard, Offer, Progress, Trial
 from ..core.metric import Requirement
 from ..core.noun import dataclass
+from ..core.randomness import Rng
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
@@ -79,9 +78,7 @@ class GeneralizeFullDomain(Steered):
         """Any requirement."""
         return True
 
-    def sanitize(
-        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
-    ) -> Release:
+    def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
         """Sanitize; `rng` only draws the numbers that join the rows of a person."""
         if not self.promises:
             raise InputError(
@@ -89,8 +86,8 @@ class GeneralizeFullDomain(Steered):
             )
 
         def watch(checked: int, best: float | None, bound: float) -> None:
-            if progress is not None:  # how much of the work is left no one knows; how near the bound is, is known
-                progress(0.0 if not best or bound <= 0 else min(bound / best, 1.0))
+            # how much of the work is left no one knows; how near the bound is, is known
+            progress(0.0 if not best or bound <= 0 else min(bound / best, 1.0))
 
         found = optimal_generalization(
             table,

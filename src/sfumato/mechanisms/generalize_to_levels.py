@@ -15,6 +15,7 @@ from ..core.errors import Infeasible, InputError
 from ..core.mechanism import MechanismCard, Progress
 from ..core.metric import Requirement
 from ..core.noun import dataclass
+from ..core.randomness import Rng
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
@@ -66,9 +67,7 @@ class GeneralizeToLevels(Steered):
         """Any requirement: what misses it is suppressed or refused."""
         return True
 
-    def sanitize(
-        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
-    ) -> Release:
+    def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
         """Sanitize; `rng` only draws the numbers that join the rows of a person."""
         problem = pose(
             table,

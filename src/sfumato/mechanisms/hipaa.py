@@ -17,9 +17,10 @@ from ..core.column import Column, IntArray
 from ..core.cover import BoolArray
 from ..core.errors import InputError
 from ..core.hierarchy import TOP
-from ..core.mechanism import Mechanism, MechanismCard, Offer, Progress, Trial, check_choices
+from ..core.mechanism import Mechanism, MechanismCard, Offer, Progress, Trial, check_choices, unheard
 from ..core.metric import Requirement
 from ..core.noun import dataclass
+from ..core.randomness import Rng
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
@@ -101,19 +102,17 @@ class Hipaa(Mechanism):
         text = getattr(self, key)
         return () if text is None else names_in(text, f"{_WHO}, {key}")
 
-    def sanitize(
-        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
-    ) -> Release:
+    def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
         """Sanitize; nothing is left to chance, so `rng` is not used. A missing value stays missing."""
         rows = Rows.of(table, roles, _WHO)
         changed, notes = self._changes(rows, progress)
-        return rows.release(changed, made_by=_WHO, parameters=self.settings(), notes=notes)
+        return rows.release(self, changed, notes=notes)
 
     def check(self, table: Table, roles: Roles) -> None:
         """Refuse what this mechanism would refuse, without a release being made."""
         self._changes(Rows.of(table, roles, _WHO))
 
-    def _changes(self, rows: Rows, progress: Progress | None = None) -> tuple[dict[str, Any], list[str]]:
+    def _changes(self, rows: Rows, progress: Progress = unheard) -> tuple[dict[str, Any], list[str]]:
         """The columns that change, and what is said of it."""
         table = rows.table
         named = {key: self._named(key) for key in _LISTS}
@@ -142,8 +141,7 @@ class Hipaa(Mechanism):
             if new:
                 texts = [new.get(at, text) for at, text in enumerate(column.texts[: len(column.values)])]
                 changed[name] = take(strings(texts), rows.codes[name])
-            if progress is not None:
-                progress((i + 1) / len(judged))
+            progress((i + 1) / len(judged))
         if births := [repr(name) for name in judged if rules.is_birth(name)]:
             notes.append(_about(births, year, given=self.year is not None))
         if ignored := [repr(name) for name in rows.names if name in named["ignore"]]:

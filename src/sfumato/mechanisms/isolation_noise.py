@@ -21,10 +21,10 @@ from ..core.column import FloatArray, IntArray
 from ..core.counts import pack
 from ..core.cover import BoolArray
 from ..core.errors import Infeasible, InputError
-from ..core.mechanism import Mechanism, MechanismCard, Progress
+from ..core.mechanism import Mechanism, MechanismCard, Progress, check_whole
 from ..core.metric import Requirement
 from ..core.noun import dataclass
-from ..core.randomness import Chance
+from ..core.randomness import Chance, Rng
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
@@ -70,8 +70,7 @@ class IsolationNoise(Mechanism):
     )
 
     def __post_init__(self) -> None:
-        if not isinstance(self.t, int) or isinstance(self.t, bool) or self.t < 1:
-            raise InputError("isolation_noise: t must be at least 1, and whole.")
+        check_whole(self, "t")
         if not isinstance(self.c, int | float) or isinstance(self.c, bool) or not 1 <= self.c <= 1e6:
             raise InputError("isolation_noise: c must be a number from 1 to 1,000,000.")
         if not isinstance(self.suppression, int | float) or not 0 <= self.suppression < 1:
@@ -82,9 +81,7 @@ class IsolationNoise(Mechanism):
         """t, for this c."""
         return (isolation.set(c=float(self.c)).at_least(self.t),)
 
-    def sanitize(
-        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
-    ) -> Release:
+    def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
         """Sanitize; a missing number stays missing, and stands beyond the largest by the column's range."""
         rows, chance = Rows.of(table, roles, "isolation_noise"), Chance(rng)
         x = columns_of(rows, None, "isolation_noise")
@@ -126,9 +123,8 @@ class IsolationNoise(Mechanism):
             grid_note(steps),
         )
         return rows.release(
+            self,
             {name: released(changed[:, j]) for j, name in enumerate(x)},
-            made_by=self.card.name,
-            parameters=self.settings(),
             kept=there,
             perturbed=tuple(x),
             notes=(*notes, *chance.notes),
@@ -170,7 +166,7 @@ class IsolationNoise(Mechanism):
         rho: FloatArray,
         steps: list[float],
         chance: Chance,
-        progress: Progress | None,
+        progress: Progress,
     ) -> tuple[FloatArray, int, BoolArray]:
         """The rows with their noise, how many were drawn more than once, and which of them isolate nobody."""
         y, wide = x.copy(), rho.copy()
@@ -188,8 +184,7 @@ class IsolationNoise(Mechanism):
                 break
             again[bad] = True
             wide[bad] *= WIDER
-            if progress is not None:
-                progress(0.9 * (draw + 1) / DRAWS)
+            progress(0.9 * (draw + 1) / DRAWS)
         kept = np.ones(len(x), dtype=bool)
         kept[bad] = False
         while real.gaps and kept.any():  # without the rows that are left out the missing ones stand elsewhere

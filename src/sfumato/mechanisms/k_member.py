@@ -16,10 +16,10 @@ from ..core.classes import Classes, Sensitive
 from ..core.column import FloatArray, IntArray
 from ..core.counts import pack
 from ..core.cover import BoolArray
-from ..core.errors import InputError
-from ..core.mechanism import MechanismCard, Offer, Progress, check_choices
+from ..core.mechanism import MechanismCard, Offer, Progress, check_choices, check_whole
 from ..core.metric import Requirement
 from ..core.noun import dataclass
+from ..core.randomness import Rng
 from ..core.range_ends import STYLES, Style
 from ..core.release import Release
 from ..core.roles import Roles
@@ -30,8 +30,7 @@ from .partition.axes import PartitionAxis, axes_of
 from .partition.class_demands import Demands
 from .partition.clusters import AxisLoss, Clusters, Loss, Pool
 from .partition.covered_people import CoveredPeople, axis_labels
-from .partition.labels import labels_of, recoding_of
-from .partition.parts import Parts, partition
+from .partition.parts import Parts, labels_of, partition, recoding_of, released_classes
 
 _VALUES = 256
 """Sensitive values that are each tried before the next row is chosen."""
@@ -82,13 +81,10 @@ class KMember(Steered):
 
     def __post_init__(self) -> None:
         check_choices(self)
-        if not isinstance(self.block, int) or isinstance(self.block, bool) or self.block < 0:
-            raise InputError("k_member: block must be at least 0, and whole; 0 clusters the whole table at once.")
+        check_whole(self, "block", least=0)
         self.check_steering()
 
-    def sanitize(
-        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
-    ) -> Release:
+    def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
         """Sanitize; ties go to the tuple that comes first, so nothing is left to chance and `rng` is not used.
 
         The paper starts at a random row; here the first cluster lies furthest from the most frequent tuple. Rows whose tuple
@@ -105,8 +101,7 @@ class KMember(Steered):
         found: list[tuple[IntArray, IntArray, IntArray]] = []
         clusters, blocks = 0, _blocks(axes, code, demands, self.block)
         for i, block in enumerate(blocks):
-            share = (lambda done, i=i: progress((i + done) / len(blocks))) if progress is not None else None
-            entry, n, member = search(block, share)
+            entry, n, member = search(block, lambda done, i=i: progress((i + done) / len(blocks)))  # type: ignore[misc]
             found.append((entry, n, member + clusters))
             clusters += int(member.max()) + 1
         entry, n, member = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
@@ -126,7 +121,7 @@ def _blocks(axes: list[PartitionAxis], code: IntArray, demands: Demands, least: 
         large = np.bincount(member, minlength=count) >= least
         return large & demands.met(entry, n, member, count)
 
-    parts = partition(axes, code, demands.n, met)
+    parts, _ = partition(axes, code, demands.n, met)
     return np.split(parts.entry, parts.start[1:])
 
 
@@ -139,7 +134,7 @@ class _ClusterSearch:
     demands: Demands
     least: int
 
-    def __call__(self, block: IntArray, progress: Progress | None) -> tuple[IntArray, IntArray, IntArray]:
+    def __call__(self, block: IntArray, progress: Progress) -> tuple[IntArray, IntArray, IntArray]:
         """The rows of tuples in each cluster: every row of the block is in one."""
         block = np.sort(block)
         stay, member = self._as_they_are(block)
@@ -161,7 +156,7 @@ class _ClusterSearch:
             n += amounts
             of += [count] * len(tuples)
             count, last = count + 1, tuples[-1]
-            if progress is not None and count % 50 == 0:
+            if count % 50 == 0:
                 progress(1.0 - pool.rows / rows)
         made = Clusters(self.rulers, self.code, np.array(entry), np.array(n), np.array(of))
         for tuple_ in np.flatnonzero(pool.left).tolist():
@@ -248,20 +243,14 @@ class _ClusterSearch:
         Clusters with equal labels are one class. The whole table meets everything, so this ends.
         """
         while True:
-            order = np.argsort(member, kind="stable")
-            entry, n, member = entry[order], n[order], member[order]
-            start = np.flatnonzero(np.diff(member, prepend=-1))
-            nothing = np.zeros((len(axes), 0), dtype=np.int64)
-            parts = Parts(entry, n, start, nothing, nothing)
+            parts = Parts.of(entry, n, member, len(axes))
             labels = labels_of(parts, axes, self.code, by_cuts=False)
-            keys = [np.unique([text or "" for text in texts], return_inverse=True)[1] for texts in labels]
-            key = pack(keys, [int(k.max()) + 1 for k in keys], len(parts))
-            _, classes = np.unique(key, return_inverse=True)
+            classes = released_classes(labels)
             member = classes[parts.member]
-            good = self.demands.met(entry, n, member, int(classes.max()) + 1)
+            good = self.demands.met(parts.entry, parts.n, member, int(classes.max()) + 1)
             if good.all():
                 return parts, labels
-            clusters = Clusters(self.rulers, self.code, entry, n, member)
+            clusters = Clusters(self.rulers, self.code, parts.entry, parts.n, member)
             for bad in np.flatnonzero(~good).tolist():
                 at = bad
                 while clusters.size[at] and not self._meets(clusters, at):

@@ -20,6 +20,7 @@ from ..core.errors import InputError
 from ..core.mechanism import MechanismCard, Progress
 from ..core.metric import Requirement
 from ..core.noun import dataclass
+from ..core.randomness import Rng
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
@@ -82,26 +83,25 @@ class LocalNoise(Private):
         """Epsilon is for each value, and a row has one in each column."""
         return super().cost * len(grids(self.bounds, "local_noise"))
 
-    def _make(self, table: Table, roles: Roles, rng: np.random.Generator | None, progress: Progress | None) -> Release:
+    def _make(self, table: Table, roles: Roles, rng: Rng, progress: Progress) -> Release:
         stated, total = grids(self.bounds, "local_noise"), self.cost
         each = total / len(stated)
         for name in stated:
-            self._column(name, table, roles)
-        noise, budget = self._open(table, roles, rng, total)
+            self._column(name, roles)
+        noise, budget = self._open(rng)
         rows = Rows.of(table, roles, "local_noise")
         known = {name: table.reading.numbers(rows.columns[name])[rows.codes[name]] for name in stated}
         changed, done = {}, 0
 
-        def told(share: float) -> None:
-            if progress is not None:
-                progress((done + share) / len(stated))
+        def report_progress(share: float) -> None:
+            progress((done + share) / len(stated))
 
         for name, grid in stated.items():
             gone = np.isnan(known[name])
             codes = np.full(len(rows), (grid.first + grid.last) // 2, dtype=np.int64)
             codes[~gone] = grid.codes(known[name][~gone])
             budget.spend(each, what=f"each value of {name}")
-            noisy, _ = noise.laplace(codes, sensitivity=grid.width, epsilon=each, progress=told)
+            noisy, _ = noise.laplace(codes, sensitivity=grid.width, epsilon=each, progress=report_progress)
             done += 1
             if self.clamp:
                 noisy = np.clip(noisy, grid.first, grid.last)
@@ -110,9 +110,8 @@ class LocalNoise(Private):
                 numbers[gone] = np.nan
             changed[name] = released(numbers)
         return rows.release(
+            self,
             changed,
-            made_by=self.card.name,
-            parameters=self.settings(),
             perturbed=stated,
             notes=(
                 f"{noise.word}: LOCAL differential privacy, epsilon {spell(each)} for each value "

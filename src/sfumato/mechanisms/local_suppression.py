@@ -22,17 +22,17 @@ from dataclasses import field
 from typing import ClassVar
 
 import numpy as np
-import pyarrow as pa
 
-from ..core.arrow import integers, strings, take
+from ..core.arrow import strings, take
 from ..core.column import IntArray
 from ..core.counts import Counts, exact, pack
 from ..core.cover import BoolArray
 from ..core.errors import Infeasible, InputError
 from ..core.hierarchy import TOP
-from ..core.mechanism import MechanismCard, Offer, Progress
+from ..core.mechanism import MechanismCard, Offer, Progress, unheard
 from ..core.metric import Requirement
 from ..core.noun import dataclass
+from ..core.randomness import Rng
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.row_owners import RowOwners, row_owners
@@ -89,9 +89,7 @@ class LocalSuppression(Steered):
             raise InputError("local_suppression: the importance of a column must be at least 0.")
         self.check_steering("most")
 
-    def sanitize(
-        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
-    ) -> Release:
+    def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
         """Sanitize; nothing is left to chance, so `rng` is not used. A missing cell is suppressed like any other."""
         counts, split = self.count(table, roles)
         counts, owners = row_owners(counts, roles)
@@ -212,18 +210,18 @@ class _HiddenCells:
 
     # --- ways to go about it, from few cells to all
 
-    def suppress(self, limit: float, progress: Progress | None) -> None:
+    def suppress(self, limit: float, progress: Progress) -> None:
         """As few cells as the order of the sets finds; rows that then miss something are left out, up to the limit."""
         self.hide(progress)
         if self.left_out > limit:
             self.borrow()
 
-    def suppress_all_rows(self, limit: float, progress: Progress | None) -> None:
+    def suppress_all_rows(self, limit: float, progress: Progress) -> None:
         """The same with no row left out: those that are would change what the others are compared with."""
-        self.hide(None)
+        self.hide(unheard)
         self.borrow()
 
-    def suppress_all_cells(self, limit: float, progress: Progress | None) -> None:
+    def suppress_all_cells(self, limit: float, progress: Progress) -> None:
         """Every cell that may be: what the whole table as a single class meets is met."""
         every = [j for j, cost in enumerate(self.cost) if math.isfinite(cost)]
         if len(every) <= self.most:
@@ -232,7 +230,7 @@ class _HiddenCells:
 
     # --- cells
 
-    def hide(self, progress: Progress | None) -> None:
+    def hide(self, progress: Progress) -> None:
         """Hide cells of the rows that miss something, for every set of columns from cheap to dear.
 
         Among sets of equal cost and size, the one that gives a class to the most rows comes first, then that of the first
@@ -252,8 +250,7 @@ class _HiddenCells:
                     heapq.heappush(heap, (-gain, i, columns))
                 elif gain:
                     self._give(entries, columns)
-            if progress is not None:
-                progress(1.0 - self.left_out / whole)
+            progress(1.0 - self.left_out / whole)
         if len(sets) == _SETS:
             self._hide_more()
 
@@ -359,11 +356,8 @@ class _HiddenCells:
             column, code = counts.columns[j], counts.codes[j][at]
             texts = strings([*column.texts, TOP])
             columns.append(take(texts, np.where(self.hidden[j, there], len(column), code)))
-        names = [*(f"by{i}" for i in range(len(counts.columns))), *(f"to{i}" for i in range(len(roles.quasi))), "n"]
         divides = len(self.entry) > len(counts)
-        return Recoding(
-            counts.names, roles.quasi, pa.Table.from_arrays([*columns, integers(self.n[there])], names=names), divides
-        )
+        return Recoding.of(counts.names, roles.quasi, columns, self.n[there], divides=divides)
 
     def told(self, roles: Roles) -> str:
         """How many cells of each column were suppressed, and how many rows were left out."""

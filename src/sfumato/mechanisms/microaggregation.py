@@ -20,10 +20,10 @@ import numpy as np
 from ..core.column import FloatArray, IntArray
 from ..core.counts import pack
 from ..core.errors import Infeasible, InputError
-from ..core.mechanism import MechanismCard, Offer, Progress, check_choices
+from ..core.mechanism import MechanismCard, Offer, Progress, check_choices, check_whole
 from ..core.metric import Requirement
 from ..core.noun import dataclass
-from ..core.randomness import Chance
+from ..core.randomness import Chance, Rng
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
@@ -38,6 +38,7 @@ from .microdata.numeric_columns import (
     is_whole,
     names_in,
     released,
+    released_columns,
     round_to,
 )
 from .microdata.rows import Rows
@@ -84,8 +85,7 @@ class Microaggregation(Steered):
 
     def __post_init__(self) -> None:
         check_choices(self)
-        if not isinstance(self.block, int) or isinstance(self.block, bool) or self.block < 2:
-            raise InputError("microaggregation: block must be at least 2, and whole.")
+        check_whole(self, "block", least=2)
         if self.columns is not None:
             names_in(self.columns, "microaggregation")
         self.check_steering(cannot="with how=together it can by k_anonymity")
@@ -101,9 +101,7 @@ class Microaggregation(Steered):
             return self.require
         return (k_anonymity.at_least(self.k), *self.require)
 
-    def sanitize(
-        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
-    ) -> Release:
+    def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
         """Sanitize; which of several equal rows goes into which group is left to chance."""
         k = max([self.k or 1, *(math.ceil(requirement.bound) for requirement in self.require)])
         if self.k is None and not self.require:
@@ -119,8 +117,7 @@ class Microaggregation(Steered):
             raise Infeasible(f"microaggregation cannot make groups of {k} rows: {table.name} has only {len(rows)}.")
 
         def told(share: float) -> None:
-            if progress is not None:
-                progress(0.9 * share)
+            progress(0.9 * share)
 
         parts = [names] if self.how == "together" else [(name,) for name in names]
         changed: dict[str, Any] = {}
@@ -162,9 +159,8 @@ class Microaggregation(Steered):
                 f"MDAV ran in {blocks} blocks of at most {max(self.block, 2 * k):,} distinct tuples, an approximation."
             )
         return rows.release(
+            self,
             changed,
-            made_by=self.card.name,
-            parameters=self.settings(),
             notes=(*notes, *(chance.notes if divided else ())),
         )
 
@@ -174,15 +170,9 @@ class Microaggregation(Steered):
         if self.how == "alone":
             return tuple(columns_of(rows, self.columns, who))
         if self.columns is None:
-            if not roles.quasi:
-                raise InputError(f"{roles.source} names no quasi-identifier; set quasi = [...].")
+            roles.check_quasi()
             return roles.quasi
-        names = (self.columns,) if self.columns in rows.names else names_in(self.columns, who)
-        for name in names:
-            if name not in rows.names:
-                raise InputError(
-                    f"{rows.table.name}: no column {name!r} that may be released, which {who} should change."
-                )
+        names = released_columns(rows, self.columns, who)
         if self.require and not set(roles.quasi) <= set(names):
             raise Infeasible(
                 f"microaggregation cannot meet {self.require[0]}: that is about all quasi-identifiers, and columns leaves some "

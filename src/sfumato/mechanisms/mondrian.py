@@ -18,10 +18,10 @@ from ..core.counted_table import CountedTable
 from ..core.counts import Counts, pack
 from ..core.cover import BoolArray
 from ..core.errors import Infeasible
-from ..core.mechanism import MechanismCard, Offer, Progress, check_choices
+from ..core.mechanism import MechanismCard, Offer, Progress, check_choices, unheard
 from ..core.metric import Requirement
 from ..core.noun import dataclass
-from ..core.randomness import Chance
+from ..core.randomness import Chance, Rng
 from ..core.range_ends import STYLES, Style
 from ..core.release import Release
 from ..core.roles import Roles
@@ -32,10 +32,9 @@ from .parameters.class_requirements import Steered
 from .partition.axes import PartitionAxis, axes_of
 from .partition.class_demands import Demands
 from .partition.covered_people import CoveredPeople, axis_labels
-from .partition.labels import labels_of, recoding_of
 from .partition.lineage import Lineage, Near
 from .partition.linked_people import LinkedPeople, release_linked, rows_of_people
-from .partition.parts import Parts, along, partition_tree
+from .partition.parts import Parts, along, labels_of, partition, recoding_of, released_classes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,9 +91,7 @@ class Mondrian(Steered):
         """Any requirement on classes, and (n,t)-closeness."""
         return super().honours(requirement) or requirement.metric.card.name == n_t_closeness.card.name
 
-    def sanitize(
-        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
-    ) -> Release:
+    def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
         """Sanitize; `rng` only decides how equal rows are divided in relaxed mode."""
         if roles.linked:
             return self._linked(table, roles, Chance(rng), progress)
@@ -112,7 +109,7 @@ class Mondrian(Steered):
         tie = chance.order(len(counts)) if relaxed else None
         parts, labels = self._cut(axes, code, demands, lineage, tie, roles, progress)
         if lineage is not None:  # what is near the whole table will do, too: take it where it loses less
-            others = self._cut(axes, code, demands, lineage.to_whole(), tie, roles, None)
+            others = self._cut(axes, code, demands, lineage.to_whole(), tie, roles, unheard)
             if _loss(axes, code, others[0], roles) < _loss(axes, code, parts, roles):
                 parts, labels = others
         if relaxed:  # parts with equal labels are one class, and not every requirement survives a union
@@ -120,7 +117,7 @@ class Mondrian(Steered):
         recoding = recoding_of(parts, labels, counts, roles, divides=relaxed)
         return self.released(table, roles, recoding, chance.notes if relaxed else ())
 
-    def _linked(self, table: Table, roles: Roles, chance: Chance, progress: Progress | None) -> Release:
+    def _linked(self, table: Table, roles: Roles, chance: Chance, progress: Progress) -> Release:
         """The same for people whose rows stay joined: people are cut, not rows."""
         self.check_asked(roles)
         rows = rows_of_people(table, roles, self.card.name)
@@ -135,7 +132,7 @@ class Mondrian(Steered):
             progress=progress,
         )
         kept = people.draw < left[people.who]
-        return release_linked(rows, roles, labels, kept, chance, made_by=self.card.name, parameters=self.settings())
+        return release_linked(rows, roles, self, labels, kept, chance)
 
     def _cut(
         self,
@@ -145,11 +142,11 @@ class Mondrian(Steered):
         lineage: Lineage | None,
         tie: IntArray | None,
         roles: Roles,
-        progress: Progress | None,
+        progress: Progress,
     ) -> tuple[Parts, list[list[str | None]]]:
         """The parts and what they release; cuts are undone until the metric agrees to all that looks at ancestors."""
         wide, by_cuts = self.choose == "width", self.bounds == "cuts"
-        parts, number = partition_tree(
+        parts, number = partition(
             axes, code, demands.n, demands.met, lineage=lineage, widest=wide, tie=tie, progress=progress
         )
         labels = labels_of(parts, axes, code, by_cuts=by_cuts)
@@ -165,9 +162,7 @@ class Mondrian(Steered):
 
 def _check_union(demands: Demands, parts: Parts, labels: list[list[str | None]]) -> None:
     """Raise if classes made of several parts miss a requirement."""
-    keys = [np.unique([text or "" for text in texts], return_inverse=True)[1] for texts in labels]
-    key = pack(keys, [int(k.max()) + 1 for k in keys], len(parts))
-    _, classes = np.unique(key, return_inverse=True)
+    classes = released_classes(labels)
     if not demands.met(parts.entry, parts.n, classes[parts.member], int(classes.max()) + 1).all():
         raise Infeasible(
             "mondrian, relaxed: classes with the same released values together miss a requirement; use mode=strict."

@@ -14,10 +14,10 @@ from ..core.arrow import take
 from ..core.column import IntArray, encode
 from ..core.counts import pack
 from ..core.errors import InputError
-from ..core.mechanism import Mechanism, MechanismCard, Progress, check_choices
+from ..core.mechanism import Mechanism, MechanismCard, Progress, check_choices, check_require, check_whole
 from ..core.metric import Requirement
 from ..core.noun import dataclass
-from ..core.randomness import Chance
+from ..core.randomness import Chance, Rng
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
@@ -65,17 +65,11 @@ class PermuteWithinGroups(Mechanism):
     )
 
     def __post_init__(self) -> None:
-        if self.l is not None and (not isinstance(self.l, int) or isinstance(self.l, bool) or self.l < 2):
-            raise InputError("permute_within_groups: l must be at least 2, and whole.")
+        check_whole(self, "l", least=2)
         if not self.group:
             raise InputError("permute_within_groups: group is the name of a column, which cannot be empty.")
         check_choices(self)
-        for requirement in self.require:
-            if not self.honours(requirement):
-                raise InputError(
-                    f"permute_within_groups cannot steer by {requirement}: it makes groups for their sensitive values, by "
-                    "Mondrian."
-                )
+        check_require(self, "it makes groups for their sensitive values, by Mondrian")
 
     def honours(self, requirement: Requirement) -> bool:
         """What a group's sensitive values can meet, where Mondrian makes the groups."""
@@ -88,9 +82,7 @@ class PermuteWithinGroups(Mechanism):
         diverse = () if self.l is None else (distinct_l_diversity.at_least(self.l), alpha_anonymity.at_most(1 / self.l))
         return (*diverse, *self.require)
 
-    def sanitize(
-        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
-    ) -> Release:
+    def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
         """Sanitize; a missing sensitive value is a value like any other and is permuted with them."""
         if self.l is None and (not self.require or self.groups == "anatomy"):
             raise InputError("permute_within_groups needs l, the different sensitive values of every group; set l=3.")
@@ -101,8 +93,7 @@ class PermuteWithinGroups(Mechanism):
             member = anatomize(rows.codes[column], self.l, chance, column)
         else:
             rows, member = self._similar(table, roles)
-        if progress is not None:
-            progress(0.5)
+        progress(0.5)
         number = chance.order(int(member.max()) + 1)[member]
         changed: dict[str, Any] = {}
         order = _inside(number, chance)
@@ -110,9 +101,8 @@ class PermuteWithinGroups(Mechanism):
             order = order if self.together or not i else _inside(number, chance)
             changed[name] = take(rows.columns[name].values, rows.codes[name][order])
         return rows.release(
+            self,
             changed,
-            made_by=self.card.name,
-            parameters=self.settings(),
             added={self.group: number + 1},
             joined_by=self.group,
             perturbed=roles.sensitive,

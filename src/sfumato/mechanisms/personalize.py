@@ -14,12 +14,13 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from ..core.column import FloatArray, IntArray
-from ..core.counts import Counts, exact, pack
+from ..core.counts import Counts, pack
 from ..core.cover import BoolArray
 from ..core.errors import Infeasible, InputError
 from ..core.mechanism import MechanismCard, Progress, check_choices
 from ..core.metric import Requirement, spell_number
 from ..core.noun import dataclass
+from ..core.randomness import Rng
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
@@ -29,7 +30,7 @@ from ..search.full_domain import optimal_generalization
 from ..search.lattice import Ladder
 from .microdata.rows import Rows
 from .parameters.class_requirements import Steered
-from .partition.axes import PartitionAxis
+from .partition.axes import PartitionAxis, axes_of
 from .partition.class_demands import Demands
 from .partition.guarding_nodes import Guarded, Raised
 from .partition.specialization import specialize
@@ -93,17 +94,13 @@ class Personalize(Steered):
             *self.require,
         )
 
-    def sanitize(
-        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
-    ) -> Release:
+    def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
         """Sanitize; nothing is left to chance, so `rng` is not used.
 
         Who has no guarding node (missing, or ∅) guards nothing. A missing sensitive value is a leaf of its own under the root.
         """
         column, guarding, limit = self._ready(table, roles)
-        counts = table.count((*roles.quasi, column, guarding))
-        if not counts.rows:
-            raise InputError(f"{table.name} has no rows.")
+        counts = table.count_some((*roles.quasi, column, guarding))
         taxonomy = roles.taxonomy(column)
         assert taxonomy is not None
         guarded = Guarded.of(counts.column(column), taxonomy, counts.column(guarding), limit)
@@ -123,15 +120,14 @@ class Personalize(Steered):
             name: [form.texts[code] for code in rows.codes[name].tolist()] for name, form in forms.items()
         }
         changed[column] = released
-        return rows.release(changed, made_by=self.card.name, parameters=self.settings())
+        return rows.release(self, changed)
 
     def _ready(self, table: Table, roles: Roles) -> tuple[str, str, float]:
         """The sensitive column, the guarding column and the limit; refuses what lacks one of them."""
         limits = [r.bound for r in self.promises if r.metric.card.name == personalized_breach.card.name]
         if not limits:
             raise InputError("personalize needs a limit of the breach probability; set for example limit=0.5.")
-        if not roles.quasi:
-            raise InputError(f"{roles.source} names no quasi-identifier; set quasi = [...].")
+        roles.check_quasi()
         if roles.guarding is None:
             raise InputError(
                 f"personalize needs each row's guarding node; name its column in {roles.source} as guarding."
@@ -164,15 +160,10 @@ class Personalize(Steered):
         roles: Roles,
         guarded: Guarded,
         sizes: tuple[Requirement, ...],
-        progress: Progress | None,
+        progress: Progress,
     ) -> dict[str, _Form]:
         """The division of quasi-identifiers by the loss that is left with it, sensitive values included."""
-        *quasi, sensitive, _ = counts.columns
-        axes = [
-            PartitionAxis.of(column, exact(np.bincount(codes, weights=counts.n, minlength=len(column))), roles)
-            for column, codes in zip(quasi, counts.codes, strict=False)
-        ]
-        code = np.array([axis.code[counts.codes[i]] for i, axis in enumerate(axes)])
+        axes, code = axes_of(counts, roles)
         demands = Demands.of(counts, roles, (), sizes)
         demands.check_whole(self.card.name)
         weights = [float(roles.weights.get(column.name, 1.0)) for column in counts.columns]
@@ -185,7 +176,7 @@ class Personalize(Steered):
         if not plan.judge(np.arange(len(counts)), counts.n, whole, 1)[0][0]:
             raise Infeasible(
                 f"personalize cannot meet personalized_breach <= {spell_number(guarded.limit)}: even in the whole table as a "
-                f"single class someone guards too much of the taxonomy of {sensitive.name!r}."
+                f"single class someone guards too much of the taxonomy of {counts.names[-2]!r}."
             )
         cuts, _ = specialize(axes, code, counts.n, plan, progress=progress)
         forms = {}
@@ -211,8 +202,7 @@ def _full_domain(table: Table, roles: Roles, counts: Counts, sizes: tuple[Requir
         levels = optimal_generalization(table, roles, require=sizes, catch=False).levels
     forms = {}
     for name, level in levels.items():
-        column, code = counts.column(name), counts.codes[counts.names.index(name)]
-        ladder = Ladder.of(column, exact(np.bincount(code, weights=counts.n, minlength=len(column))), roles)
+        ladder = Ladder.of(counts.column(name), counts.margin(name), roles)
         kind = ladder.codes[level]
         forms[name] = _Form([ladder.labels[level][i] for i in kind.tolist()], kind)
     return forms

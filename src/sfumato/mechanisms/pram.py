@@ -6,8 +6,6 @@ memory; the cost is a sort of the rows and the square of the number of values, o
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import NormalDist
@@ -19,14 +17,14 @@ from ..core.arrow import strings, take
 from ..core.column import FloatArray, IntArray
 from ..core.counts import Counts
 from ..core.errors import InputError
-from ..core.files import write_whole
+from ..core.matrix import read_matrix, write_matrix
 from ..core.mechanism import Mechanism, MechanismCard, Progress
 from ..core.noun import dataclass
-from ..core.randomness import Chance
+from ..core.randomness import Chance, Rng
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
-from .microdata.numeric_columns import names_in
+from .microdata.numeric_columns import released_columns
 from .microdata.rows import Rows
 
 MOST = 2_000
@@ -64,30 +62,17 @@ class Transition:
 
         The empty text is the missing value.
         """
-        try:
-            with Path(path).open(encoding="utf-8-sig", newline="") as file:
-                lines = [line for line in csv.reader(file) if line]
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
-            raise InputError(f"{path}: cannot be read as a transition matrix ({type(error).__name__}).") from None
-        values = [text or None for text in lines[0][1:]] if lines else []
-        if [line[0] or None for line in lines[1:]] != values:
+        rows, columns, matrix = read_matrix(path, "transition matrix")
+        if rows != columns:
             raise InputError(
                 f"{path}: the first column must name the same values as the first line, in the same order."
             )
-        try:
-            matrix = np.array([[float(text) for text in line[1:]] for line in lines[1:]], dtype=np.float64)
-        except ValueError:
-            raise InputError(f"{path}: every line needs a number for each of the {len(values)} values.") from None
-        return cls(tuple(values), matrix, str(path))
+        return cls(tuple(text or None for text in rows), matrix, str(path))
 
     def write(self, path: Path | str) -> None:
         """As `read` reads it, for whoever corrects counts."""
-        text = io.StringIO()
-        lines = csv.writer(text)
-        lines.writerow(["", *(value or "" for value in self.values)])
-        for value, line in zip(self.values, self.matrix.tolist(), strict=True):
-            lines.writerow([value or "", *map(repr, line)])
-        write_whole(Path(path), text.getvalue())
+        names = [value or "" for value in self.values]
+        write_matrix(path, names, names, self.matrix)
 
     def invariant(self, counts: IntArray) -> Transition:
         """Two stages in one: this matrix, then its reverse by Bayes' rule, so that expected counts are these `counts`.
@@ -194,9 +179,7 @@ class Pram(Mechanism):
         if self.keep is not None and (isinstance(self.keep, bool) or not 0 < self.keep < 1):
             raise InputError("pram: keep is a probability above 0 and below 1.")
 
-    def sanitize(
-        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
-    ) -> Release:
+    def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
         """Sanitize; the missing value is one of the values: it may become another, and another may go missing."""
         rows, chance = Rows.of(table, roles, self.card.name), Chance(rng)
         names = self._names(rows)
@@ -214,12 +197,10 @@ class Pram(Mechanism):
             mine = {text: j for j, text in enumerate(texts)}
             changed[name] = take(values, np.array([mine[text] for text in place], dtype=np.int64)[found])
             notes.append(self._note(name, len(place)))
-            if progress is not None:
-                progress((i + 1) / len(names))
+            progress((i + 1) / len(names))
         return rows.release(
+            self,
             changed,
-            made_by=self.card.name,
-            parameters=self.settings(),
             perturbed=names,
             notes=(*notes, *chance.notes),
         )
@@ -234,12 +215,8 @@ class Pram(Mechanism):
     def _names(self, rows: Rows) -> tuple[str, ...]:
         if not self.columns:
             raise InputError("pram needs columns to change, such as columns=job,town.")
-        names = (self.columns,) if self.columns in rows.names else names_in(self.columns, self.card.name)
+        names = released_columns(rows, self.columns, self.card.name)
         for name in names:
-            if name not in rows.names:
-                raise InputError(
-                    f"{rows.table.name}: no column {name!r} that may be released, which pram should change."
-                )
             if len(rows.columns[name]) > MOST:
                 raise InputError(
                     f"{rows.table.name}: column {name!r} has {len(rows.columns[name]):,} values, more than the {MOST:,} of a "

@@ -14,11 +14,11 @@ from ..core.column import IntArray
 from ..core.errors import InputError
 from ..core.mechanism import Mechanism, MechanismCard, Offer, Progress
 from ..core.noun import dataclass
-from ..core.randomness import Chance
+from ..core.randomness import Chance, Rng
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
-from .microdata.numeric_columns import names_in
+from .microdata.numeric_columns import released_columns
 from .microdata.rows import Rows
 
 
@@ -56,14 +56,12 @@ class RankSwapping(Mechanism):
         if not isinstance(self.p, int | float) or isinstance(self.p, bool) or not 0 < self.p <= 100:
             raise InputError("rank_swapping: p is a percentage above 0, at most 100.")
 
-    def sanitize(
-        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
-    ) -> Release:
+    def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
         """Sanitize; a missing value has no rank and stays where it is. Of equal values chance decides which ranks first."""
         if not self.columns:
             raise InputError("rank_swapping needs columns to swap, such as columns=age,salary.")
         rows, chance = Rows.of(table, roles, self.card.name), Chance(rng)
-        names = (self.columns,) if self.columns in rows.names else names_in(self.columns, self.card.name)
+        names = released_columns(rows, self.columns, self.card.name)
         changed: dict[str, Any] = {}
         notes = []
         for i, name in enumerate(names):
@@ -73,22 +71,16 @@ class RankSwapping(Mechanism):
                 notes.append(
                     f"In column {name!r} {alone:,} of {len(rows):,} values found no partner within reach and stand where they were."
                 )
-            if progress is not None:
-                progress((i + 1) / len(names))
+            progress((i + 1) / len(names))
         return rows.release(
+            self,
             changed,
-            made_by=self.card.name,
-            parameters=self.settings(),
             perturbed=names,
             notes=(*notes, *chance.notes),
         )
 
     def _swapped(self, rows: Rows, name: str, chance: Chance) -> tuple[IntArray, int]:
         """The code of each row after swapping, and how many values found no partner."""
-        if name not in rows.names:
-            raise InputError(
-                f"{rows.table.name}: no column {name!r} that may be released, which rank_swapping should swap."
-            )
         column, code = rows.columns[name], rows.codes[name]
         rank = column.rank(rows.roles.orders.get(name))
         if rank is None:

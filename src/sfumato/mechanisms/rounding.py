@@ -18,14 +18,14 @@ from ..core.errors import InputError
 from ..core.mechanism import Mechanism, MechanismCard, Progress, check_choices
 from ..core.metric import spell_number
 from ..core.noun import dataclass
-from ..core.randomness import Chance
+from ..core.randomness import Chance, Rng
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ..core.words import percent
 from .microdata.numeric_columns import columns_of, names_in, released
 from .microdata.rows import Rows
-from .parameters.column_numbers import by_column
+from .parameters.column_numbers import one_or_by_column
 
 NEAR = 2e-15
 """What division in floating point is off at most, beside the quotient: no remainder."""
@@ -70,9 +70,7 @@ class Rounding(Mechanism):
         elif self.columns is not None:
             raise InputError("rounding: base names the columns already; leave columns out, or give one base for all.")
 
-    def sanitize(
-        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
-    ) -> Release:
+    def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
         """Sanitize; a missing value stays missing."""
         rows, chance = Rows.of(table, roles, "rounding"), Chance(rng)
         bases = _bases(self.base)
@@ -85,12 +83,10 @@ class Rounding(Mechanism):
             x = {name: columns_of(rows, name, "rounding")[name] for name in bases}
         random = self.how == "random"
         y = {name: self._rounded(x[name], bases[name], chance) for name in x}
-        if progress is not None:
-            progress(0.5)
+        progress(0.5)
         return rows.release(
+            self,
             {name: released(values) for name, values in y.items()},
-            made_by=self.card.name,
-            parameters=self.settings(),
             perturbed=tuple(x) if random else (),
             notes=(*_notes(x, y), *(chance.notes if random else ())),
         )
@@ -112,10 +108,7 @@ class Rounding(Mechanism):
 
 def _bases(text: str) -> Mapping[str, float]:
     """The base of each column that is named, or of all under the empty name."""
-    try:
-        found = {"": float(text)}
-    except ValueError:
-        found = by_column(text, "rounding", "base")
+    found = one_or_by_column(text, "rounding", "base")
     if not all(0 < base < math.inf for base in found.values()):
         raise InputError("rounding: base must be a number above 0, or a list such as age=5,salary=1000.")
     return found

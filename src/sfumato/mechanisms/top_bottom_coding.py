@@ -17,15 +17,16 @@ from ..core.cover import BoolArray
 from ..core.errors import Infeasible, InputError
 from ..core.hierarchy import TOP
 from ..core.ladders import number
-from ..core.mechanism import Mechanism, MechanismCard, Progress
+from ..core.mechanism import Mechanism, MechanismCard, Progress, check_whole
 from ..core.noun import dataclass
+from ..core.randomness import Rng
 from ..core.range_ends import Ends
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from .microdata.numeric_columns import columns_of
 from .microdata.rows import Rows
-from .parameters.column_numbers import by_column
+from .parameters.column_numbers import one_or_by_column
 
 _WHO = "top_bottom_coding"
 End = Literal["top", "bottom"]
@@ -66,8 +67,7 @@ class TopBottomCoding(Mechanism):
     )
 
     def __post_init__(self) -> None:
-        if not isinstance(self.people, int) or isinstance(self.people, bool) or self.people < 1:
-            raise InputError(f"{_WHO}: people must be at least 1, and whole.")
+        check_whole(self, "people")
         for end in ("top", "bottom"):
             share, bound = getattr(self, f"{end}_share"), getattr(self, end)
             if share is not None and not 0 <= share <= 1:
@@ -76,9 +76,7 @@ class TopBottomCoding(Mechanism):
                 raise InputError(f"{_WHO}: {end} and {end}_share both give a bound; set one of them.")
             _bounds(bound, end)
 
-    def sanitize(
-        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
-    ) -> Release:
+    def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
         """Sanitize; nothing is left to chance, so `rng` is not used. A missing value stays missing and is nobody's extreme."""
         given = {end: _bounds(getattr(self, end), end) for end in ("top", "bottom")}
         shares = {end: getattr(self, f"{end}_share") for end in ("top", "bottom")}
@@ -110,9 +108,8 @@ class TopBottomCoding(Mechanism):
                 )
             if any(hit.any() for hit in reached.values()):
                 changed[name] = take(strings(texts), codes)
-            if progress is not None:
-                progress((i + 1) / len(names))
-        return rows.release(changed, made_by=_WHO, parameters=self.settings(), notes=notes)
+            progress((i + 1) / len(names))
+        return rows.release(self, changed, notes=notes)
 
     def _names(self, rows: Rows, given: dict[str, dict[str, float]]) -> tuple[str, ...]:
         """The columns to be coded."""
@@ -156,12 +153,7 @@ def _between(known: FloatArray, bound: float, end: End) -> str:
 
 def _bounds(bound: str | float | None, end: str) -> dict[str, float]:
     """The bound by column; one that is for every column stands under the empty name."""
-    if bound is None:
-        return {}
-    try:
-        found = {"": float(bound)}
-    except ValueError:
-        found = by_column(str(bound), _WHO, end)
+    found = {} if bound is None else one_or_by_column(bound, _WHO, end)
     if not all(math.isfinite(value) for value in found.values()):
         raise InputError(f"{_WHO}: {end} must be a finite number.")
     return found

@@ -18,6 +18,7 @@ from ..core.errors import InputError
 from ..core.mechanism import MechanismCard, Offer, Progress
 from ..core.metric import Requirement
 from ..core.noun import dataclass
+from ..core.randomness import Rng
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.row_owners import row_owners
@@ -26,7 +27,7 @@ from .parameters.class_requirements import Steered
 from .partition.axes import PartitionAxis, axes_of
 from .partition.class_demands import Demands
 from .partition.covered_people import CoveredPeople, axis_labels
-from .partition.labels import recoding_of
+from .partition.parts import recoding_of
 from .partition.specialization import as_parts, specialize
 
 
@@ -62,9 +63,7 @@ class TopDownSpecialization(Steered):
     def __post_init__(self) -> None:
         self.check_steering()
 
-    def sanitize(
-        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
-    ) -> Release:
+    def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
         """Sanitize; ties go to the column that the roles name first, so nothing is left to chance and `rng` is not used.
 
         A missing value of the target is a class of its own; a missing quasi-identifier is a value that stands last.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from dataclasses import field
 from functools import partial
@@ -11,7 +10,7 @@ from typing import Literal
 from ..core.cell_loss import CellLoss
 from ..core.classes import Classes
 from ..core.column import FloatArray, IntArray
-from ..core.errors import InputError
+from ..core.errors import InputError, hint
 from ..core.metric import Metric
 from ..core.noun import dataclass
 from ..metrics import registry
@@ -82,7 +81,6 @@ def objective(named: str | Additive) -> Additive:
         return named
     known = objectives()
     if named not in known:
-        near = difflib.get_close_matches(named, known, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}."
-        raise InputError(f"No objective {named!r} is a sum over classes; {hint}")
+        meant = hint(named, known, f"known: {', '.join(known)}.")
+        raise InputError(f"No objective {named!r} is a sum over classes; {meant}")
     return known[named]

@@ -10,7 +10,6 @@ LeFevre, DeWitt, Ramakrishnan 2005).
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import itertools
 import math
 import time
@@ -19,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import InputError
+from ..core.errors import InputError, hint
 from ..core.metric import Metric, Requirement, Score
 from ..core.noun import dataclass
 from ..core.pareto import frontier, ten_digits
@@ -219,9 +218,8 @@ def _candidates(table: Table, roles: Roles, candidates: Sequence[str] | None) ->
         if names.count(name) > 1:
             raise InputError(f"Candidate {name!r} is named twice.")
         if name not in table.columns:
-            near = difflib.get_close_matches(name, table.columns, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else "a candidate is one of its columns."
-            raise InputError(f"{table.name}: no column {name!r}; {hint}")
+            meant = hint(name, table.columns, "a candidate is one of its columns.")
+            raise InputError(f"{table.name}: no column {name!r}; {meant}")
         if name in (*roles.sensitive, *roles.identifiers, roles.person, roles.guarding):
             raise InputError(
                 f"Column {name!r} is no candidate: it is sensitive, an identifier, the person or the guard in {roles.source}."

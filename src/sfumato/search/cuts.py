@@ -27,25 +27,28 @@ import numpy as np
 
 from ..core.classes import Classes
 from ..core.column import FloatArray, IntArray
+from ..core.counts import Counts, pack
 from ..core.errors import Infeasible, InputError
 from ..core.hierarchy import TOP, Hierarchy
 from ..core.mechanism import Progress
 from ..core.metric import Exactness, Requirement, spell_number
 from ..core.noun import dataclass
 from ..core.people import one_row_each
+from ..core.required_columns import sensitive_columns
 from ..core.roles import Roles
 from ..core.table import Table
 from ..metrics.privacy.mutual_information import information, mutual_information
-from . import cut_request
 from .additive import Additive
 from .additive import objective as named_objective
-from .best_path import best_path
+from .lattice import Ladder
 from .ordered_ranges import OrderedLine, Ranges
 
 _PLACES = 5_000
 """Places to cut that are looked at: 12.5 million ranges, and 0.1 GB."""
 _WORK = 5_000_000_000
 """Entries that are looked at: minutes."""
+ROUNDING = 1e-12
+"""What a further step must bring, times the largest worth of a step where that is above 1: less is rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,23 +147,85 @@ def optimal_cuts(
             f"those are {', '.join(roles.quasi) or 'none'}."
         )
     one_row_each(table, roles, "the search for cuts")
-    about = cut_request.about(aim, roles, sensitive)
-    demands = cut_request.demands(tuple(require), roles)
+    about = _about(aim, roles, sensitive)
+    demands = _demands(tuple(require), roles)
     split = tuple(dict.fromkeys(name for name in (*demands, about) if name is not None))
     for name in split:
         roles.check_column(name, table.columns, where=table.name, kind="sensitive")
-    held = cut_request.held(levels or {}, roles, column)
-    counts = table.count((column, *held, *split))
-    if not counts.rows:
-        raise InputError(f"{table.name} has no rows.")
+    held = _held(levels or {}, roles, column)
+    counts = table.count_some((column, *held, *split))
     line = OrderedLine.of(counts.column(column), roles)
-    ranges = Ranges.of(counts, line, cut_request.groups(counts, held, roles), split, roles)
+    ranges = Ranges.of(counts, line, _groups(counts, held, roles), split, roles)
     before = None
     if aim.name == mutual_information.card.name and about is not None:
         whole = table.count((*roles.quasi, about))
         before = information(Classes.from_counts(whole, quasi=roles.quasi, sensitive=about)[0])
     search = _CutSearch(ranges, tuple(require), demands, aim, about, before, progress)
     return search.cuts(range(len(line) + 1), max_ranges)
+
+
+# --- what is asked, checked before anything is counted
+
+
+def _about(aim: Additive, roles: Roles, sensitive: str | None) -> str | None:
+    """The sensitive column that the objective looks at."""
+    if not aim.sensitive:
+        if sensitive is not None:
+            raise InputError(f"{aim.name} looks at no sensitive column; leave {sensitive!r} out.")
+        return None
+    if sensitive is None:
+        if len(roles.sensitive) != 1:
+            many = "names several" if roles.sensitive else "names none"
+            raise InputError(
+                f"{aim.name} needs one sensitive column, and {roles.source} {many}; say which (--sensitive COLUMN)."
+            )
+        return roles.sensitive[0]
+    if sensitive in roles.quasi:
+        raise InputError(f"{aim.name}: column {sensitive!r} is a quasi-identifier in {roles.source}.")
+    return sensitive
+
+
+def _demands(require: tuple[Requirement, ...], roles: Roles) -> dict[str | None, list[Requirement]]:
+    """The requirements by the column that they look at, the cheap ones, which look at none, first."""
+    by_column: dict[str | None, list[Requirement]] = {None: []}
+    for requirement in require:
+        if not requirement.metric.card.steers:
+            why = "looks at a population" if requirement.metric.card.scope == "class" else "looks at the whole table"
+            raise InputError(
+                f"Ranges cannot be chosen by {requirement}: it {why}, not at a class alone; "
+                "ask for example k_anonymity, entropy_l_diversity or t_closeness instead."
+            )
+        names = sensitive_columns([requirement.metric], roles) or (None,)
+        for name in names:
+            by_column.setdefault(name, []).append(requirement)
+    return by_column
+
+
+def _held(levels: Mapping[str, int], roles: Roles, column: str) -> dict[str, int]:
+    """The levels at which other quasi-identifiers are held, in the order of the roles."""
+    for name in levels:
+        if name == column:
+            raise InputError(f"Column {column!r} is the one to be cut, so it cannot be held at a level.")
+        if name not in roles.quasi:
+            raise InputError(f"Column {name!r} is no quasi-identifier in {roles.source}, so it is held at no level.")
+    return {name: levels[name] for name in roles.quasi if name in levels}
+
+
+def _groups(counts: Counts, held: Mapping[str, int], roles: Roles) -> IntArray:
+    """The class of each tuple on the columns that are held."""
+    codes, sizes = [], []
+    for name, level in held.items():
+        own = counts.codes[counts.names.index(name)]
+        ladder = Ladder.of(counts.column(name), counts.margin(name), roles)
+        if not isinstance(level, int) or not 0 <= level <= ladder.height:
+            raise InputError(f"Column {name!r} has levels 0 to {ladder.height}; {level!r} is none of them.")
+        codes.append(ladder.codes[level][own])
+        sizes.append(int(ladder.codes[level].max()) + 1)
+    group: IntArray = np.unique(pack(codes, sizes, len(counts)), return_inverse=True)[1].astype(np.int64)
+    return group
+
+
+# --- the search
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,3 +369,44 @@ class _CutSearch:
 def _short(value: float) -> str:
     # ten digits, so that a value next to its bound is not shown as the bound
     return spell_number(value) if value.is_integer() else f"{value:.10g}"
+
+
+# --- the best way along a line in steps that each have a worth
+
+
+def best_path(rows: list[FloatArray], most: int) -> list[int] | None:
+    """The best way from the first place to the last in at most so many steps, as places; None if there is none.
+
+    `rows[i][j]` is the worth of the step from i to i + 1 + j. Each step costs a rounding error, so that of ways that are
+    equally good the shortest is best; of those the lexicographically smallest is taken.
+    """
+    last = len(rows)
+    largest = max((float(np.abs(row[np.isfinite(row)]).max(initial=0.0)) for row in rows), default=0.0)
+    rounding = ROUNDING * max(1.0, largest)
+    ahead = np.full((1, last + 1), -np.inf)
+    ahead[0, last] = 0.0
+    for i in reversed(range(last)):
+        ahead[0, i] = (rows[i] + ahead[0, i + 1 :]).max() - rounding
+    if not np.isfinite(ahead[0, 0]):
+        return None
+    path = _trace(rows, ahead, rounding)
+    if len(path) - 1 <= most:
+        return path
+    ahead = np.full((most + 1, last + 1), -np.inf)  # ahead[m, i]: from i to the last place in at most m steps
+    ahead[:, last] = 0.0
+    for i in reversed(range(last)):
+        ahead[1:, i] = (rows[i] + ahead[:-1, i + 1 :]).max(axis=1) - rounding
+    return _trace(rows, ahead, rounding) if np.isfinite(ahead[-1, 0]) else None
+
+
+def _trace(rows: list[FloatArray], ahead: FloatArray, rounding: float) -> list[int]:
+    """The way whose every step is the shortest that can still lead to the best worth."""
+    left, path, worth = len(ahead) - 1, [0], 0.0
+    goal = ahead[left, 0] - rounding / 2
+    while path[-1] < len(rows):
+        at, left = path[-1], max(left - 1, 0)
+        total = worth + rows[at] - rounding + ahead[left, at + 1 :]
+        step = int(np.argmax(total >= min(goal, total.max())))
+        worth += rows[at][step] - rounding
+        path.append(at + 1 + step)
+    return path

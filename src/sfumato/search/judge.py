@@ -477,9 +477,7 @@ class Judge:
             after.append(take(strings(ladder.labels[level]), ladder.codes[level][code[there]]))
         if rollup.person is not None:
             before.append(take(rollup.person.values, rollup.who[there]))
-        names = [*(f"by{i}" for i in range(len(before))), *(f"to{i}" for i in range(len(after))), "n"]
-        table = pa.Table.from_arrays([*before, *after, integers(tuples.n[there])], names=names)
-        return Recoding(rollup.by, lattice.names, table)
+        return Recoding.of(rollup.by, lattice.names, [*before, *after], tuples.n[there])
 
     def release(self, grouped: Grouped, kept: BoolArray) -> Release:
         """The release of a node as counts."""

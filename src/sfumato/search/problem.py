@@ -177,8 +177,7 @@ def pose(
     `links`: the rows of a person can stay joined, if the roles say so. `also` are metrics that will be asked of its nodes besides. `to_release`: all that is released is counted along, where
     that is not too much, so that the release is made of counts and no row is read again.
     """
-    if not roles.quasi:
-        raise InputError(f"{roles.source} names no quasi-identifier; set quasi = [...].")
+    roles.check_quasi()
     if not 0 <= suppression <= 1:
         raise InputError("suppression must be a share of the rows between 0 and 1.")
     roles.check(table.columns, where=table.name, need=("identifiers", "quasi", "sensitive", "insensitive"))

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...core.column import IntArray
 from ...core.errors import InputError
-from ...core.mechanism import Progress
+from ...core.mechanism import Progress, unheard
 from ...core.randomness import Chance
 from . import exact_draws
 
@@ -66,7 +66,7 @@ class Noise:
         return "Seeded, so that the noise is for tests and nothing is promised; without the seed, by construction"
 
     def laplace(
-        self, values: IntArray, *, sensitivity: int, epsilon: Fraction, progress: Progress | None = None
+        self, values: IntArray, *, sensitivity: int, epsilon: Fraction, progress: Progress = unheard
     ) -> tuple[IntArray, float]:
         """Values with noise of scale sensitivity/epsilon each, and that scale.
 
@@ -75,10 +75,10 @@ class Noise:
         scale = ceiling(scale_of(sensitivity, epsilon))
         if not math.isfinite(scale) or scale > 2**53:
             raise InputError("An epsilon this small for bounds this wide needs more noise than 64-bit numbers hold.")
-        parts, told = [], progress or (lambda share: None)
+        parts = []
         for at in range(0, len(values), CHUNK):
             parts.append(self._laplace(values[at : at + CHUNK], scale, sensitivity, epsilon))
-            told(min(1.0, (at + CHUNK) / len(values)))
+            progress(min(1.0, (at + CHUNK) / len(values)))
         return np.concatenate(parts) if parts else values.copy(), scale
 
     def _laplace(self, values: IntArray, scale: float, sensitivity: int, epsilon: Fraction) -> IntArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -13,14 +13,16 @@ import numpy as np
 import pyarrow as pa
 
 from ...core.arrow import integers
+from ...core.column import IntArray
 from ...core.errors import InputError
-from ...core.mechanism import Mechanism, Progress, check_choices
+from ...core.mechanism import Mechanism, Progress, check_choices, check_require
 from ...core.metric import Requirement
+from ...core.randomness import Rng
 from ...core.release import Release
 from ...core.roles import KINDS, Roles
 from ...core.table import Table
 from ..microdata.numeric_columns import names_in
-from ..parameters.stated_domains import StatedDomain, entries
+from ..parameters.stated_domains import StatedDomain, domains_of, entries
 from .budget import Budget, amount, spell
 from .noise import Noise
 
@@ -45,6 +47,14 @@ OUTSIDE = "missing: a missing value, or one outside the domain, counts as missin
 MOST_CELLS = 5_000_000
 
 
+def check_texts(mechanism: Any) -> None:
+    """Refuse columns and domains that cannot be read, before a table is there."""
+    if mechanism.columns is not None:
+        names_in(mechanism.columns, mechanism.card.name)
+    if mechanism.domains:
+        entries(mechanism.domains, mechanism.card.name, "domains")
+
+
 class Private(Mechanism):
     """Subclasses have the fields `epsilon`, `budget` and `require`."""
 
@@ -53,9 +63,7 @@ class Private(Mechanism):
     require: tuple[Requirement, ...]
     refuses_several_rows = False  # to look would tell of the rows; the note says that rows are protected
 
-    def sanitize(
-        self, table: Table, roles: Roles, rng: np.random.Generator | None = None, *, progress: Progress | None = None
-    ) -> Release:
+    def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
         """Release the table as it is read by what was stated, one row of each person; with `rng` the noise is seeded, for tests."""
         stated = table.stated(roles.reading)
         named = [(kind, name) for kind in KINDS for name in getattr(roles, kind)]
@@ -79,7 +87,7 @@ class Private(Mechanism):
         return NEIGHBOURS if roles.person is None else PEOPLE
 
     @abstractmethod
-    def _make(self, table: Table, roles: Roles, rng: np.random.Generator | None, progress: Progress | None) -> Release:
+    def _make(self, table: Table, roles: Roles, rng: Rng, progress: Progress) -> Release:
         """The release of a table of stated values."""
 
     def _check(self) -> None:
@@ -94,9 +102,7 @@ class Private(Mechanism):
         if self.budget is not None and not isinstance(self.budget, Budget):
             raise InputError(f"{who}: budget must be a Budget.")
         check_choices(self)
-        object.__setattr__(self, "require", tuple(self.require))
-        for requirement in self.require:
-            raise InputError(f"{who} cannot steer by {requirement}: its promise is about chances, not about a file.")
+        check_require(self, "its promise is about chances, not about a file")
 
     def settings(self) -> dict[str, Any]:
         """The parameters, without the budget: the notes hold its ledger."""
@@ -108,17 +114,14 @@ class Private(Mechanism):
         assert self.epsilon is not None
         return amount(self.epsilon, "epsilon")
 
-    def _open(
-        self, table: Table, roles: Roles, rng: np.random.Generator | None, total: Fraction
-    ) -> tuple[Noise, Budget]:
+    def _open(self, rng: Rng) -> tuple[Noise, Budget]:
         """The noise and the budget for one release, once the table is known to fit; nothing is spent yet."""
-        who = self.card.name
-        noise = Noise(rng, who)
-        budget = self.budget if self.budget is not None else Budget(total)
-        budget.afford(total, what=who)
+        noise = Noise(rng, self.card.name)
+        budget = self.budget if self.budget is not None else Budget(self.cost)
+        budget.afford(self.cost, what=self.card.name)
         return noise, budget
 
-    def _column(self, name: str, table: Table, roles: Roles) -> None:
+    def _column(self, name: str, roles: Roles) -> None:
         """Refuse a column that must not be released."""
         if name not in (*roles.quasi, *roles.sensitive, *roles.insensitive):
             raise InputError(
@@ -130,14 +133,10 @@ class Private(Mechanism):
         self, text: str | None, domains: str, table: Table, roles: Roles, *, missing: bool
     ) -> tuple[StatedDomain, ...]:
         """The stated domains of the columns that a text names, else of every column that may be released."""
-        who, released = self.card.name, (*roles.quasi, *roles.sensitive, *roles.insensitive)
-        names = [c for c in table.columns if c in released] if text is None else names_in(text, who)
-        if not names:
-            raise InputError(f"{roles.source} names no column to release; set quasi, sensitive or insensitive.")
-        stated = entries(domains, who, "domains") if domains else {}
-        for name in (*names, *stated):
-            self._column(name, table, roles)
-        return tuple(StatedDomain.find(name, stated, roles, who, missing=missing) for name in names)
+        names = None if text is None else names_in(text, self.card.name)
+        for name in names or ():
+            self._column(name, roles)
+        return domains_of(table, roles, self.card.name, domains, names=names, missing=missing)
 
     def _room(self, cells: int) -> None:
         """Refuse tables of counts that are out of reach."""
@@ -147,16 +146,18 @@ class Private(Mechanism):
                 "coarser domains."
             )
 
-    def _notes(self, noise: Noise, budget: Budget, total: Fraction, roles: Roles, *more: str) -> tuple[str, ...]:
+    def _notes(self, noise: Noise, budget: Budget, roles: Roles, *more: str) -> tuple[str, ...]:
         """The promise in words, as what it is; the ledger; what else is to be said."""
         return (
-            f"{noise.word}: {spell(total)}-differential privacy, where {self._neighbours(roles)}; no file can show it.",
+            f"{noise.word}: {spell(self.cost)}-differential privacy, where {self._neighbours(roles)}; no file can show it.",
             *budget.notes,
             *more,
             *noise.notes,
         )
 
-    def _statistics(self, table: Table, roles: Roles, columns: Mapping[str, pa.Array], notes: Sequence[str]) -> Release:
+    def _statistics(
+        self, table: Table, roles: Roles, columns: Mapping[str, pa.Array], notes: tuple[str, ...]
+    ) -> Release:
         """A release whose rows are statistics, not people."""
         house = {*roles.identifiers, roles.person, roles.guarding}
         names: list[str] = []
@@ -165,17 +166,14 @@ class Private(Mechanism):
                 name += "_"
             names.append(name)
         rows = pa.Table.from_arrays(list(columns.values()), names=names)
-        return Release(
-            table=table.instead(rows, integers(np.ones(len(rows), dtype=np.int64))),
-            original=table,
-            statistics=True,
-            made_by=self.card.name,
-            parameters=self.settings(),
-            notes=tuple(notes),
-        )
+        ones = np.ones(len(rows), dtype=np.int64)
+        return self._released(table, rows, ones, notes, statistics=True)
 
+    def _synthetic(self, table: Table, rows: pa.Table, times: IntArray, notes: tuple[str, ...]) -> Release:
+        """A release whose rows are nobody's."""
+        return self._released(table, rows, times, notes, perturbed=frozenset(rows.column_names))
 
-def floats(values: Sequence[float]) -> pa.Array:
-    """Numbers as Arrow holds them."""
-    data = np.array(values, dtype=np.float64)
-    return pa.Array.from_buffers(pa.float64(), len(data), [None, pa.py_buffer(data)])
+    def _released(self, table: Table, rows: pa.Table, times: IntArray, notes: tuple[str, ...], **more: Any) -> Release:
+        made_by, parameters = self.card.name, self.settings()
+        released = table.instead(rows, integers(times))
+        return Release(table=released, original=table, made_by=made_by, parameters=parameters, notes=notes, **more)

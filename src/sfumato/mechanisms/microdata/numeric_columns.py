@@ -27,18 +27,25 @@ def names_in(text: str, who: str) -> tuple[str, ...]:
     return names
 
 
+def released_columns(rows: Rows, text: str, who: str) -> tuple[str, ...]:
+    """The columns that a text names; a single one may stand as it is, whatever its name looks like."""
+    names = (text,) if text in rows.names else names_in(text, who)
+    for name in names:
+        if name not in rows.names:
+            raise InputError(f"{rows.table.name}: no column {name!r} that may be released, which {who} should change.")
+    return names
+
+
 def columns_of(rows: Rows, text: str | None, who: str) -> dict[str, FloatArray]:
     """The numbers of the columns that a text names, else of every quasi-identifier of numbers; NaN where missing."""
     if text is None:
-        names = [n for n in rows.names if n in rows.roles.quasi and rows.columns[n].numbers is not None]
+        names = tuple(n for n in rows.names if n in rows.roles.quasi and rows.columns[n].numbers is not None)
         if not names:
             raise InputError(
                 f"{rows.table.name}: no quasi-identifier is a number that {who} could change; set columns."
             )
-    elif text in rows.names:  # a single column, whatever its name looks like
-        names = [text]
     else:
-        names = list(names_in(text, who))
+        names = released_columns(rows, text, who)
     found = {name: rows.numbers(name, who) for name in names}
     for name, values in found.items():
         check_size(rows, name, values, who)

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ...core.arrow import integers, strings, take
+from ...core.arrow import floats, integers, strings, take
 from ...core.column import Column, FloatArray, IntArray, encode, text_of
 from ...core.counts import Counts
 from ...core.cover import BoolArray
 from ...core.errors import InputError
+from ...core.mechanism import Mechanism
 from ...core.noun import dataclass
 from ...core.release import Release
 from ...core.roles import Roles
@@ -47,9 +48,7 @@ class Rows:
         if not names:
             raise InputError(f"{roles.source} names no column to release; set quasi, sensitive or insensitive.")
         inside = tuple(column for column in house if column not in names)
-        counts = table.count((*names, *inside))
-        if not counts.rows:
-            raise InputError(f"{table.name} has no rows.")
+        counts = table.count_some((*names, *inside))
         if counts.rows * len(counts.names) > MOST:
             raise InputError(
                 f"{table.name}: {counts.rows:,} rows are more than {who} holds in memory; sample or split the table."
@@ -78,10 +77,9 @@ class Rows:
 
     def release(
         self,
+        by: Mechanism,
         changed: Mapping[str, Any],
         *,
-        made_by: str,
-        parameters: dict[str, Any],
         kept: BoolArray | None = None,
         added: Mapping[str, Any] | None = None,
         without: Iterable[str] = (),
@@ -89,7 +87,7 @@ class Rows:
         notes: Iterable[str] = (),
         **more: Any,
     ) -> Release:
-        """The release with some columns replaced, each by a value a row: numbers (NaN for missing), or texts and None.
+        """A mechanism's release with some columns replaced, each by a value a row: numbers (NaN for missing), or texts and None.
 
         `kept` leaves rows out, `without` columns; `added` are columns of their own, which stand last. `perturbed` are the
         columns where equal values are no longer the same people.
@@ -112,8 +110,8 @@ class Rows:
             table=self.table.instead(rows, integers(made.n)),
             original=self.table,
             recoding=self._pairs(dict(zip(released, zip(columns, codes, strict=True), strict=True)), changed, there),
-            made_by=made_by,
-            parameters=parameters,
+            made_by=by.card.name,
+            parameters=by.settings(),
             perturbed=frozenset(perturbed),
             notes=tuple(notes),
             **more,
@@ -138,9 +136,7 @@ class Rows:
             take(strings([text for text in column.texts if text is not None]), code)
             for column, code in zip(counts.columns[len(by) :], counts.codes[len(by) :], strict=True)
         ]
-        names = [*(f"by{i}" for i in range(len(by))), *(f"to{i}" for i in range(len(to))), "n"]
-        table = pa.Table.from_arrays([*arrays, integers(counts.n)], names=names)
-        return Recoding(by, to, table, divides=True)
+        return Recoding.of(by, to, arrays, counts.n, divides=True)
 
 
 def _array(values: Any) -> pa.Array:
@@ -150,6 +146,5 @@ def _array(values: Any) -> pa.Array:
     if isinstance(values, np.ndarray) and values.dtype.kind == "i":
         return integers(values.astype(np.int64))
     if isinstance(values, np.ndarray) and values.dtype.kind == "f":
-        data = np.ascontiguousarray(values, dtype=np.float64)
-        return pa.Array.from_buffers(pa.float64(), len(data), [None, pa.py_buffer(data)])
+        return floats(values)
     return strings([text_of(value) for value in values])

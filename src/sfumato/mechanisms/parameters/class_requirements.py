@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ...core.counts import Counts
 from ...core.errors import InputError
-from ...core.mechanism import Mechanism
+from ...core.mechanism import Mechanism, check_require, check_whole
 from ...core.metric import Requirement, check_counted
 from ...core.recoded_release import recoded
 from ...core.release import Release
@@ -43,14 +43,8 @@ class Steered(Mechanism):
         self, *whole: str, cannot: str = "it looks at the whole table or a population, not at a class alone"
     ) -> None:
         """Refuse what cannot be honoured, and numbers (k and those named) that are not whole or below 1."""
-        for name in ("k", *whole):
-            value = getattr(self, name)
-            if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-                raise InputError(f"{self.card.name}: {name} must be at least 1, and whole.")
-        object.__setattr__(self, "require", tuple(self.require))
-        for requirement in self.require:
-            if not self.honours(requirement):
-                raise InputError(f"{self.card.name} cannot steer by {requirement}: {cannot}.")
+        check_whole(self, "k", *whole)
+        check_require(self, cannot)
 
     def count(self, table: Table, roles: Roles, also: Iterable[str] = ()) -> tuple[Counts, tuple[str, ...]]:
         """The quasi-identifiers counted with the sensitive columns that the promises look at, and which these are.
@@ -61,9 +55,7 @@ class Steered(Mechanism):
         roles.check(table.columns, where=table.name, need=("identifiers", "quasi", "sensitive", "insensitive"))
         split = sensitive_columns((requirement.metric for requirement in self.promises), roles)
         person = (str(roles.person),) if roles.unlinked else ()
-        counts = table.count((*roles.quasi, *split, *(name for name in also if name not in split), *person))
-        if not counts.rows:
-            raise InputError(f"{table.name} has no rows.")
+        counts = table.count_some((*roles.quasi, *split, *(name for name in also if name not in split), *person))
         return counts, split
 
     def check_asked(self, roles: Roles) -> None:
@@ -72,8 +64,7 @@ class Steered(Mechanism):
             raise InputError(
                 f"{self.card.name} needs something to meet: set k, or require for example k_anonymity >= 5."
             )
-        if not roles.quasi:
-            raise InputError(f"{roles.source} names no quasi-identifier; set quasi = [...].")
+        roles.check_quasi()
         check_counted(self.promises, roles, self.card.name)
         if roles.linked and self.looked_at is not None:
             raise InputError(

@@ -19,3 +19,11 @@ def by_column(text: str, who: str, key: str) -> dict[str, float]:
         if math.isnan(found[name]):
             raise InputError(f"{who}: {key} gives column {name!r} no number; write for example {key}=age=3,sex=1.")
     return found
+
+
+def one_or_by_column(given: str | float, who: str, key: str) -> dict[str, float]:
+    """The same, or a single number for every column, under the empty name."""
+    try:
+        return {"": float(given)}
+    except ValueError:
+        return by_column(str(given), who, key)

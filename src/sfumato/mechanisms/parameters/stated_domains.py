@@ -27,6 +27,7 @@ from ...core.metric import spell_number
 from ...core.noun import dataclass
 from ...core.roles import Roles
 from ...core.stated_reading import StatedReading
+from ...core.table import Table
 
 MOST_STEPS = 2**32
 """Steps between 0 and a bound at most, so that sums over a table fit 64 bits."""
@@ -214,6 +215,21 @@ class StatedDomain:
     def array(self) -> pa.Array:
         """The values as Arrow holds them; a code past the end is missing."""
         return integers(np.array([int(v) for v in self.values])) if self.whole else strings(self.values)
+
+
+def domains_of(
+    table: Table, roles: Roles, who: str, stated: str, *, names: Sequence[str] | None = None, missing: bool
+) -> tuple[StatedDomain, ...]:
+    """The domains of the columns named, else of every column of the table that may be released."""
+    released = roles.released(table.columns)
+    names = released if names is None else names
+    if not names:
+        raise InputError(f"{roles.source} names no column to release; set quasi, sensitive or insensitive.")
+    known = entries(stated, who, "domains") if stated else {}
+    for name in known:
+        if name not in released:
+            raise InputError(f"{who}: domains states column {name!r}, which is not released.")
+    return tuple(StatedDomain.find(name, known, roles, who, missing=missing) for name in names)
 
 
 def _check_size(name: str, count: int, who: str) -> None:

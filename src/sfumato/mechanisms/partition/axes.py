@@ -13,7 +13,7 @@ import numpy as np
 
 from ...core.cell_loss import ILOSS
 from ...core.column import Column, FloatArray, IntArray
-from ...core.counts import Counts, exact
+from ...core.counts import Counts
 from ...core.hierarchy import TOP, Hierarchy
 from ...core.noun import dataclass
 from ...core.range_ends import Ends, Style, ranges_in_order
@@ -163,8 +163,8 @@ class PartitionAxis:
 def axes_of(counts: Counts, roles: Roles, style: Style = "open") -> tuple[list[PartitionAxis], IntArray]:
     """The axes of the quasi-identifiers, which are counted first, and the code of each tuple on each."""
     axes = [
-        PartitionAxis.of(column, exact(np.bincount(codes, weights=counts.n, minlength=len(column))), roles, style)
-        for column, codes in zip(counts.columns, counts.codes, strict=True)
+        PartitionAxis.of(column, counts.margin(column.name), roles, style)
+        for column in counts.columns
         if column.name in roles.quasi
     ]
     return axes, np.array([axis.code[counts.codes[i]] for i, axis in enumerate(axes)])

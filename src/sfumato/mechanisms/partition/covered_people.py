@@ -21,8 +21,7 @@ from ...core.population import Cover, cover
 from ...core.roles import Roles
 from ...core.table import Table
 from .axes import PartitionAxis
-from .labels import labels_of
-from .parts import Parts
+from .parts import Parts, labels_of
 
 Labels = Callable[[IntArray, IntArray, BoolArray | None], list[list[str | None]]]
 """(tuple and class of each entry, the cells of each class that are suppressed) -> the label of each class on each column."""
@@ -70,10 +69,7 @@ def axis_labels(axes: list[PartitionAxis], code: IntArray) -> Labels:
     """The labels of classes on partition axes, where `code` (axes x tuples) places each tuple."""
 
     def labels(entry: IntArray, member: IntArray, suppressed: BoolArray | None) -> list[list[str | None]]:
-        order = np.argsort(member, kind="stable")
-        start = np.flatnonzero(np.diff(member[order], prepend=-1))
-        box = np.zeros((len(axes), 0), dtype=np.int64)
-        return labels_of(Parts(entry[order], np.ones_like(entry), start, box, box), axes, code, by_cuts=False)
+        return labels_of(Parts.of(entry, np.ones_like(entry), member, len(axes)), axes, code, by_cuts=False)
 
     return labels
 

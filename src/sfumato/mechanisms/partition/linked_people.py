@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +20,7 @@ from ...core.column import IntArray
 from ...core.counts import exact
 from ...core.cover import BoolArray
 from ...core.errors import Infeasible, InputError
-from ...core.mechanism import Progress
+from ...core.mechanism import Mechanism, Progress
 from ...core.metric import Requirement
 from ...core.noun import dataclass
 from ...core.people import left_out_note, nobodys
@@ -33,8 +32,7 @@ from ...core.roles import Roles
 from ...core.table import Table
 from ..microdata.rows import Rows
 from .axes import PartitionAxis
-from .labels import labels_of
-from .parts import Met, partition_tree
+from .parts import Met, labels_of, partition
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +197,7 @@ class LinkedPeople:
         widest: bool,
         by_cuts: bool,
         relaxed: Chance | None,
-        progress: Progress | None,
+        progress: Progress,
     ) -> dict[str, pa.Array]:
         """What each row releases in each column, NULL where it is left out."""
         texts: dict[str, list[str | None]] = {name: [] for name in self.axes}
@@ -220,7 +218,7 @@ class LinkedPeople:
             weight = np.array([width if at == slice(None) else 1 for _, at in where])
             tie = None if relaxed is None else relaxed.order(len(people))
             ones = np.ones(len(people), dtype=np.int64)
-            parts, _ = partition_tree(
+            parts, _ = partition(
                 axes,
                 np.array(code),
                 ones,
@@ -238,13 +236,12 @@ class LinkedPeople:
                 codes[name][place[:, places]] = (len(texts[name]) + of_person)[:, None]
                 texts[name] += labels
             done += place.size
-            if progress is not None:
-                progress(done / len(self.who))
+            progress(done / len(self.who))
         return {name: take(strings(texts[name]), codes[name]) for name in self.axes}
 
 
 def release_linked(
-    rows: Rows, roles: Roles, released: Mapping[str, pa.Array], kept: BoolArray, chance: Chance, **more: Any
+    rows: Rows, roles: Roles, by: Mechanism, released: Mapping[str, pa.Array], kept: BoolArray, chance: Chance
 ) -> Release:
     """The rows that stay, with a fresh number for each person and notes of what was left out."""
     person = str(roles.person)
@@ -252,7 +249,7 @@ def release_linked(
     gone, people = int((~kept).sum()), int(len(column) - len(np.unique(who[kept])))
     notes = (left_out_note(roles, gone, len(who), people, len(column)), *chance.notes)
     numbers = chance.numbers(len(column), column.texts)
-    return rows.release(released, added={person: numbers[who]}, kept=kept, notes=notes, **more)
+    return rows.release(by, released, added={person: numbers[who]}, kept=kept, notes=notes)
 
 
 def rows_of_people(table: Table, roles: Roles, who: str) -> Rows:

@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...core.arrow import strings, take
 from ...core.cell_loss import ILOSS
 from ...core.column import FloatArray, IntArray
+from ...core.counts import Counts, exact, pack
 from ...core.cover import BoolArray
-from ...core.mechanism import Progress
+from ...core.mechanism import Progress, unheard
 from ...core.noun import dataclass
+from ...core.roles import Roles
+from ...core.table import Recoding
 from .axes import PartitionAxis
 
 if TYPE_CHECKING:
@@ -37,6 +41,13 @@ class Parts:
     start: IntArray
     low: IntArray
     high: IntArray
+
+    @classmethod
+    def of(cls, entry: IntArray, n: IntArray, member: IntArray, axes: int) -> Parts:
+        """From the part of each entry, in any order; no box is known."""
+        order = np.argsort(member, kind="stable")
+        nothing = np.zeros((axes, 0), dtype=np.int64)
+        return cls(entry[order], n[order], np.flatnonzero(np.diff(member[order], prepend=-1)), nothing, nothing)
 
     def __len__(self) -> int:
         return len(self.start)
@@ -72,32 +83,18 @@ def partition(
     n: IntArray,
     met: Met,
     *,
-    widest: bool = False,
-    tie: IntArray | None = None,
-    progress: Progress | None = None,
-) -> Parts:
-    """Cut until no cut is allowed. `code` (axes x tuples) places each tuple; `met` says which parts may stand.
-
-    A part is cut along the axis where that lowers ILoss most, or its widest axis. With `tie`, an order of the tuples, cuts are
-    relaxed: a part is halved by rows, and the tuple in the middle is divided.
-    """
-    return partition_tree(axes, code, n, met, widest=widest, tie=tie, progress=progress)[0]
-
-
-def partition_tree(
-    axes: list[PartitionAxis],
-    code: IntArray,
-    n: IntArray,
-    met: Met,
-    *,
     lineage: Lineage | None = None,
     widest: bool = False,
     tie: IntArray | None = None,
-    progress: Progress | None = None,
+    progress: Progress = unheard,
     weight: IntArray | None = None,
     least: int = 1,
 ) -> tuple[Parts, IntArray]:
-    """The same, and where parts are judged by what they were cut from, their numbers in that `lineage`.
+    """Cut until no cut is allowed. `code` (axes x tuples) places each tuple; `met` says which parts may stand.
+
+    A part is cut along the axis where that lowers ILoss most, or its widest axis. With `tie`, an order of the tuples, cuts are
+    relaxed: a part is halved by rows, and the tuple in the middle is divided. Where parts are judged by what they were cut from, their
+    numbers in that `lineage` come with them.
 
     `weight` is how often what an axis loses counts; parts of fewer than `least` rows are known not to meet what they must.
     """
@@ -114,7 +111,7 @@ def partition_tree(
         numbers.append(number[~was_cut])
         parts, number = children, _numbers(children, number[origin], lineage)
         done += int(closed.n.sum())
-        if progress and len(closed):
+        if len(closed):
             progress(done / rows)
     return Parts.join([parts for parts in finished if len(parts)]), np.concatenate(numbers)
 
@@ -300,3 +297,45 @@ def _halves(member: IntArray, code: IntArray, n: IntArray, tie: IntArray) -> Int
     out = np.empty(len(n), dtype=np.int64)
     out[order] = right
     return out
+
+
+# --- what parts release
+
+
+def labels_of(parts: Parts, axes: list[PartitionAxis], code: IntArray, *, by_cuts: bool) -> list[list[str | None]]:
+    """What each part releases on each axis."""
+    labels = []
+    for j, axis in enumerate(axes):
+        if by_cuts:
+            low, high = parts.low[j], parts.high[j]
+            width = high - low + 1
+            member = np.repeat(np.arange(len(parts)), width)
+            held = np.arange(int(width.sum())) - np.repeat(np.cumsum(width) - width, width) + np.repeat(low, width)
+        else:
+            member, held = parts.member, code[j][parts.entry]
+            low, high = np.minimum.reduceat(held, parts.start), np.maximum.reduceat(held, parts.start)
+        labels.append(axis.spell(low, high, member, held))
+    return labels
+
+
+def recoding_of(
+    parts: Parts, labels: list[list[str | None]], counts: Counts, roles: Roles, *, divides: bool
+) -> Recoding:
+    """What each tuple becomes."""
+    by = counts.names if divides else roles.quasi
+    codes = [counts.codes[counts.names.index(name)][parts.entry] for name in by]
+    n, at = parts.n, np.arange(len(parts.entry))
+    if not divides:  # entries that differ in sensitive values only share their part
+        key = pack(codes, [len(counts.column(name)) for name in by], len(at))
+        _, at, where = np.unique(key, return_index=True, return_inverse=True)
+        n = exact(np.bincount(where, weights=parts.n, minlength=len(at)))
+    columns = [take(counts.column(name).values, code[at]) for name, code in zip(by, codes, strict=True)]
+    columns += [take(strings(texts), parts.member[at]) for texts in labels]
+    return Recoding.of(by, roles.quasi, columns, n, divides=divides)
+
+
+def released_classes(labels: list[list[str | None]]) -> IntArray:
+    """The class of each part: parts with equal labels are one."""
+    keys = [np.unique([text or "" for text in texts], return_inverse=True)[1] for texts in labels]
+    key = pack(keys, [int(k.max()) + 1 for k in keys], len(keys[0]))
+    return np.unique(key, return_inverse=True)[1].astype(np.int64)

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...core.column import FloatArray, IntArray
 from ...core.cover import BoolArray
-from ...core.mechanism import Progress
+from ...core.mechanism import Progress, unheard
 from ...core.noun import dataclass
 from .axes import PartitionAxis
 from .parts import Parts
@@ -119,7 +119,7 @@ class _Groups:
 
 
 def specialize(
-    axes: Sequence[PartitionAxis], code: IntArray, n: IntArray, plan: DivisionPlan, *, progress: Progress | None = None
+    axes: Sequence[PartitionAxis], code: IntArray, n: IntArray, plan: DivisionPlan, *, progress: Progress = unheard
 ) -> tuple[list[Cut], IntArray]:
     """Divide nodes, the best score first, while one is allowed: the cuts, and the group of each tuple.
 
@@ -137,8 +137,7 @@ def specialize(
         group[inside] = len(groups.now) + parts
         cuts[j].divide(j, node, plan)
         _look(cuts, code, n, inside, group, groups, plan)
-        if progress is not None:
-            progress(min(int(groups.alive.sum()) / len(n), 1.0))
+        progress(min(int(groups.alive.sum()) / len(n), 1.0))
     return cuts, np.unique(group, return_inverse=True)[1].astype(np.int64)
 
 
