@@ -55,7 +55,7 @@ _HOME = {
     "qid_choice": "search.choice",
     "policy_frontier": "search.frontier",
     "mine": "mining.mine",
-    "mine_file": "mining.plan",
+    "mine_file": "mining.mine",
     "Scenario": "mining.scenario",
     "Good": "mining.scenario",
     "Bad": "mining.scenario",

@@ -146,7 +146,7 @@ from .metrics.utility.utility_degradation import utility_degradation as utility_
 from .mining.measures.anti_utility_worst import anti_utility_worst as anti_utility_worst
 from .mining.measures.mining_utility_decline import mining_utility_decline as mining_utility_decline
 from .mining.mine import mine as mine
-from .mining.plan import mine_file as mine_file
+from .mining.mine import mine_file as mine_file
 from .mining.scenario import Aim as Aim
 from .mining.scenario import Bad as Bad
 from .mining.scenario import Good as Good

@@ -13,7 +13,7 @@ from mining_house import people
 
 import sfumato as sf
 from sfumato.core.errors import InputError, RequirementError, SfumatoError
-from sfumato.mining.plan import mine_file
+from sfumato.mining.mine import mine_file
 from sfumato.mining.scenario import AIMS, MiningPlan, read
 
 WHOLE = """

@@ -384,7 +384,7 @@ def test_an_interruption_while_a_file_is_written_leaves_no_half(
     def stop(*args: Any, **more: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sfumato.study.score_store.sealed", stop)
+    monkeypatch.setattr("sfumato.core.kept_files.sealed", stop)
     with pytest.raises(KeyboardInterrupt):
         Kept(tmp_path).put("a", {"x": 1})
     assert files(tmp_path) == []

@@ -140,7 +140,7 @@ def _scenario(
     files: list[Path], given: list[str], folder: Path | None, workers: int | None, bar: Any
 ) -> dict[str, MiningOutcome]:
     from ..core.errors import InputError
-    from ..mining.plan import mine_file
+    from ..mining.mine import mine_file
 
     if len(files) > 1 or given:
         more = f"without {', '.join(given)}" if given else "alone"

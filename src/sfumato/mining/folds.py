@@ -18,11 +18,9 @@ from typing import Any
 import numpy as np
 
 from ..core.column import FloatArray, IntArray
-from ..core.errors import InputError
-from ..core.leftovers import hidden_beside
+from ..core.kept_files import KeptFiles
 from ..core.noun import dataclass
 from ..core.processes import side_by_side
-from ..core.seal import sealed, unsealed
 from .features import Features
 from .miners import Miner
 
@@ -183,41 +181,26 @@ class Cache:
     """A folder of predictions by hash; nothing in it is a value of a table, and only the owner may read it."""
 
     def __init__(self, folder: Path | None) -> None:
-        self.folder = folder
-        if folder is not None:
-            try:
-                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            except OSError as error:
-                raise InputError(
-                    f"{folder}: predictions cannot be kept there ({type(error).__name__}); name another folder, or none."
-                ) from None
+        self.files = None if folder is None else KeptFiles(folder, "predictions", ".npz")
 
     def get(self, key: str) -> Predicted | None:
         """What was kept, unless it is damaged."""
-        if self.folder is None:
+        content = None if self.files is None else self.files.read(key)
+        if content is None:
             return None
         try:
-            content = unsealed((self.folder / f"{key}.npz").read_bytes())
-            if content is None:
-                return None
             with np.load(io.BytesIO(content)) as kept:
                 return Predicted(kept["values"], int(kept["trained_on"]), bool(kept["sampled"]))
-        except Exception:  # not there, or damaged in one of the many ways a zip file can be: then it is made again
+        except Exception:  # damaged in one of the many ways a zip file can be: then it is made again
             return None
 
     def put(self, key: str, found: Predicted) -> None:
         """Keep it, whole or not at all."""
-        if self.folder is None:
+        if self.files is None:
             return
-        hidden = hidden_beside(self.folder / f"{key}.npz")
-        try:
-            with open(os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-                content = io.BytesIO()
-                np.savez_compressed(content, values=found.values, trained_on=found.trained_on, sampled=found.sampled)
-                file.write(sealed(content.getvalue()))
-            hidden.replace(self.folder / f"{key}.npz")
-        finally:
-            hidden.unlink(missing_ok=True)
+        content = io.BytesIO()
+        np.savez_compressed(content, values=found.values, trained_on=found.trained_on, sampled=found.sampled)
+        self.files.write(key, content.getvalue())
 
 
 def predict(
@@ -253,35 +236,14 @@ _SMALL = 100_000
 def _each(todo: dict[str, Job], workers: int | None) -> Generator[tuple[str, Predicted]]:
     count = min(workers or os.cpu_count() or 1, len(todo))
     work = sum(len(job.learn) for job in todo.values())
-    named = all(job.miner.kind != "named" for job in todo.values())
-    if count <= 1 or (workers is None and work < _SMALL) or not named:
+    known = all(
+        job.miner.kind != "named" for job in todo.values()
+    )  # another process cannot look up an estimator of the owner's
+    if count <= 1 or (workers is None and work < _SMALL) or not known:
         for key, job in todo.items():
             yield _one(key, job)
         return
-    # the miner is a closure: workers look it up by its name
-    calls = ((key, _strip(job), job.miner.name, job.miner.task) for key, job in todo.items())
-    yield from side_by_side(_named, calls, count)
-
-
-def _strip(job: Job) -> dict[str, Any]:
-    return {
-        "name": job.name,
-        "learn": (job.learn.dense, job.learn.plain, job.learn.numeric),
-        "target": job.target,
-        "learn_fold": job.learn_fold,
-        "ask": None if job.ask is job.learn else (job.ask.dense, job.ask.plain, job.ask.numeric),
-        "ask_fold": job.ask_fold,
-        "seed": job.seed,
-    }
-
-
-def _named(key: str, parts: dict[str, Any], name: str, task: Any) -> tuple[str, Predicted]:
-    from .miners import miners
-
-    learn = Features(*parts["learn"])
-    ask = learn if parts["ask"] is None else Features(*parts["ask"])
-    more = {k: parts[k] for k in ("name", "target", "learn_fold", "ask_fold", "seed")}
-    return key, run(Job(learn=learn, ask=ask, miner=miners(task)[name], **more))
+    yield from side_by_side(_one, todo.items(), count)
 
 
 def fuse(

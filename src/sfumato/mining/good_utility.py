@@ -13,19 +13,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..core.arrow import strings, take
+from ..core.arrow import floats, strings, take
 from ..core.column import Column, FloatArray, IntArray
 from ..core.cover import Domain
 from ..core.errors import InputError
 from ..core.noun import dataclass
 from ..core.roles import Roles
 from .features import features, spans
-from .folds import Job, Predicted
+from .folds import Job, Predicted, fuse
 from .miners import FUSION, Miner, Task, chosen
 from .outcome import Estimate, GoodOutcome, MinedGroup, MinerUtility, decline, sums
 from .rows import Aligned, Frame
 from .scenario import Good, Scenario
-from .weights import floats
 
 FEW = 10
 """A column of numbers with at most so many values is classified, not regressed."""
@@ -80,23 +79,22 @@ class GoodWork:
             "original": target(aligned.original, good.field, aligned.original, roles, task),
             "released": target(aligned.released, good.field, aligned.original, roles, task),
         }
-        jobs: dict[tuple[str, str], Job] = {}
-        for miner in miners:
-            if miner.name == FUSION:
-                continue
-            more = {"miner": miner, "seed": scenario.seed}
-
-            def job(way: str, learn: Any, side: str, ask: Any, a: IntArray, b: IntArray, more: Any = more) -> None:
-                jobs[way, more["miner"].name] = Job(f"{name}, {way}", learn, targets[side], a, ask, b, **more)
-
-            job("original", own, "original", own, fold, fold)
-            job("released", after, "released", after, released_fold, released_fold)
-            if good.transfer:
-                one, two = fold, released_fold
-                if aligned.place is None:  # nobody knows who is who, so all learn and all are asked
-                    one, two = np.full_like(fold, -1), np.full_like(released_fold, -1)
-                job("release to original", after, "released", before, two, one)
-                job("original to release", before, "original", after, one, two)
+        ways = {  # learned from, its target, asked of, and the folds of both
+            "original": (own, targets["original"], own, fold, fold),
+            "released": (after, targets["released"], after, released_fold, released_fold),
+        }
+        if good.transfer:
+            one, two = fold, released_fold
+            if aligned.place is None:  # nobody knows who is who, so all learn and all are asked
+                one, two = np.full_like(fold, -1), np.full_like(released_fold, -1)
+            ways["release to original"] = (after, targets["released"], before, two, one)
+            ways["original to release"] = (before, targets["original"], after, one, two)
+        jobs = {
+            (way, miner.name): Job(f"{name}, {way}", learn, said, learn_fold, ask, ask_fold, miner, scenario.seed)
+            for miner in miners
+            if miner.name != FUSION
+            for way, (learn, said, ask, learn_fold, ask_fold) in ways.items()
+        }
         weight = good.weights.of(aligned.original, "good")
         work = cls(aligned, good, scenario, miners, task, fold, released_fold, jobs, targets, weight)
         work.best()  # an expression that cannot be read is found now, not after an hour of mining
@@ -121,8 +119,6 @@ class GoodWork:
 
     def outcome(self, answers: dict[tuple[str, str], Predicted]) -> GoodOutcome:
         """From the predictions: utilities, declines, the miner that decides, and the groups."""
-        from .folds import fuse
-
         aligned, good, folds = self.aligned, self.good, self.scenario.folds
         original, released = aligned.original, aligned.released
         paired = aligned.place is not None

@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import Unavailable
+import numpy as np
+
+from ..core.errors import InputError, Unavailable
 from ..core.release import Release
 from ..core.roles import Roles
+from ..core.table import Table
 from .bad_utility import BadWork
 from .folds import Cache, Job, Progress, deal, predict
 from .gains import gains
@@ -17,7 +20,7 @@ from .good_utility import GoodWork
 from .miners import need
 from .outcome import MiningOutcome
 from .rows import align
-from .scenario import Scenario
+from .scenario import MiningCandidate, MiningPlan, Scenario, read
 
 
 def cache_folder() -> Path:
@@ -102,3 +105,45 @@ def _sensitive(roles: Roles, scenario: Scenario) -> str | None:
     if scenario.good is not None and scenario.good.field in roles.sensitive:
         return scenario.good.field
     return next((name for name in roles.sensitive if name != attacked), None)
+
+
+# --- a scenario file
+
+
+def mine_file(
+    path: Path, *, cache: Path | None = None, workers: int | None = None, progress: Progress | None = None
+) -> dict[str, MiningOutcome]:
+    """Every candidate of a scenario file, mined. Mechanisms draw from its seed, so that a run can be repeated."""
+    from ..engines import read as open_table
+
+    plan = read(Path(path))
+    roles = Roles.read(plan.roles)
+    table = open_table(plan.table, roles=roles, **plan.reading)
+    releases = {}
+    for i, candidate in enumerate(plan.candidates):
+        if progress is not None:
+            progress(0.1 * i / len(plan.candidates), candidate.name)
+        releases[candidate.name] = release_of(candidate, table, roles, plan)
+
+    def later(share: float, text: str) -> None:
+        if progress is not None:
+            progress(0.1 + 0.9 * share, text)
+
+    return mine(releases, roles, plan.scenario, cache=cache, workers=workers, progress=later)
+
+
+def release_of(candidate: MiningCandidate, table: Table, roles: Roles, plan: MiningPlan) -> Release:
+    """A candidate as a release."""
+    from ..engines import read as open_table
+    from ..engines.local_spelling import alike
+    from ..mechanisms import mechanism
+    from ..metrics import require
+
+    if candidate.file is not None:
+        released = alike(open_table(candidate.file, roles=roles.elsewhere, **plan.reading), table)
+        return Release(table=released, original=table, pairing=candidate.pair, perturbed=candidate.perturbed)
+    if candidate.mechanism is None:
+        raise InputError(f"Candidate {candidate.name!r} names neither a mechanism nor a file.")
+    wanted = tuple(require(text) for text in candidate.require)
+    made_by = mechanism(candidate.mechanism).of({k: str(v) for k, v in candidate.parameters.items()}, wanted)
+    return made_by(table, roles, np.random.default_rng(plan.scenario.seed))

@@ -21,6 +21,7 @@ from ..core.errors import InputError, Unavailable
 from ..core.noun import dataclass
 
 Task = Literal["classes", "numbers"]
+Takes = Literal["dense", "plain"]
 FUSION = "fusion"
 
 
@@ -32,11 +33,19 @@ class Miner:
     task: Task
     make: Callable[[int, tuple[bool, ...]], Any]
     kind: str
-    takes: Literal["dense", "plain"] = "dense"
+    takes: Takes = "dense"
     most: int | None = None
     """Rows it is trained on at most."""
     key: str = ""
     """What tells its results from another's in the cache."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process looks a miner of the reference set up by its name: what makes it is no plain data."""
+        return _of_reference, (self.task, self.name)
+
+
+def _of_reference(task: Task, name: str) -> Miner:
+    return miners(task)[name]
 
 
 def need() -> None:
@@ -162,10 +171,34 @@ def _by_class_name(name: str, task: Task) -> Any:
     )
 
 
+Maker = Callable[[int, tuple[bool, ...]], Any]
+Step = Callable[[int], Any]
+"""What makes one estimator of a pipeline, from the seed."""
+
+
 def _filled() -> Any:
     from .rules import Filled
 
     return Filled()
+
+
+def _raw(*steps: Step) -> Maker:
+    """These estimators one after the other, behind the filling in of what is missing."""
+    from sklearn.pipeline import make_pipeline
+
+    return lambda seed, numeric: make_pipeline(_filled(), *(step(seed) for step in steps))
+
+
+def _scaled(*steps: Step) -> Maker:
+    from sklearn.preprocessing import StandardScaler
+
+    return _raw(lambda seed: StandardScaler(), *steps)
+
+
+def _ranged(*steps: Step) -> Maker:
+    from sklearn.preprocessing import MinMaxScaler
+
+    return _raw(lambda seed: MinMaxScaler(clip=True), *steps)
 
 
 def _classifiers() -> list[Miner]:
@@ -183,68 +216,52 @@ def _classifiers() -> list[Miner]:
     from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
     from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
     from sklearn.neural_network import MLPClassifier
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import Binarizer, KBinsDiscretizer, MinMaxScaler, StandardScaler
+    from sklearn.preprocessing import Binarizer, KBinsDiscretizer
     from sklearn.svm import LinearSVC
     from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
     from .rules import DecisionTable, NaiveBayes, OneRule
 
-    def raw(estimator: Callable[[int], Any]) -> Callable[[int, tuple[bool, ...]], Any]:
-        return lambda seed, numeric: make_pipeline(_filled(), estimator(seed))
-
-    def scaled(*steps: Callable[[int], Any]) -> Callable[[int, tuple[bool, ...]], Any]:
-        return lambda seed, numeric: make_pipeline(_filled(), StandardScaler(), *(step(seed) for step in steps))
-
-    def ranged(*steps: Callable[[int], Any]) -> Callable[[int, tuple[bool, ...]], Any]:
-        return lambda seed, numeric: make_pipeline(_filled(), MinMaxScaler(clip=True), *(step(seed) for step in steps))
-
     def cut(seed: int) -> Any:
         return KBinsDiscretizer(n_bins=8, encode="ordinal", strategy="uniform", subsample=None)
 
-    def c(
-        name: str,
-        kind: str,
-        make: Callable[[int, tuple[bool, ...]], Any],
-        most: int | None = None,
-        takes: Literal["dense", "plain"] = "dense",
-    ) -> Miner:
+    def c(name: str, kind: str, make: Maker, most: int | None = None, takes: Takes = "dense") -> Miner:
         return Miner(name, "classes", make, kind, takes, most, key=name)
 
     return [
         c("naive_bayes", "bayes", lambda s, numeric: NaiveBayes(numeric=numeric), takes="plain"),
-        c("binned_bayes", "bayes", ranged(cut, lambda s: CategoricalNB(min_categories=8))),
-        c("gaussian_bayes", "bayes", raw(lambda s: GaussianNB(var_smoothing=1e-3))),
-        c("bernoulli_bayes", "bayes", scaled(lambda s: Binarizer(), lambda s: BernoulliNB())),
-        c("multinomial_bayes", "bayes", ranged(lambda s: MultinomialNB())),
-        c("complement_bayes", "bayes", ranged(lambda s: ComplementNB())),
-        c("logistic", "linear", scaled(lambda s: LogisticRegression(max_iter=60, tol=1e-3)), 5_000),
-        c("ridge", "linear", scaled(lambda s: RidgeClassifier())),
-        c("discriminant", "linear", scaled(lambda s: LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.01))),
-        c("perceptron", "linear", scaled(lambda s: Perceptron(max_iter=10, random_state=s)), 20_000),
-        c("gradient_log", "linear", scaled(lambda s: SGDClassifier(loss="log_loss", max_iter=10, random_state=s)), 20_000),
-        c("linear_svm", "linear", scaled(lambda s: LinearSVC(C=0.1, max_iter=200, random_state=s)), 3_000),
-        c("gradient_svm", "linear", scaled(lambda s: SGDClassifier(max_iter=10, random_state=s)), 20_000),
-        c("kernel_svm", "kernel", scaled(lambda s: Nystroem(n_components=200, gamma=0.02, random_state=s), lambda s: RidgeClassifier())),
-        c("radial_network", "kernel", scaled(lambda s: RBFSampler(n_components=200, gamma=0.02, random_state=s), lambda s: RidgeClassifier())),
-        c("neural_network", "kernel", scaled(lambda s: MLPClassifier((32,), max_iter=15, early_stopping=True, random_state=s)), 10_000),
-        c("nearest_neighbour", "lazy", scaled(lambda s: KNeighborsClassifier(1, algorithm="brute")), 10_000),
-        c("nearest_neighbours", "lazy", scaled(lambda s: KNeighborsClassifier(10, algorithm="brute")), 10_000),
-        c("weighted_neighbours", "lazy", scaled(lambda s: KNeighborsClassifier(30, weights="distance", algorithm="brute")), 10_000),
-        c("nearest_centre", "lazy", scaled(lambda s: NearestCentroid())),
-        c("stump", "tree", raw(lambda s: DecisionTreeClassifier(max_depth=1, random_state=s))),
-        c("tree", "tree", raw(lambda s: DecisionTreeClassifier(criterion="entropy", min_samples_leaf=10, ccp_alpha=5e-4, random_state=s))),
-        c("full_tree", "tree", raw(lambda s: DecisionTreeClassifier(random_state=s))),
-        c("small_tree", "tree", raw(lambda s: DecisionTreeClassifier(max_depth=6, random_state=s))),
-        c("random_tree", "tree", raw(lambda s: ExtraTreeClassifier(random_state=s))),
-        c("random_forest", "tree", raw(lambda s: RandomForestClassifier(60, min_samples_leaf=2, random_state=s))),
-        c("extra_trees", "tree", raw(lambda s: ExtraTreesClassifier(60, min_samples_leaf=2, random_state=s))),
-        c("bagged_trees", "tree", raw(lambda s: BaggingClassifier(n_estimators=10, random_state=s))),
-        c("boosting", "boosting", raw(lambda s: HistGradientBoostingClassifier(max_iter=10, learning_rate=0.3, max_leaf_nodes=8, early_stopping=False, random_state=s)), 4_000),
-        c("adaptive_boosting", "boosting", raw(lambda s: AdaBoostClassifier(n_estimators=15, random_state=s)), 10_000),
+        c("binned_bayes", "bayes", _ranged(cut, lambda s: CategoricalNB(min_categories=8))),
+        c("gaussian_bayes", "bayes", _raw(lambda s: GaussianNB(var_smoothing=1e-3))),
+        c("bernoulli_bayes", "bayes", _scaled(lambda s: Binarizer(), lambda s: BernoulliNB())),
+        c("multinomial_bayes", "bayes", _ranged(lambda s: MultinomialNB())),
+        c("complement_bayes", "bayes", _ranged(lambda s: ComplementNB())),
+        c("logistic", "linear", _scaled(lambda s: LogisticRegression(max_iter=60, tol=1e-3)), 5_000),
+        c("ridge", "linear", _scaled(lambda s: RidgeClassifier())),
+        c("discriminant", "linear", _scaled(lambda s: LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.01))),
+        c("perceptron", "linear", _scaled(lambda s: Perceptron(max_iter=10, random_state=s)), 20_000),
+        c("gradient_log", "linear", _scaled(lambda s: SGDClassifier(loss="log_loss", max_iter=10, random_state=s)), 20_000),
+        c("linear_svm", "linear", _scaled(lambda s: LinearSVC(C=0.1, max_iter=200, random_state=s)), 3_000),
+        c("gradient_svm", "linear", _scaled(lambda s: SGDClassifier(max_iter=10, random_state=s)), 20_000),
+        c("kernel_svm", "kernel", _scaled(lambda s: Nystroem(n_components=200, gamma=0.02, random_state=s), lambda s: RidgeClassifier())),
+        c("radial_network", "kernel", _scaled(lambda s: RBFSampler(n_components=200, gamma=0.02, random_state=s), lambda s: RidgeClassifier())),
+        c("neural_network", "kernel", _scaled(lambda s: MLPClassifier((32,), max_iter=15, early_stopping=True, random_state=s)), 10_000),
+        c("nearest_neighbour", "lazy", _scaled(lambda s: KNeighborsClassifier(1, algorithm="brute")), 10_000),
+        c("nearest_neighbours", "lazy", _scaled(lambda s: KNeighborsClassifier(10, algorithm="brute")), 10_000),
+        c("weighted_neighbours", "lazy", _scaled(lambda s: KNeighborsClassifier(30, weights="distance", algorithm="brute")), 10_000),
+        c("nearest_centre", "lazy", _scaled(lambda s: NearestCentroid())),
+        c("stump", "tree", _raw(lambda s: DecisionTreeClassifier(max_depth=1, random_state=s))),
+        c("tree", "tree", _raw(lambda s: DecisionTreeClassifier(criterion="entropy", min_samples_leaf=10, ccp_alpha=5e-4, random_state=s))),
+        c("full_tree", "tree", _raw(lambda s: DecisionTreeClassifier(random_state=s))),
+        c("small_tree", "tree", _raw(lambda s: DecisionTreeClassifier(max_depth=6, random_state=s))),
+        c("random_tree", "tree", _raw(lambda s: ExtraTreeClassifier(random_state=s))),
+        c("random_forest", "tree", _raw(lambda s: RandomForestClassifier(60, min_samples_leaf=2, random_state=s))),
+        c("extra_trees", "tree", _raw(lambda s: ExtraTreesClassifier(60, min_samples_leaf=2, random_state=s))),
+        c("bagged_trees", "tree", _raw(lambda s: BaggingClassifier(n_estimators=10, random_state=s))),
+        c("boosting", "boosting", _raw(lambda s: HistGradientBoostingClassifier(max_iter=10, learning_rate=0.3, max_leaf_nodes=8, early_stopping=False, random_state=s)), 4_000),
+        c("adaptive_boosting", "boosting", _raw(lambda s: AdaBoostClassifier(n_estimators=15, random_state=s)), 10_000),
         c("one_rule", "rules", lambda s, numeric: OneRule(numeric=numeric), takes="plain"),
         c("decision_table", "rules", lambda s, numeric: DecisionTable(numeric=numeric), takes="plain"),
-        c("zero_rule", "baseline", raw(lambda s: DummyClassifier(strategy="most_frequent"))),
+        c("zero_rule", "baseline", _raw(lambda s: DummyClassifier(strategy="most_frequent"))),
         c(FUSION, "fusion", lambda s, numeric: None),
     ]  # fmt: skip
 
@@ -255,37 +272,23 @@ def _regressors() -> list[Miner]:
     from sklearn.kernel_approximation import Nystroem
     from sklearn.linear_model import HuberRegressor, Ridge
     from sklearn.neighbors import KNeighborsRegressor
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
     from sklearn.tree import DecisionTreeRegressor
 
     from .rules import DecisionTableNumbers
 
-    def raw(estimator: Callable[[int], Any]) -> Callable[[int, tuple[bool, ...]], Any]:
-        return lambda seed, numeric: make_pipeline(_filled(), estimator(seed))
-
-    def scaled(*steps: Callable[[int], Any]) -> Callable[[int, tuple[bool, ...]], Any]:
-        return lambda seed, numeric: make_pipeline(_filled(), StandardScaler(), *(step(seed) for step in steps))
-
-    def r(
-        name: str,
-        kind: str,
-        make: Callable[[int, tuple[bool, ...]], Any],
-        most: int | None = None,
-        takes: Literal["dense", "plain"] = "dense",
-    ) -> Miner:
+    def r(name: str, kind: str, make: Maker, most: int | None = None, takes: Takes = "dense") -> Miner:
         return Miner(name, "numbers", make, kind, takes, most, key=name)
 
     return [
-        r("linear", "linear", scaled(lambda s: Ridge(alpha=1.0))),
-        r("robust_linear", "linear", scaled(lambda s: HuberRegressor(max_iter=50, tol=1e-3)), 10_000),
-        r("radial_network", "kernel", scaled(lambda s: Nystroem(n_components=200, gamma=0.02, random_state=s), lambda s: Ridge(alpha=1.0))),
-        r("nearest_neighbours", "lazy", scaled(lambda s: KNeighborsRegressor(30, algorithm="brute")), 10_000),
-        r("stump", "tree", raw(lambda s: DecisionTreeRegressor(max_depth=1, random_state=s))),
-        r("tree", "tree", raw(lambda s: DecisionTreeRegressor(min_samples_leaf=50, random_state=s))),
-        r("random_forest", "tree", raw(lambda s: RandomForestRegressor(30, min_samples_leaf=20, max_features=0.5, random_state=s)), 20_000),
-        r("boosting", "boosting", raw(lambda s: HistGradientBoostingRegressor(max_iter=60, early_stopping=False, random_state=s))),
+        r("linear", "linear", _scaled(lambda s: Ridge(alpha=1.0))),
+        r("robust_linear", "linear", _scaled(lambda s: HuberRegressor(max_iter=50, tol=1e-3)), 10_000),
+        r("radial_network", "kernel", _scaled(lambda s: Nystroem(n_components=200, gamma=0.02, random_state=s), lambda s: Ridge(alpha=1.0))),
+        r("nearest_neighbours", "lazy", _scaled(lambda s: KNeighborsRegressor(30, algorithm="brute")), 10_000),
+        r("stump", "tree", _raw(lambda s: DecisionTreeRegressor(max_depth=1, random_state=s))),
+        r("tree", "tree", _raw(lambda s: DecisionTreeRegressor(min_samples_leaf=50, random_state=s))),
+        r("random_forest", "tree", _raw(lambda s: RandomForestRegressor(30, min_samples_leaf=20, max_features=0.5, random_state=s)), 20_000),
+        r("boosting", "boosting", _raw(lambda s: HistGradientBoostingRegressor(max_iter=60, early_stopping=False, random_state=s))),
         r("decision_table", "rules", lambda s, numeric: DecisionTableNumbers(numeric=numeric), takes="plain"),
-        r("zero_rule", "baseline", raw(lambda s: DummyRegressor())),
+        r("zero_rule", "baseline", _raw(lambda s: DummyRegressor())),
         r(FUSION, "fusion", lambda s, numeric: None),
     ]  # fmt: skip

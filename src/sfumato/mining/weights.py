@@ -14,7 +14,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from ..core.arrow import integers, numpy, strings, take
+from ..core.arrow import floats, integers, numpy, strings, take
 from ..core.column import FloatArray, IntArray, encode
 from ..core.errors import InputError
 from ..core.noun import dataclass
@@ -54,12 +54,6 @@ def arrays(frame: Frame) -> dict[str, pa.Array]:
         name: take(column.values if column.numbers is None else floats(column.numbers[: len(column.values)]), codes)
         for (name, column), codes in zip(frame.columns.items(), frame.codes.values(), strict=True)
     }
-
-
-def floats(values: FloatArray) -> pa.Array:
-    """Numbers as an Arrow array."""
-    data = np.ascontiguousarray(values, dtype=np.float64)
-    return pa.Array.from_buffers(pa.float64(), len(data), [None, pa.py_buffer(data)])
 
 
 @dataclass(frozen=True)

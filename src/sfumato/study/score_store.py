@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable
 from dataclasses import asdict, is_dataclass
 from functools import cache
@@ -18,12 +17,10 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from ..core.errors import InputError
 from ..core.hierarchy import Hierarchy
-from ..core.leftovers import hidden_beside
+from ..core.kept_files import KeptFiles
 from ..core.release import Release
 from ..core.roles import Roles
-from ..core.seal import sealed, unsealed
 
 
 @cache
@@ -93,38 +90,21 @@ class Kept:
 
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
-        if folder is not None:
-            try:
-                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            except OSError as error:
-                raise InputError(
-                    f"{folder}: scores cannot be kept there ({type(error).__name__}); name another folder with --cache."
-                ) from None
+        self.files = None if folder is None else KeptFiles(folder, "scores", ".json")
 
     def get(self, key: str) -> dict[str, Any] | None:
         """What was kept, unless it is not there or damaged: then it is made again."""
-        if self.folder is None:
-            return None
+        content = None if self.files is None else self.files.read(key)
         try:
-            content = unsealed((self.folder / f"{key}.json").read_bytes())
             found = None if content is None else json.loads(content)
-        except (OSError, ValueError, RecursionError):
+        except (ValueError, RecursionError):
             return None
         return found if isinstance(found, dict) else None
 
     def put(self, key: str, content: dict[str, Any]) -> None:
         """Keep it, whole or not at all."""
-        if self.folder is None:
-            return
-        hidden = hidden_beside(self.folder / f"{key}.json")
-        try:
-            with open(os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-                file.write(sealed(json.dumps(content, ensure_ascii=False).encode()))
-            hidden.replace(self.folder / f"{key}.json")
-        except OSError as error:
-            raise InputError(f"{self.folder}: scores cannot be kept there ({type(error).__name__}).") from None
-        finally:
-            hidden.unlink(missing_ok=True)
+        if self.files is not None:
+            self.files.write(key, json.dumps(content, ensure_ascii=False).encode())
 
     def remember(self, key: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """What was kept under this name, or what is made now and kept."""
