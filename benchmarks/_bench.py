@@ -66,8 +66,47 @@ def bare(path: str, columns: str) -> dict[str, Any]:
     import duckdb
     import pyarrow  # noqa: F401
 
-    keys = ", ".join(json.loads(columns))
+    keys = ", ".join(f'"{column}"' for column in json.loads(columns))
+    source = (
+        f"read_parquet('{path}')"
+        if path.endswith(".parquet")
+        else f"read_csv('{path}', delim=';', header=true, all_varchar=true)"
+    )
     connection = duckdb.connect()
-    sql = f"SELECT {keys}, count(*) AS n FROM read_parquet('{path}') GROUP BY ALL"
-    wall, cpu = timed(lambda: connection.sql(sql).to_arrow_table())
+    wall, cpu = timed(
+        lambda: connection.sql(f"SELECT {keys}, count(*) AS n FROM {source} GROUP BY ALL").to_arrow_table()
+    )
     return {"wall": wall, "cpu": cpu, "mb": peak()}
+
+
+def need_adult() -> None:
+    """Stop where Adult is not there."""
+    if not ADULT.is_file():
+        raise SystemExit("This benchmark reads Adult from ../shared/data/adult, which is not beside this checkout.")
+
+
+def hierarchy(column: str) -> str:
+    """The file of a column's taxonomy."""
+    return str(ADULT.with_name(f"hierarchy_{column}.csv"))
+
+
+def adult_roles(quasi: list[str], *, trees: bool = True) -> Any:
+    """Adult with these quasi-identifiers and their taxonomies, occupation sensitive."""
+    import sfumato as sf
+
+    files = {column: hierarchy(column) for column in quasi} if trees else {}
+    return sf.Roles(quasi=tuple(quasi), sensitive=("occupation",), hierarchies=files)
+
+
+def peer(name: str, *arguments: str, seconds: int | None = None) -> subprocess.CompletedProcess[str]:
+    """A peer in its own environment, stopped after so many CPU seconds: other work on the machine does not shorten them."""
+    python = ROOT / (".venv-anjana" if name == "anjana" else ".venv-bench") / "bin" / "python"
+    if not python.exists():
+        raise FileNotFoundError(python)
+
+    def limit() -> None:
+        if seconds is not None:
+            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+
+    words = [str(python), str(ROOT / "benchmarks" / "_peer.py"), name, *arguments]
+    return subprocess.run(words, capture_output=True, text=True, check=False, preexec_fn=limit)

@@ -11,15 +11,13 @@ both tables; making the release is not in it.
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
 import time
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from _bench import peak
+from _bench import child, peak, serve
 
 import sfumato as sf
 from sfumato.attacks.composition import composition
@@ -105,7 +103,8 @@ def releases(kind: str, rows: int) -> tuple[Release, dict[str, Any]]:
     return (clusters if kind == "clusters" else noisy)(made, original), made
 
 
-def task(name: str, kind: str, rows: int) -> dict[str, Any]:
+def attacked(name: str, kind: str, count: str) -> dict[str, Any]:
+    rows = int(count)
     release, made = releases(kind, rows)
     if name == "external":  # half of them are in the release; the same table with other people besides
         other = columns(rows, 7)
@@ -149,12 +148,7 @@ def main() -> None:
         f"{rows:,} rows\n{'attack':<14}{'release':<14}{'seconds':>8}{'MB':>8}{'classes':>10}{'success':>10}{'control':>10}"
     )
     for name, kind in CASES:
-        done = subprocess.run(
-            [sys.executable, __file__, "task", name, kind, str(rows)], capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            raise SystemExit(done.stderr)
-        found = json.loads(done.stdout)
+        found = child(__file__, "attacked", name, kind, str(rows))
         control = "" if found["control"] is None else f"{found['control']:.4f}"
         print(
             f"{name:<14}{kind:<14}{found['seconds']:>8.1f}{found['mb']:>8.0f}{found['classes']:>10,}{found['success']:>10.4f}{control:>10}",
@@ -163,7 +157,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["task"]:
-        print(json.dumps(task(sys.argv[2], sys.argv[3], int(sys.argv[4]))))
-    else:
-        main()
+    serve({"attacked": attacked}, main)

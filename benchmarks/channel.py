@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from _bench import child, peak, serve
+from _bench import child, peak, serve, timed
 
 
 def random_channel(inputs: int, entries: int = 10) -> Any:
@@ -31,14 +32,19 @@ def random_channel(inputs: int, entries: int = 10) -> Any:
     return Channel(matrix=scipy.sparse.diags_array(1 / matrix.sum(axis=1)) @ matrix)
 
 
+def measured(action: Callable[[], Any]) -> dict[str, Any]:
+    """What an action that finds an error takes, and what it finds."""
+    made: list[Any] = []
+    seconds, cpu = timed(lambda: made.append(action()))
+    found = {"value": made[0].error, "gap": made[0].gap, "exactness": made[0].exactness}
+    return {"seconds": seconds, "cpu": cpu, **found, "memory": peak()}
+
+
 def worst(inputs: str, solver: str) -> dict[str, Any]:
     from sfumato.channel.worst_prior import worst_prior
 
     channel = random_channel(int(inputs))
-    start, busy = time.perf_counter(), time.process_time()
-    found = worst_prior(channel, solver=solver)  # type: ignore[arg-type]
-    spent = {"seconds": time.perf_counter() - start, "cpu": time.process_time() - busy}
-    return {**spent, "value": found.error, "gap": found.gap, "exactness": found.exactness, "memory": peak()}
+    return measured(lambda: worst_prior(channel, solver=solver))  # type: ignore[arg-type]
 
 
 def design(values: str, kind: str) -> dict[str, Any]:
@@ -50,10 +56,7 @@ def design(values: str, kind: str) -> dict[str, Any]:
     n = int(values)
     privacy: dict[str, Any] = {"plain": {}, "local": {"eps": 2.0}, "next": {"eps": 10 / n, "neighbours": "next"}}[kind]
     prior = np.random.default_rng(0).dirichlet(np.full(n, 2.0))
-    start, busy = time.perf_counter(), time.process_time()
-    found = most_private(prior, distances(n), budget=0.05 if kind == "plain" else 0.16, **privacy)
-    spent = {"seconds": time.perf_counter() - start, "cpu": time.process_time() - busy}
-    return {**spent, "value": found.error, "gap": found.gap, "exactness": found.exactness, "memory": peak()}
+    return measured(lambda: most_private(prior, distances(n), budget=0.05 if kind == "plain" else 0.16, **privacy))
 
 
 def record(rows: str) -> dict[str, Any]:

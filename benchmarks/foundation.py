@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import json
 import statistics
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from _bench import ADULT, QUASI, ROOT, WIDE, bare, child, peak, rows_file, serve, timed
+from _bench import ADULT, QUASI, WIDE, bare, child, peak, peer, rows_file, serve, timed
 
 # The metrics of the foundation: what the ratios were promised for.
 METRICS = [
@@ -36,12 +35,6 @@ METRICS = [
     "discernibility",
     "average_class_size",
 ]
-
-
-def peer(name: str, source: Path, out: Path, quasi: list[str], sensitive: str) -> dict[str, Any]:
-    python = ROOT / ".venv-bench" / "bin" / "python"
-    command = [python, ROOT / "benchmarks" / "_peer.py", name, source, out, json.dumps(quasi), sensitive]
-    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1])
 
 
 def metrics(path: str, columns: str) -> dict[str, Any]:
@@ -111,13 +104,14 @@ def main() -> None:
 
         print(f"(b) the same metrics on {name}, against pyCANON 1.3.6's full report")
         mine = statistics.median(child(__file__, "metrics", str(table), columns)["wall"] for _ in range(5))
-        theirs = peer("pycanon", table, release, quasi, sensitive)["seconds"]
+        given = str(table), str(release), json.dumps(quasi), sensitive
+        theirs = json.loads(peer("pycanon", *given).stdout.splitlines()[-1])["seconds"]
         print(f"    pyCANON {theirs:.1f} s, sfumato {mine:.3f} s: {theirs / mine:.0f}x faster (target: at least 300x)")
 
         print(f"(c) Mondrian, k = 5, on {name}, against anonypy 0.2.1")
         cuts = [child(__file__, "mondrian", str(table), columns) for _ in range(3)]
         mine = statistics.median(cut["seconds"] for cut in cuts)
-        theirs = peer("anonypy", table, release, quasi, sensitive)["seconds"]
+        theirs = json.loads(peer("anonypy", *given).stdout.splitlines()[-1])["seconds"]
         roles = sf.Roles(quasi=tuple(quasi), sensitive=(sensitive,))
         loss = sf.iloss(sf.Release(table=sf.read(release), original=sf.read(table)), roles).value
         print(f"    anonypy {theirs:.1f} s, sfumato {mine:.3f} s: {theirs / mine:.0f}x faster (target: at least 50x)")

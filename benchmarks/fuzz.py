@@ -48,7 +48,7 @@ def known() -> tuple[list[str], dict[str, str]]:
     from sfumato.mechanisms import registry
 
     names = sorted(registry())
-    if lacking := [name for name in names if name not in parameters.MAKE]:
+    if lacking := [name for name in names if name not in parameters.DRAWS]:
         raise SystemExit(f"fuzzing/parameters.py draws nothing for {', '.join(lacking)}; add it.")
     return names, {name: metric.card.better for name, metric in metrics.registry().items()}
 

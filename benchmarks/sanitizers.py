@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from _bench import ADULT, QUASI, ROOT, child, peak, serve, timed
+from _bench import ADULT, QUASI, adult_roles, child, hierarchy, need_adult, peak, peer, serve, timed
 
 FEW = ["age", "education", "marital-status"]
 TARGETS = (0.1, 0.15, 0.2, 0.3)
@@ -31,7 +31,7 @@ def closeness(columns: str, text: str) -> dict[str, Any]:
     import sfumato as sf
 
     quasi = json.loads(columns)
-    files = {name: str(ADULT.with_name(f"hierarchy_{name}.csv")) for name in (*quasi, "occupation") if name != "age"}
+    files = {name: hierarchy(name) for name in (*quasi, "occupation") if name != "age"}
     roles = sf.Roles(quasi=tuple(quasi), sensitive=("occupation",), hierarchies=files)
     table, mechanism = sf.read(ADULT), sf.Mondrian(k=5, require=(sf.require(text),))
     made: dict[str, Any] = {}
@@ -90,9 +90,7 @@ def make(path: str, name: str) -> dict[str, Any]:
     """A task: one sanitizer on one file, published and measured again."""
     import sfumato as sf
 
-    files = {column: str(ADULT.with_name(f"hierarchy_{column}.csv")) for column in QUASI}
-    files = {} if name.endswith("no trees") else files  # values in sets, as anonypy releases them
-    roles = sf.Roles(quasi=tuple(QUASI), sensitive=("occupation",), hierarchies=files)
+    roles = adult_roles(QUASI, trees=not name.endswith("no trees"))  # without, values in sets, as anonypy releases them
     kind, settings = MADE[name]
     mechanism, table = getattr(sf, kind)(**settings), sf.read(path)
     made: dict[str, Any] = {}
@@ -133,13 +131,13 @@ def speed() -> None:
                     f"    {name:26} {got['wall']:8.2f} s ({got['cpu']:6.2f}) {got['published']:7.2f} s {got['mb']:7.0f} MB {loss}",
                     flush=True,
                 )
-            for peer, (title, ours) in PEERS.items():
-                if peer not in given:
+            for rival, (title, ours) in PEERS.items():
+                if rival not in given:
                     print(f"    {title:26} not asked, since it did not finish with fewer rows")
                     continue
-                seconds, told = _peer(peer, path, Path(folder))
+                seconds, told = _peer(rival, path, Path(folder))
                 if seconds is None:
-                    given.discard(peer)
+                    given.discard(rival)
                 ratio = f"; {seconds / used[ours]:.0f}x {ours}" if seconds is not None and ours in used else ""
                 print(f"    {title:26} {told}{ratio}", flush=True)
 
@@ -154,21 +152,12 @@ CAP = 300
 
 def _peer(name: str, source: Path, folder: Path) -> tuple[float | None, str]:
     """A peer on one table: its CPU seconds, if it finishes, and a line: seconds, peak memory, and the ILoss of its file by our metric."""
-    import resource
-    import subprocess
-
-    python = ROOT / (".venv-anjana" if name == "anjana" else ".venv-bench") / "bin" / "python"
-    if not python.exists():
-        return None, "not measured; `./run bench` sets its environment up"
     out = folder / f"{name}.csv"
-    words = [str(python), str(ROOT / "benchmarks" / "_peer.py"), name, str(source), str(out)]
-    done = subprocess.run(
-        [*words, json.dumps(QUASI), "occupation", "10", str(ADULT.parent)],
-        capture_output=True,
-        text=True,
-        check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (CAP, CAP)),
-    )
+    given = str(source), str(out), json.dumps(QUASI), "occupation", "10", str(ADULT.parent)
+    try:
+        done = peer(name, *given, seconds=CAP)
+    except FileNotFoundError:
+        return None, "not measured; `./run bench` sets its environment up"
     if done.returncode < 0:
         return None, f"not finished after {CAP} CPU seconds"
     if done.returncode:
@@ -186,17 +175,15 @@ def lost(path: str, original: str) -> dict[str, Any]:
     """A task: the ILoss of a peer's file."""
     import sfumato as sf
 
-    files = {column: str(ADULT.with_name(f"hierarchy_{column}.csv")) for column in QUASI}
-    roles = sf.Roles(quasi=tuple(QUASI), sensitive=("occupation",), hierarchies=files)
-    return {"iloss": sf.iloss(sf.Release(table=sf.read(path), original=sf.read(original)), roles).value}
+    release = sf.Release(table=sf.read(path), original=sf.read(original))
+    return {"iloss": sf.iloss(release, adult_roles(QUASI)).value}
 
 
 PARTS = {"nt": nt, "speed": speed}
 
 
 def main() -> None:
-    if not ADULT.is_file():
-        raise SystemExit("This benchmark reads Adult from ../shared/data/adult, which is not beside this checkout.")
+    need_adult()
     asked = sys.argv[1:] or list(PARTS)
     for part in asked:
         if part not in PARTS:

@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from _bench import ADULT, QUASI
+from _bench import ADULT, QUASI, hierarchy, need_adult
 
 MINED = "field=salary-class,rows=3000,folds=3"
 STUDY = """
@@ -50,7 +50,7 @@ GRIDS: list[tuple[str, dict[str, str]]] = [
 def files(folder: Path) -> Path:
     """The study file and its roles."""
     names = [*QUASI, "occupation", "salary-class"]
-    rules = "".join(f'{name} = "{ADULT.parent / f"hierarchy_{name}.csv"}"\n' for name in names)
+    rules = "".join(f'{name} = "{hierarchy(name)}"\n' for name in names)
     (folder / "roles.toml").write_text(
         f'[roles]\nquasi = {QUASI}\nsensitive = ["occupation"]\ninsensitive = ["salary-class"]\n\n[hierarchies]\n{rules}'
     )
@@ -74,8 +74,7 @@ def sfumato(*arguments: str) -> float:
 
 
 def main() -> None:
-    if not ADULT.is_file():
-        raise SystemExit("needs ../shared/data/adult, which is not beside this checkout")
+    need_adult()
     import json
 
     with tempfile.TemporaryDirectory() as name:

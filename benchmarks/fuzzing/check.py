@@ -20,6 +20,8 @@ from .tables import MARK, NUMBER_MARK
 from .written import Written, read
 
 PRIVATE = STATISTICS | DRAWN | {"local_noise"}
+GROUPED = ("anatomy", "permute_within_groups")
+SUPPRESSING = ("generalize_full_domain", "generalize_to_levels", "local_suppression")
 _REQUIREMENT = re.compile(r"^(\w+)(?:\[([^\]]*)\])?(?:\((.*)\))?\s*(>=|<=)\s*(\S+)$", re.DOTALL)
 _TOLERANCE = 1e-9
 
@@ -48,15 +50,13 @@ def check(case: Case, outcome: Outcome) -> list[Finding]:
         beside = read(companion) if case.mechanism == "anatomy" else None
     except (OSError, ValueError) as error:
         return [*found, Finding(kind="promise", text=f"the release cannot be read: {error}")]
-    texts = [text for table in (released, beside) if table is not None for text in _columns(case, table)]
     if case.verb == "study":
         found += _package(case, outcome, path)
-    cells = "\n".join(
-        {cell or "" for table in (released, beside) if table is not None for row in table.rows for cell in row}
-    )
+    tables = [table for table in (released, beside) if table is not None]
+    cells = "\n".join({cell or "" for table in tables for row in table.rows for cell in row})
     if raw := planted({secret for secret in case.secrets if secret not in cells}, path.read_bytes().decode("latin-1")):
         found.append(Finding(kind="raw", text=f"the bytes of the release hold {raw!r}, which is in none of its cells"))
-    if not texts:
+    if not (texts := [text for table in tables for text in _columns(case, table)]):
         texts = [
             *_told(case, outcome, released),
             *_rows(case, released, beside),
@@ -69,19 +69,15 @@ def check(case: Case, outcome: Outcome) -> list[Finding]:
 
 def _left(case: Case, outcome: Outcome) -> list[Finding]:
     """Files that nobody asked for: hidden ones, any after a failure, and any but the release after a success."""
-    release = Path(case.out)
-    names = (
-        {case.out, str(release.with_name(f"{release.stem}.sensitive{release.suffix}"))} if outcome.code == 0 else set()
-    )
-    found = []
+    release, well, found = Path(case.out), outcome.code == 0, []
+    names = {case.out, str(release.with_name(f"{release.stem}.sensitive{release.suffix}"))} if well else set()
     if case.older and outcome.code != 0 and (outcome.folder / case.out).read_bytes() != OLD:
         found.append(Finding(kind="left", text=f"exit {outcome.code} touched the release that stood there before"))
     for name in outcome.new:
         parts = Path(name).parts
         if case.verb == "study":  # documents tell of a failure, too; a package stands whole or not at all
-            fine = parts[0] == "study" or (
-                outcome.code == 0 and parts[0] in ("package", "package.house") and not parts[-1].startswith(".")
-            )
+            whole = well and parts[0] in ("package", "package.house") and not parts[-1].startswith(".")
+            fine = parts[0] == "study" or whole
         else:
             fine = name in names
         if not fine:
@@ -94,21 +90,11 @@ def _package(case: Case, outcome: Outcome, released: Path) -> list[Finding]:
     told = "\n".join(path.read_text(encoding="utf-8") for path in sorted(released.parent.glob("release*.csv")))
     found = []
     for name in outcome.new:
-        path = outcome.folder / name
-        if (
-            Path(name).parts[0] == "package.house"
-            or ".kept" in name
-            or not path.is_file()
-            or path.suffix in (".parquet",)
-        ):
+        path, place = outcome.folder / name, Path(name).parts[0]
+        if place == "package.house" or ".kept" in name or not path.is_file() or path.suffix == ".parquet":
             continue
-        text = path.read_text(encoding="utf-8", errors="replace")
-        known = (
-            case.secrets
-            if Path(name).parts[0] == "study"
-            else {secret for secret in case.secrets if secret not in told}
-        )
-        if raw := planted(known, text):
+        known = case.secrets if place == "study" else {secret for secret in case.secrets if secret not in told}
+        if raw := planted(known, path.read_text(encoding="utf-8", errors="replace")):
             found.append(Finding(kind="raw", text=f"{name} shows {raw!r}"))
     return found
 
@@ -178,7 +164,7 @@ def changed(case: Case) -> set[str]:
         return named(case, settings.get("columns", ""))
     if case.mechanism == "local_noise":
         return named(case, settings.get("bounds", ""))
-    if case.mechanism in ("permute_within_groups", "anatomy"):
+    if case.mechanism in GROUPED:
         return set(case.roles["sensitive"])
     return set()
 
@@ -191,13 +177,8 @@ def _columns(case: Case, released: Written) -> list[str]:
         found.append("a column stands twice in the file")
     if case.mechanism in STATISTICS:
         return found
-    may = {
-        *case.released,
-        case.settings.get("group", "group") if case.mechanism in ("anatomy", "permute_within_groups") else "",
-    }
-    return found + [
-        f"column {name!r} was not in the table" for name in released.columns if name not in may and name not in house
-    ]
+    may = {*case.released, *house, case.settings.get("group", "group") if case.mechanism in GROUPED else ""}
+    return found + [f"column {name!r} was not in the table" for name in released.columns if name not in may]
 
 
 def _original(case: Case, names: Sequence[str]) -> list[tuple[Any, ...]]:
@@ -220,16 +201,9 @@ def _rows(case: Case, released: Written, beside: Written | None) -> list[str]:
     lost = case.rows - len(released.rows)
     if case.mechanism == "local_noise" and case.person is not None:  # one row of each person
         lost = len(set(case.field(case.person).spelled)) - len(released.rows)
-    limit = (
-        float(case.settings.get("suppression", 0))
-        if case.mechanism in ("generalize_full_domain", "generalize_to_levels", "local_suppression")
-        else 0.0
-    )
+    limit = float(case.settings.get("suppression", 0)) if case.mechanism in SUPPRESSING else 0.0
     found = []
-    broken = case.mechanism == "local_noise" and any(
-        mark in text for f in case.fields for text in f.spelled for mark in "\n\r\0"
-    )
-    if broken:
+    if case.mechanism == "local_noise" and any(set("\n\r\0") & set(text) for f in case.fields for text in f.spelled):
         return []  # a line is a row there
     if case.mechanism == "isolation_noise":
         if lost < 0:
@@ -240,9 +214,8 @@ def _rows(case: Case, released: Written, beside: Written | None) -> list[str]:
     above = {name: taxonomy(case, name) for name in names}
 
     def by(name: str) -> Any:
-        if (
-            case.mechanism == "hipaa"
-        ):  # HHS's sign for small areas; masked ages (12*) and texts with numbers are read as numbers
+        if case.mechanism == "hipaa":
+            # HHS's sign for small areas; masked ages (12*) and texts with numbers are read as numbers
             return lambda value, cell: (
                 (value == "000" and case.settings.get("small") == "000")
                 or (value == "90+" and ("*" in cell[1] or any(int(n) >= 90 for n in re.findall(r"\d+", cell[1]))))
@@ -292,16 +265,10 @@ def _apart(case: Case, released: Written, beside: Written) -> list[str]:
 def _promised(case: Case) -> list[str]:
     """What the mechanism's card promises for these parameters, as requirements."""
     settings, found = case.settings, []
-    if "k" in settings and case.mechanism not in ("alpha_beta", "microaggregation"):
+    some = case.mechanism == "microaggregation" and ("columns" in settings or settings.get("how") == "alone")
+    if "k" in settings and case.mechanism != "alpha_beta" and not some:
         found.append(f"k_anonymity >= {settings['k']}")
-    if (
-        case.mechanism == "microaggregation"
-        and "k" in settings
-        and "columns" not in settings
-        and settings.get("how", "together") == "together"
-    ):
-        found.append(f"k_anonymity >= {settings['k']}")
-    if case.mechanism in ("anatomy", "permute_within_groups"):
+    if case.mechanism in GROUPED:
         least = int(settings["l"])
         found += [f"distinct_l_diversity >= {least}", f"alpha_anonymity <= {1 / least + 1e-12}"]
     return found
@@ -356,9 +323,8 @@ def _measure(
         elif name == "beta_likeness" and options.get("kind", "basic") != "basic":
             return None
         elif name in models.SENSITIVE:
-            known = {
-                k: (float(v) if "." in v else int(v)) for k, v in options.items() if k in ("l", "k", "rho1", "factor")
-            }
+            given = {k: v for k, v in options.items() if k in ("l", "k", "rho1", "factor")}
+            known = {k: float(v) if "." in v else int(v) for k, v in given.items()}
             if set(options) - set(known) - {"kind"}:
                 return None
             values.append(models.SENSITIVE[name](classes, **known))
@@ -374,22 +340,20 @@ def _requirements(case: Case, released: Written, beside: Written | None, outcome
     if case.mechanism in STATISTICS | DRAWN or not released.rows:
         return [] if released.rows or case.mechanism in PRIVATE else ["a release without rows"]
     group = case.settings.get("group", "group")
-    grouped = case.mechanism in ("anatomy", "permute_within_groups")
+    grouped = case.mechanism in GROUPED
     table = beside if beside is not None else released
     members: dict[Any, list[int]] = defaultdict(list)
-    for i, key in enumerate(
-        table.column(group) if grouped else released.tuples([n for n in case.roles["quasi"] if n in released.columns])
-    ):
+    quasi = [name for name in case.roles["quasi"] if name in released.columns]
+    for i, key in enumerate(table.column(group) if grouped else released.tuples(quasi)):
         members[key].append(i)
     groups = list(members.values())
     if beside is not None and (n := next((c for c in beside.columns if c not in (group, *case.released)), None)):
         times = [int(t or 0) for t in beside.column(n)]
         groups = [[i for i in rows for _ in range(times[i])] for rows in groups]
-    found = []
-    told: dict[str, Any] = (
-        json.loads(outcome.stdout)["requirements"] if case.verb == "sanitize" and "--json" in case.call else {}
-    )
-    for text in dict.fromkeys([*case.require, *_promised(case), *told]):
+    found, spoken = [], case.verb == "sanitize" and "--json" in case.call
+    told: dict[str, Any] = json.loads(outcome.stdout)["requirements"] if spoken else {}
+    asked = [*case.require, *_promised(case)]
+    for text in dict.fromkeys([*asked, *told]):
         counted = _measure(case, text, groups, table, grouped)
         if counted is None:
             continue
@@ -398,20 +362,11 @@ def _requirements(case: Case, released: Written, beside: Written | None, outcome
         if not (value >= bound - slack if sign == ">=" else value <= bound + slack):
             found.append(f"{text}: we count {value:g}")
         stated = told.get(text, {}).get("value")
-        if (
-            isinstance(stated, int | float)
-            and math.isfinite(value)
-            and abs(stated - value) > 1e-6 * max(1.0, abs(value))
-        ):
+        known = isinstance(stated, int | float) and math.isfinite(value)
+        if known and abs(stated - value) > 1e-6 * max(1.0, abs(value)):
             found.append(f"{text}: measured {stated:g}, and we count {value:g}")
-    k = max(
-        [
-            _fraction(m[5])
-            for text in [*case.require, *_promised(case)]
-            if (m := _REQUIREMENT.match(text.strip())) and m[1] == "k_anonymity"
-        ],
-        default=0,
-    )
+    read = [m for text in asked if (m := _REQUIREMENT.match(text.strip()))]
+    k = max((_fraction(m[5]) for m in read if m[1] == "k_anonymity"), default=0)
     if case.person is not None and k > 1 and not grouped:
         found += _people(case, released, groups, k)
     return found
@@ -453,54 +408,34 @@ def _own(case: Case, released: Written) -> list[str]:
             numbers = [x for x in map(number, case.field(name).meant) if x is not None]
             if name in case.ruled or not case.field(name).numeric or not numbers:
                 continue
-            reached = [
-                ends(cell)
-                for cell in set(released.column(name))
-                if cell is not None and cell not in case.field(name).spelled
-            ]
+            new = set(released.column(name)) - {None, *case.field(name).spelled}
+            reached = [ends(str(cell)) for cell in new]
             if any(low == min(numbers) or high == max(numbers) for low, high in reached):
                 found.append(f"a range of {name!r} ends at the least or the largest number there is")
     if case.mechanism == "top_bottom_coding":
         for name in case.roles["quasi"]:
             cells = Counter(released.column(name))
+            numbers = [x for x in map(number, cells) if x is not None]
             for text, rows in cells.items():
-                if (
-                    text
-                    and text.startswith((">=", "<="))
-                    and text not in case.field(name).spelled
-                    and (edge := number(text[2:])) is not None
-                ):
-                    beyond = [
-                        v
-                        for v in cells
-                        if v and (x := number(v)) is not None and (x > edge if text[0] == ">" else x < edge)
-                    ]
-                    if beyond:
-                        found.append(f"{name!r} is coded and numbers beyond the code are released")
-                    if rows < int(settings.get("people", 1)):
-                        found.append(f"fewer than {settings['people']} people behind a code of {name!r}")
+                edge = number(text[2:]) if text and text.startswith((">=", "<=")) else None
+                if edge is None or text in case.field(name).spelled:
+                    continue
+                if any(x > edge if text[0] == ">" else x < edge for x in numbers):
+                    found.append(f"{name!r} is coded and numbers beyond the code are released")
+                if rows < int(settings.get("people", 1)):
+                    found.append(f"fewer than {settings['people']} people behind a code of {name!r}")
     if case.mechanism == "rounding" and "=" not in settings.get("base", "10") and settings.get("columns") is None:
         base = float(settings.get("base", "10"))
         for name in case.roles["quasi"]:
-            if case.field(name).numeric:
-                for text in set(released.column(name)):
-                    x = number(text)
-                    if (
-                        x is not None
-                        and abs(x) < 1e9
-                        and abs(x / base - round(x / base)) > 1e-6
-                        and text not in case.field(name).spelled
-                    ):
-                        found.append(f"a number of {name!r} is no multiple of {base:g}")
-                        break
+            new = set(released.column(name)) - set(case.field(name).spelled) if case.field(name).numeric else set()
+            numbers = [x for x in map(number, new) if x is not None and abs(x) < 1e9]
+            if any(abs(x / base - round(x / base)) > 1e-6 for x in numbers):
+                found.append(f"a number of {name!r} is no multiple of {base:g}")
     if case.mechanism == "pram":
         for name in changed(case) & set(released.columns):
             f = case.field(name)
-            known = set(map(str, f.meant)) | set(f.spelled)
-            if any(
-                cell is not None and cell not in known and number(cell) not in {number(v) for v in f.meant}
-                for cell in released.column(name)
-            ):
+            new = set(released.column(name)) - {None, *map(str, f.meant), *f.spelled}
+            if not set(map(number, new)) <= set(map(number, f.meant)):
                 found.append(f"column {name!r} holds a value that it never had")
     return found
 
@@ -513,14 +448,10 @@ def _free(case: Case, released: Written) -> list[str]:
     """
     if case.mechanism in STATISTICS | DRAWN:
         return []
-    free = [
-        name
-        for name in case.roles["insensitive"]
-        if name in released.columns and name not in case.waived | changed(case)
-    ]
+    clear = [name for name in released.columns if name not in case.waived | changed(case)]
     if case.mechanism == "local_noise":
-        clear = [name for name in released.columns if name not in case.waived | changed(case)]
         return [f"column {name!r} has no noise, and nobody answers for it" for name in clear]
+    free = [name for name in case.roles["insensitive"] if name in clear]
     if len(released.rows) < 40:
         return []  # so few rows are full of coincidences
     found = []
@@ -540,17 +471,15 @@ def _free(case: Case, released: Written) -> list[str]:
 
 def _tells(case: Case, released: Written, name: str, quasi: str) -> bool:
     """Whether a free column determines a quasi-identifier in 95% of the rows, and tells apart what the release covers alike."""
-    if quasi not in released.columns or len(
-        set(zip(released.column(quasi), released.column(name), strict=True))
-    ) <= len(set(released.column(quasi))):
+    if quasi not in released.columns:
         return False
-    own = case.field(quasi)
-    if len(set(released.column(quasi))) >= len(set(own.spelled)):
+    own, cells = case.field(quasi), released.column(quasi)
+    if len(set(zip(cells, released.column(name), strict=True))) <= len(set(cells)):
+        return False
+    if len(set(cells)) >= len(set(own.spelled)):
         return False  # each value by another: nothing is covered
     known = {*own.spelled, *map(plain, own.meant), None}
-    if quasi not in changed(case) and 2 * sum(cell not in known for cell in released.column(quasi)) < len(
-        released.rows
-    ):
+    if quasi not in changed(case) and 2 * sum(cell not in known for cell in cells) < len(cells):
         return False  # mostly released as it is
     best: Counter[str] = Counter()
     for (value, _), rows in Counter(zip(case.field(name).spelled, own.spelled, strict=True)).items():

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from . import parameters, requirements
 from .tables import KINDS, MARK, NUMBER_MARK, Field, column, identifier, marker, person, typed
 
-_NAMES = (
+_NAMES = [
     "age",
     "zip",
     "sex",
@@ -32,7 +32,7 @@ _NAMES = (
     "since",
     "ward",
     "class",
-)
+]
 _ODD_NAMES = ("odd, name", 'a "b"', "größe", "=SUM(A1)", "two words", "x|y", "[k]", "ünïcode 😀", "select", "Group", "n", "count", "a=b", "percent%", "-dash", "1st", "a.b", "ID")  # fmt: skip
 STATISTICS = frozenset({"dp_choice", "dp_marginals", "dp_ranges", "dp_statistics"})
 NOISY = frozenset({"additive_noise", "isolation_noise", "local_noise", "pram", "rank_swapping", "rounding"})
@@ -310,7 +310,7 @@ def make(
         insensitive=tuple(by_name[n] for n in roles["insensitive"]),
         heights=heights,
     )
-    settings = parameters.MAKE[mechanism](rng, draft)
+    settings = parameters.drawn(mechanism, rng, draft)
     spoilt = rng.random() < 0.04
     if spoilt:
         settings = parameters.spoilt(rng, settings)

@@ -174,19 +174,19 @@ def skewness_exposed(classes: Classes, factor: float = 2) -> float:
 
 
 SIZES: dict[str, Callable[..., float]] = {
-    "k_anonymity": k_anonymity, "prosecutor_risk": prosecutor_risk, "journalist_risk": prosecutor_risk, "marketer_risk": marketer_risk,
-    "identity_information": identity_information,
-}  # fmt: skip
+    **{f.__name__: f for f in (k_anonymity, prosecutor_risk, marketer_risk, identity_information)},
+    "journalist_risk": prosecutor_risk,
+}
 """What asks for class sizes alone. Without a population the journalist's risk is the prosecutor's, as its bound."""
 SENSITIVE: dict[str, Callable[..., float]] = {
-    "distinct_l_diversity": distinct_l_diversity, "entropy_l_diversity": entropy_l_diversity, "recursive_diversity": recursive_diversity,
-    "alpha_anonymity": alpha_anonymity, "positive_disclosure": alpha_anonymity, "p_sensitive_k_anonymity": p_sensitive_k_anonymity,
-    "beta_likeness": beta_likeness, "delta_disclosure": delta_disclosure, "transfer_of_information": transfer_of_information,
-    "distribution_leakage": distribution_leakage, "entropy_leakage": entropy_leakage, "one_symbol_i1": one_symbol_i1,
-    "one_symbol_i2": one_symbol_i2, "uninformative_difference": uninformative_difference, "negative_disclosure": negative_disclosure,
-    "vanishing_values": vanishing_values, "accuracy_gain": accuracy_gain, "knowledge_gain": knowledge_gain,
-    "mutual_information": mutual_information, "homogeneity_exposed": homogeneity_exposed, "skewness_exposed": skewness_exposed,
-}  # fmt: skip
+    f.__name__: f
+    for f in (
+        distinct_l_diversity, entropy_l_diversity, recursive_diversity, alpha_anonymity, p_sensitive_k_anonymity, beta_likeness,
+        delta_disclosure, transfer_of_information, distribution_leakage, entropy_leakage, one_symbol_i1, one_symbol_i2,
+        uninformative_difference, negative_disclosure, vanishing_values, accuracy_gain, knowledge_gain, mutual_information,
+        homogeneity_exposed, skewness_exposed,
+    )
+} | {"positive_disclosure": alpha_anonymity}  # fmt: skip
 """What asks for a sensitive column; of several, the worst counts."""
 HIGHER = {
     "k_anonymity",

@@ -102,238 +102,155 @@ def _numbers(rng: random.Random, d: Draft) -> Settings:
     return {"columns": _names(rng, fields)} if fields and rng.random() < 0.3 else {}
 
 
-def additive_noise(rng: random.Random, d: Draft) -> Settings:
-    return _maybe(rng, _numbers(rng, d), scale=[0.05, 0.3, 1, 2], unit=["deviation", "absolute"], shape=["gaussian", "uniform"],
-                  correlated=[True], keep_variance=[True], whole=[True])  # fmt: skip
-
-
-def alpha_beta(rng: random.Random, d: Draft) -> Settings:
+def _alpha_beta(rng: random.Random, d: Draft) -> Settings:
     believed = {"d": rng.choice(["0.05", "0.2"])} if rng.random() < 0.7 else {"k": rng.choice(["1", "2"])}
     settings = {"gamma": rng.choice(["0.3", "0.5", "0.8"]), **believed, "domains": _domains(rng, d.released)}
     return settings | ({"missing": "true"} if rng.random() < 0.9 else {})
 
 
-def anatomy(rng: random.Random, d: Draft) -> Settings:
-    return _maybe(rng, {"l": rng.choice(["2", "2", "2", "3", "4"])}, group=["bucket", "group", "g r"])
-
-
-def cut_points(rng: random.Random, d: Draft) -> Settings:
-    fields = [f for f in d.quasi if f.numeric or f.kind == "date"] or list(d.quasi)
-    chosen = rng.choice(fields)
+def _cut_points(rng: random.Random, d: Draft) -> Settings:
+    chosen = rng.choice([f for f in d.quasi if f.numeric or f.kind == "date"] or list(d.quasi))
     held = [f for f in d.quasi if f is not chosen and rng.random() < 0.3]
-    levels = (
-        {"levels": ",".join(f"{quoted(f.name)}={rng.randint(0, d.heights.get(f.name, 1))}" for f in held)}
-        if held
-        else {}
-    )
-    objective = rng.choice(
-        ["mutual_information"] * bool(d.sensitive) + ["loss", "granularity", "iloss", "discernibility"]
-    )
-    about = (
-        {"sensitive": rng.choice(d.sensitive).name}
-        if len(d.sensitive) > 1 and objective == "mutual_information"
-        else {}
-    )
-    return _maybe(
-        rng, {"column": chosen.name, "objective": objective, **_k(rng), **levels, **about}, max_ranges=[1, 2, 4]
-    )
+    levels = ",".join(f"{quoted(f.name)}={rng.randint(0, d.heights.get(f.name, 1))}" for f in held)
+    told = ["mutual_information"] * bool(d.sensitive)
+    settings = {
+        "column": chosen.name,
+        "objective": rng.choice([*told, "loss", "granularity", "iloss", "discernibility"]),
+    }
+    about = len(d.sensitive) > 1 and settings["objective"] == "mutual_information"
+    sensitive = {"sensitive": rng.choice(d.sensitive).name} if about else {}
+    return settings | _k(rng) | ({"levels": levels} if held else {}) | sensitive
 
 
-def dp_choice(rng: random.Random, d: Draft) -> Settings:
+def _dp_choice(rng: random.Random, d: Draft) -> Settings:
     if rng.random() < 0.4 and (numbers := [f for f in d.released if f.kind == "integer"]):
         chosen = rng.choice(numbers)
-        return {
-            "column": chosen.name,
-            "choose": "quantile",
-            "quantile": rng.choice(["0.5", "0.1", "0.9"]),
-            "candidates": _domain(rng, chosen),
-            **_epsilon(rng),
-        }
-    chosen = rng.choice([f for f in d.released if f.kind == "category"] or list(d.released))
-    return {"column": chosen.name, "candidates": _domain(rng, chosen), **_epsilon(rng)}
+        quantile = {"choose": "quantile", "quantile": rng.choice(["0.5", "0.1", "0.9"])}
+    else:
+        chosen, quantile = rng.choice([f for f in d.released if f.kind == "category"] or list(d.released)), {}
+    return {"column": chosen.name, **quantile, "candidates": _domain(rng, chosen), **_epsilon(rng)}
 
 
-def dp_marginals(rng: random.Random, d: Draft) -> Settings:
-    fields = rng.sample(list(d.released), min(len(d.released), rng.choice([1, 2, 3])))
-    settings = {"columns": ",".join(quoted(f.name) for f in fields), "domains": _domains(rng, fields), **_epsilon(rng)}
-    if len(fields) > 1 and rng.random() < 0.5:
+def _stated(rng: random.Random, d: Draft, widths: Sequence[int], *, ways: bool = False) -> Settings:
+    """Columns for differential privacy, their domains and an epsilon; perhaps how many of the columns are counted at a time."""
+    fields = rng.sample(list(d.released), min(len(d.released), rng.choice(widths)))
+    names = ",".join(quoted(f.name) for f in fields)
+    settings = {"columns": names, "domains": _domains(rng, fields), **_epsilon(rng)}
+    if ways and len(fields) > 1 and rng.random() < 0.5:
         settings["ways"] = str(rng.randint(1, len(fields)))
-    return _maybe(rng, settings, nonnegative=[True, False], outside=["missing", "drop"])
+    return settings
 
 
-def dp_ranges(rng: random.Random, d: Draft) -> Settings:
+def _dp_ranges(rng: random.Random, d: Draft) -> Settings:
     chosen = rng.choice([f for f in d.released if f.kind == "integer"] or list(d.released))
-    return _maybe(
-        rng,
-        {"column": chosen.name, "domain": _domain(rng, chosen), **_epsilon(rng)},
-        method=["tree", "search"],
-        give=["rows", "ranges"],
-        alpha=[0.1, 0.3, 0.9],
-    )
+    return {"column": chosen.name, "domain": _domain(rng, chosen), **_epsilon(rng)}
 
 
-def dp_statistics(rng: random.Random, d: Draft) -> Settings:
-    fields = d.numeric(d.released)
-    asked, bounded = ["count"], []
-    for f in fields[: rng.randint(0, 2)]:
-        asked.append(f"{rng.choice(['sum', 'mean'])}({quoted(f.name)})")
-        bounded.append(f)
+def _dp_statistics(rng: random.Random, d: Draft) -> Settings:
+    bounded = d.numeric(d.released)[: rng.randint(0, 2)]
+    asked = ["count", *(f"{rng.choice(['sum', 'mean'])}({quoted(f.name)})" for f in bounded)]
     for f in [f for f in d.released if f.kind == "category"][: rng.randint(0, 1)]:
         asked.append(f"count({quoted(f.name)}={quoted(rng.choice(['flu', 'cold', '']))})")
     settings = {"statistics": ",".join(rng.sample(asked, len(asked))), **_epsilon(rng)}
-    return _maybe(rng, settings | ({"bounds": _bounds(rng, bounded)} if bounded else {}), confidence=[0.5, 0.99])
+    return settings | ({"bounds": _bounds(rng, bounded)} if bounded else {})
 
 
-def dp_synthesis(rng: random.Random, d: Draft) -> Settings:
-    fields = rng.sample(list(d.released), min(len(d.released), rng.choice([1, 2, 3, 4])))
-    settings = {"columns": ",".join(quoted(f.name) for f in fields), "domains": _domains(rng, fields), **_epsilon(rng)}
-    return _maybe(
-        rng, settings, structure=["tree", "chain", "independent"], rows=[1, 20, 100], outside=["missing", "drop"]
-    )
-
-
-def generalize_full_domain(rng: random.Random, d: Draft) -> Settings:
-    losses = [
-        "loss",
-        "loss_geometric",
-        "iloss",
-        "granularity",
-        "discernibility",
-        "average_class_size",
-        "height",
-        "non_uniform_entropy",
-        "0.5*loss + 0.1*height",
-    ]
-    return _maybe(rng, _k(rng), minimise=losses, suppression=[0, 0.05, 0.1, 0.3, 0.9])
-
-
-def generalize_to_levels(rng: random.Random, d: Draft) -> Settings:
+def _levels(rng: random.Random, d: Draft) -> Settings:
     levels = [min(d.heights.get(f.name, 1), rng.choice([0, 1, 1, 2, 9])) for f in d.quasi]
     named = ",".join(f"{quoted(f.name)}={level}" for f, level in zip(d.quasi, levels, strict=True))
-    return _maybe(
-        rng,
-        {"levels": named if rng.random() < 0.5 else ",".join(map(str, levels)), **_k(rng)},
-        suppression=[0.05, 0.3, 0.6, 1],
-    )
+    return {"levels": named if rng.random() < 0.5 else ",".join(map(str, levels)), **_k(rng)}
 
 
-def hipaa(rng: random.Random, d: Draft) -> Settings:
+def _hipaa(rng: random.Random, d: Draft) -> Settings:
     settings: Settings = {}
-    for key, kinds in (("age", ("integer",)), ("zip", ("code",)), ("date", ("date",))):
-        fields = [f for f in d.released if f.kind in kinds]
+    for key, kind in (("age", "integer"), ("zip", "code"), ("date", "date")):
+        fields = [f for f in d.released if f.kind == kind]
         if fields and rng.random() < 0.4:
             settings[key] = _names(rng, fields)
-    return _maybe(rng, settings, year=[2024, 1990], small=["*", "000"])
+    return settings
 
 
-def isolation_noise(rng: random.Random, d: Draft) -> Settings:
-    return _maybe(
-        rng, {"t": rng.choice(["1", "2", "2", "3", "5"])}, c=[1.1, 2, 4], suppression=[0.3, 0.9], whole=[True]
-    )
-
-
-def k_member(rng: random.Random, d: Draft) -> Settings:
-    return _maybe(rng, _k(rng), block=[0, 5, 20], loss=["iloss", "byun"], ends=["tight", "open"])
-
-
-def local_noise(rng: random.Random, d: Draft) -> Settings:
+def _local_noise(rng: random.Random, d: Draft) -> Settings:
     fields = d.numeric(d.released) or list(d.released[:1])
     chosen = [f for f in fields if f.numeric][: rng.randint(1, 2)]
-    return _maybe(rng, {"bounds": _bounds(rng, chosen), **_epsilon(rng)}, clamp=[True], missing=["middle", "keep"])
+    return {"bounds": _bounds(rng, chosen), **_epsilon(rng)}
 
 
-def local_suppression(rng: random.Random, d: Draft) -> Settings:
-    settings = _maybe(rng, _k(rng), most=[1, 2, 9], suppression=[0.05, 0.3, 1])
-    if rng.random() < 0.3:
-        settings["importance"] = ",".join(f"{quoted(f.name)}={rng.choice(['0', '1', '3', 'inf'])}" for f in d.quasi[:2])
-    return settings
+def _importance(rng: random.Random, d: Draft) -> Settings:
+    if rng.random() >= 0.3:
+        return {}
+    return {"importance": ",".join(f"{quoted(f.name)}={rng.choice(['0', '1', '3', 'inf'])}" for f in d.quasi[:2])}
 
 
-def microaggregation(rng: random.Random, d: Draft) -> Settings:
-    settings = _maybe(
-        rng, {"k": rng.choice(["1", "2", "3", "5"])}, centre=["mean", "median"], whole=[True], block=[10, 50]
-    )
+def _alone(rng: random.Random, d: Draft) -> Settings:
     numbers = d.numeric(d.quasi)
-    if rng.random() < 0.3 and numbers:
-        settings |= {"how": "alone", "columns": _names(rng, numbers)}
-    return settings
+    return {"how": "alone", "columns": _names(rng, numbers)} if rng.random() < 0.3 and numbers else {}
 
 
-def mondrian(rng: random.Random, d: Draft) -> Settings:
-    return _maybe(
-        rng,
-        _k(rng),
-        mode=["strict", "relaxed"],
-        choose=["loss", "width"],
-        bounds=["data", "cuts"],
-        ends=["tight", "open"],
-    )
+def _of_kind(rng: random.Random, d: Draft, *kinds: str) -> Settings:
+    """Columns of these kinds, or any where there is none."""
+    return {"columns": _names(rng, [f for f in d.released if f.kind in kinds] or list(d.released))}
 
 
-def permute_within_groups(rng: random.Random, d: Draft) -> Settings:
-    return _maybe(
-        rng,
-        {"l": rng.choice(["2", "2", "3"])},
-        groups=["mondrian", "anatomy"],
-        together=[True, False],
-        group=["bucket"],
-    )
-
-
-def personalize(rng: random.Random, d: Draft) -> Settings:
-    return _maybe(
-        rng,
-        {"limit": rng.choice(["0.9", "0.8", "0.5", "0.3"])}
-        | ({"column": d.sensitive[0].name} if len(d.sensitive) > 1 else {}),
-        k=[2, 3],
-        quasi=["greedy", "full_domain"],
-    )
-
-
-def pram(rng: random.Random, d: Draft) -> Settings:
-    fields = [f for f in d.released if f.kind in ("category", "code", "text", "constant")] or list(d.released)
-    return _maybe(
-        rng, {"columns": _names(rng, fields), "keep": rng.choice(["0.5", "0.8", "0.95", "0.01"])}, invariant=[True]
-    )
-
-
-def rank_swapping(rng: random.Random, d: Draft) -> Settings:
-    fields = [f for f in d.released if f.numeric or f.kind == "date"] or list(d.released)
-    return _maybe(rng, {"columns": _names(rng, fields)}, p=[1, 10, 20, 50, 100])
-
-
-def rounding(rng: random.Random, d: Draft) -> Settings:
+def _rounding(rng: random.Random, d: Draft) -> Settings:
     fields = d.numeric(d.quasi)
     if fields and rng.random() < 0.4:
-        return _maybe(
-            rng,
-            {"base": ",".join(f"{quoted(f.name)}={rng.choice(['5', '0.5', '1000', '0.1'])}" for f in fields)},
-            how=["nearest", "random"],
-        )
-    return _maybe(rng, _numbers(rng, d), base=["5", "0.25", "100", "7"], how=["nearest", "random"])
+        return {"base": ",".join(f"{quoted(f.name)}={rng.choice(['5', '0.5', '1000', '0.1'])}" for f in fields)}
+    return _maybe(rng, _numbers(rng, d), base=["5", "0.25", "100", "7"])
 
 
-def top_bottom_coding(rng: random.Random, d: Draft) -> Settings:
+def _top_bottom_coding(rng: random.Random, d: Draft) -> Settings:
     settings = _maybe(rng, _numbers(rng, d), top_share=[0, 0.05, 0.3], bottom_share=[0, 0.1], people=[1, 3, 5])
     if not {"top_share", "bottom_share"} & set(settings):
-        fields = d.numeric(d.quasi)
-        known = sorted(v for f in fields for v in f.meant if v is not None)
+        known = sorted(v for f in d.numeric(d.quasi) for v in f.meant if v is not None)
         settings["top"] = str(known[len(known) * 3 // 4] if known else 50)
     return settings
 
 
-def top_down_specialization(rng: random.Random, d: Draft) -> Settings:
-    return {**_k(rng), **({"target": rng.choice(d.sensitive).name} if len(d.sensitive) > 1 else {})}
+def _about(rng: random.Random, d: Draft, key: str) -> Settings:
+    """Which sensitive column is meant, where there are several."""
+    return {key: rng.choice(d.sensitive).name} if len(d.sensitive) > 1 else {}
 
 
-MAKE: dict[str, Callable[[random.Random, Draft], Settings]] = {
-    made.__name__: made
-    for made in (
-        additive_noise, alpha_beta, anatomy, cut_points, dp_choice, dp_marginals, dp_ranges, dp_statistics, dp_synthesis, generalize_full_domain,
-        generalize_to_levels, hipaa, isolation_noise, k_member, local_noise, local_suppression, microaggregation, mondrian, permute_within_groups,
-        personalize, pram, rank_swapping, rounding, top_bottom_coding, top_down_specialization,
-    )
+LOSSES = (
+    "loss", "loss_geometric", "iloss", "granularity", "discernibility", "average_class_size", "height", "non_uniform_entropy",
+    "0.5*loss + 0.1*height",
+)  # fmt: skip
+NUMERIC_OR_DATE = ("integer", "decimal", "money", "date")
+DRAWS: dict[str, tuple[Callable[[random.Random, Draft], Settings], dict[str, Sequence[object]]]] = {
+    "additive_noise": (_numbers, {"scale": [0.05, 0.3, 1, 2], "unit": ["deviation", "absolute"], "shape": ["gaussian", "uniform"], "correlated": [True], "keep_variance": [True], "whole": [True]}),
+    "alpha_beta": (_alpha_beta, {}),
+    "anatomy": (lambda rng, d: {"l": rng.choice(["2", "2", "2", "3", "4"])}, {"group": ["bucket", "group", "g r"]}),
+    "cut_points": (_cut_points, {"max_ranges": [1, 2, 4]}),
+    "dp_choice": (_dp_choice, {}),
+    "dp_marginals": (lambda rng, d: _stated(rng, d, [1, 2, 3], ways=True), {"nonnegative": [True, False], "outside": ["missing", "drop"]}),
+    "dp_ranges": (_dp_ranges, {"method": ["tree", "search"], "give": ["rows", "ranges"], "alpha": [0.1, 0.3, 0.9]}),
+    "dp_statistics": (_dp_statistics, {"confidence": [0.5, 0.99]}),
+    "dp_synthesis": (lambda rng, d: _stated(rng, d, [1, 2, 3, 4]), {"structure": ["tree", "chain", "independent"], "rows": [1, 20, 100], "outside": ["missing", "drop"]}),
+    "generalize_full_domain": (lambda rng, d: _k(rng), {"minimise": LOSSES, "suppression": [0, 0.05, 0.1, 0.3, 0.9]}),
+    "generalize_to_levels": (_levels, {"suppression": [0.05, 0.3, 0.6, 1]}),
+    "hipaa": (_hipaa, {"year": [2024, 1990], "small": ["*", "000"]}),
+    "isolation_noise": (lambda rng, d: {"t": rng.choice(["1", "2", "2", "3", "5"])}, {"c": [1.1, 2, 4], "suppression": [0.3, 0.9], "whole": [True]}),
+    "k_member": (lambda rng, d: _k(rng), {"block": [0, 5, 20], "loss": ["iloss", "byun"], "ends": ["tight", "open"]}),
+    "local_noise": (_local_noise, {"clamp": [True], "missing": ["middle", "keep"]}),
+    "local_suppression": (lambda rng, d: _k(rng) | _importance(rng, d), {"most": [1, 2, 9], "suppression": [0.05, 0.3, 1]}),
+    "microaggregation": (lambda rng, d: {"k": rng.choice(["1", "2", "3", "5"])} | _alone(rng, d), {"centre": ["mean", "median"], "whole": [True], "block": [10, 50]}),
+    "mondrian": (lambda rng, d: _k(rng), {"mode": ["strict", "relaxed"], "choose": ["loss", "width"], "bounds": ["data", "cuts"], "ends": ["tight", "open"]}),
+    "permute_within_groups": (lambda rng, d: {"l": rng.choice(["2", "2", "3"])}, {"groups": ["mondrian", "anatomy"], "together": [True, False], "group": ["bucket"]}),
+    "personalize": (lambda rng, d: {"limit": rng.choice(["0.9", "0.8", "0.5", "0.3"])} | _about(rng, d, "column"), {"k": [2, 3], "quasi": ["greedy", "full_domain"]}),
+    "pram": (lambda rng, d: _of_kind(rng, d, "category", "code", "text", "constant") | {"keep": rng.choice(["0.5", "0.8", "0.95", "0.01"])}, {"invariant": [True]}),
+    "rank_swapping": (lambda rng, d: _of_kind(rng, d, *NUMERIC_OR_DATE), {"p": [1, 10, 20, 50, 100]}),
+    "rounding": (_rounding, {"how": ["nearest", "random"]}),
+    "top_bottom_coding": (_top_bottom_coding, {}),
+    "top_down_specialization": (lambda rng, d: _k(rng) | _about(rng, d, "target"), {}),
 }  # fmt: skip
+"""For each mechanism what it cannot do without, and what it may be given besides."""
+
+
+def drawn(mechanism: str, rng: random.Random, d: Draft) -> Settings:
+    """Parameters of a mechanism."""
+    needed, more = DRAWS[mechanism]
+    return _maybe(rng, needed(rng, d), **more)
 
 
 def spoilt(rng: random.Random, settings: Settings) -> Settings:
@@ -341,23 +258,25 @@ def spoilt(rng: random.Random, settings: Settings) -> Settings:
     key = rng.choice([*settings, "k"])
     wrong = [
         "",
-        "-1",
-        "0",
-        "nan",
-        "inf",
-        "-inf",
-        "1e400",
-        "x",
-        "nobody",
-        "2.5",
-        "99999999999999999999",
-        "a=b=c",
         ",",
         '"',
-        "[]",
-        "true",
-        "0:0",
-        "5:1",
+        *[
+            "-1",
+            "0",
+            "nan",
+            "inf",
+            "-inf",
+            "1e400",
+            "x",
+            "nobody",
+            "2.5",
+            "99999999999999999999",
+            "a=b=c",
+            "[]",
+            "true",
+            "0:0",
+            "5:1",
+        ],
     ]
     kind = rng.random()
     if kind < 0.2:
