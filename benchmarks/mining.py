@@ -24,8 +24,8 @@ from joblib.externals.loky import get_reusable_executor
 from sfumato.mining.features import features
 from sfumato.mining.miners import miners
 from sfumato.mining.rows import align
-from sfumato.reproduce.adult import folder
 from sfumato.reproduce.sramka import FIELD, releases, reproduce
+from sfumato.reproduce.tables import folder
 
 
 def forest_seconds(data: Path) -> float:

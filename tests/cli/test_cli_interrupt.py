@@ -180,7 +180,7 @@ def test_predictions_are_kept_and_said_to_be(
         call = ("mine", "--original", house.people, house.people, "--target", "ill")
     else:
         monkeypatch.setattr("sfumato.reproduce.sramka.reproduce", interrupted)
-        monkeypatch.setattr("sfumato.reproduce.adult.folder", lambda data: house.folder)
+        monkeypatch.setattr("sfumato.reproduce.tables.folder", lambda data: house.folder)
         call = ("reproduce", "sramka")
     new = False
     assert run(*call).refused(130).endswith("nothing unfinished was left behind.")

@@ -10,8 +10,8 @@ import pytest
 
 from sfumato.core.errors import InputError
 from sfumato.mining.rows import align
-from sfumato.reproduce.adult import complete_rows, folder
 from sfumato.reproduce.sramka import EPSILON, FIELD, PRINTED, QUASI, WIDTHS, K, _years, checks, releases, reproduce
+from sfumato.reproduce.tables import complete_rows, folder
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared" / "data" / "adult"

@@ -143,8 +143,8 @@ def _page(out: Path, data: Path | None, sramka: Path | None, json: bool) -> None
 
 def _sramka(data: Path | None, json: bool, *, cache: Path | None, keep: bool, **more: Any) -> bool:
     from ..mining.mine import cache_folder
-    from ..reproduce.adult import folder
     from ..reproduce.sramka import reproduce
+    from ..reproduce.tables import folder
 
     where = folder(data)
     kept = cache or (cache_folder() if keep else None)

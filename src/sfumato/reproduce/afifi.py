@@ -6,14 +6,14 @@ of classes in Fig. 4 leaves: ages in 25 and 50 years, workclass in two groups, e
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from ..core.column import FloatArray
-from ..core.errors import InputError
 from ..core.hierarchy import Hierarchy
 from ..core.metric import Metric, Requirement
 from ..core.release import Release
@@ -28,11 +28,8 @@ from ..metrics.privacy.positive_disclosure import positive_disclosure
 from ..metrics.privacy.t_closeness import t_closeness
 from ..search.choice import qid_choice
 from ..search.full_domain import optimal_generalization
-from .check import Erratum, Paper, PaperFigure, PaperNumber, Part, ShapeCheck, beside, number, only, stated
-from .tables import at_levels, per_class, small, training_rows
-
-Progress = Callable[[float, str], None]
-Found = tuple[list[Part], list[ShapeCheck], list[Erratum], list[PaperFigure], list[str]]
+from .check import Paper, PaperDraft, PaperNumber, beside, number, only, stated
+from .tables import Progress, at_levels, finished, per_class, small, unheard
 
 EXAMPLES: dict[str, list[list[int]]] = {
     "4": [[1, 2, 2], [0, 3, 2]],
@@ -67,33 +64,10 @@ DIFFERENCES = (
 
 def reproduce(data: Path | None = None, progress: Progress | None = None) -> Paper:
     """The examples always; the figures where Adult is found."""
-    say = progress or (lambda share, text: None)
-    parts, checks, errata, figures, differences = _examples()
-    lacking = ""
-    try:
-        table = training_rows(data)
-    except InputError as error:
-        lacking = str(error)
-    else:
-        world = _hierarchies(table)
-        for i, step in enumerate((_figure_1, _figure_2, _figure_3, _figure_4)):
-            say(0.2 * (i + 1), f"figure {i + 1}")
-            found = step(table, world)
-            parts += found[0]
-            checks += found[1]
-            errata += found[2]
-            figures += found[3]
-            differences += found[4]
-    return Paper(
-        "afifi",
-        "Afifi et al. 2018",
-        tuple(parts),
-        tuple(checks),
-        tuple(errata),
-        tuple(differences),
-        tuple(figures),
-        lacking,
-    )
+    paper = PaperDraft("afifi", "Afifi et al. 2018", differences=list(DIFFERENCES))
+    _examples(paper)
+    figures = [(f"figure {i}", step) for i, step in enumerate((_figure_1, _figure_2, _figure_3, _figure_4), 1)]
+    return finished(paper, data, figures, progress or unheard)
 
 
 # --- examples ---------------------------------------------------------------------------------------------------------
@@ -109,7 +83,7 @@ def _counted(rows: Sequence[Sequence[int]]) -> Release:
     return _of([[f"v{value}" for value, times in enumerate(row) for _ in range(times)] for row in rows])
 
 
-def _examples() -> Found:
+def _examples(paper: PaperDraft) -> None:
     """Examples 1 to 11, theorems 1 and 3, and the example under definition 4."""
     made = {name: _counted(rows) for name, rows in EXAMPLES.items()}
     l_d, l_e, emd = (
@@ -142,84 +116,80 @@ def _examples() -> Found:
         beside("Ex. 11, 27 rows: L_D", "0.22, 0.89", m_d, wrong=[0, 1], note="these are squares; see errata"),
         beside("Ex. 11, 27 rows: L_E", "0.158, 3.16", m_e, wrong=[0], note="see errata"),
     ]  # fmt: skip
-    errata = [
-        Erratum(
-            "Ex. 5 and 10, L_D of the third class",
-            "√26/12",
-            "√32/12",
-            "(7/12, 3/12, 2/12) - (3/12, 3/12, 6/12) = (4, 0, -4)/12, whose squares sum to 32/144.",
-            bool(np.allclose(l_d["5"], roots, atol=1e-12)),
-        ),
-        Erratum(
-            "Ex. 8, L_D of the third class",
-            "0.7619",
-            f"{l_d['8'][2]:.4f}",
-            "All have cancer, 5/12 before: √((7/12)² + (4/12)² + (3/12)²) = √74/12; two digits changed places.",
-            abs(l_d["8"][2] - math.sqrt(74) / 12) < 1e-12 and f"{l_d['8'][2]:.4f}" == "0.7169",
-        ),
-        Erratum(
-            "Ex. 10, EMD, and so 0.67-closeness",
-            "1/3, 1/3, 2/3",
-            "1/6, 1/6, 1/3",
-            "The printed numbers are L1; with all values equally far apart the EMD is half of it, as in Ex. 4 of the same paper.",
-            bool(np.allclose(2 * np.array(emd["5"]), [1 / 3, 1 / 3, 2 / 3])),
-        ),
-        Erratum(
-            "Ex. 11, L_D of the two classes",
-            "0.22 and 0.89",
-            ", ".join(f"{x:.4f}" for x in m_d),
-            "By Def. 6 a root is taken: the printed numbers are the squares, " + " and ".join(f"{x**2:.2f}" for x in m_d) + ".",
-            [f"{x**2:.2f}" for x in m_d] == ["0.22", "0.89"],
-        ),
-        Erratum(
-            "Ex. 11, L_E of the first class",
-            "0.158",
-            f"{m_e[0]:.4f}",
-            "log2 9 - log2 3 = log2 3; the point moved by one place.",
-            abs(m_e[0] - math.log2(3)) < 1e-12,
-        ),
-        Erratum(
-            "Ex. 11, which table is which",
-            "Table 3 is the original, Table 2b the 0.167-close one",
-            "Table 2a is the original, Table 3 the 0.167-close one",
-            f"The salaries of Table 3 are {max(_values(ORDERED, ex11)):.4f} from the whole, those of Table 2b {max(_values(ORDERED, _of(TABLE_2))):.4f}.",
-            max(_values(ORDERED, ex11)) < 0.1675 < max(_values(ORDERED, _of(TABLE_2))),
-        ),
-        *_theorems(),
-    ]  # fmt: skip
-    checks = [
-        ShapeCheck(
-            "Ex. 4: two classes of one EMD differ by entropy leakage",
-            abs(emd["4"][0] - emd["4"][1]) < 1e-12 and l_e["4"][1] > l_e["4"][0],
-            f"EMD {emd['4'][0]:.4f} and {emd['4'][1]:.4f}, L_E {l_e['4'][0]:.4f} and {l_e['4'][1]:.4f}",
-        ),
-        ShapeCheck(
-            "Ex. 5: the class with the largest L_D has the least L_E",
-            int(np.argmax(l_d["5"])) == int(np.argmin(l_e["5"])) == 2,
-            f"L_D {l_d['5'][2]:.4f}, L_E {l_e['5'][2]:.4f}",
-        ),
-        ShapeCheck(
-            "Ex. 7: a uniform class has the largest L_D and not the least L_E",
-            int(np.argmax(l_d["7"])) == 0 and min(l_e["7"]) < l_e["7"][0],
-            f"L_D {l_d['7'][0]:.4f}, L_E {l_e['7'][0]:.4f} against {min(l_e['7']):.4f}",
-        ),
-        ShapeCheck(
-            "Ex. 11: by EMD the class where all earn 7K is the better one, by both leakages the worse",
-            m_o[1] < m_o[0] and m_d[1] > m_d[0] and m_e[1] > m_e[0],
-            f"EMD {m_o[1]:.4f} < {m_o[0]:.4f}, L_D {m_d[1]:.4f} > {m_d[0]:.4f}, L_E {m_e[1]:.4f} > {m_e[0]:.4f}",
-        ),
-    ]
+    paper.erratum(
+        "Ex. 5 and 10, L_D of the third class",
+        "√26/12",
+        "√32/12",
+        "(7/12, 3/12, 2/12) - (3/12, 3/12, 6/12) = (4, 0, -4)/12, whose squares sum to 32/144.",
+        bool(np.allclose(l_d["5"], roots, atol=1e-12)),
+    )
+    paper.erratum(
+        "Ex. 8, L_D of the third class",
+        "0.7619",
+        f"{l_d['8'][2]:.4f}",
+        "All have cancer, 5/12 before: √((7/12)² + (4/12)² + (3/12)²) = √74/12; two digits changed places.",
+        abs(l_d["8"][2] - math.sqrt(74) / 12) < 1e-12 and f"{l_d['8'][2]:.4f}" == "0.7169",
+    )
+    paper.erratum(
+        "Ex. 10, EMD, and so 0.67-closeness",
+        "1/3, 1/3, 2/3",
+        "1/6, 1/6, 1/3",
+        "The printed numbers are L1; with all values equally far apart the EMD is half of it, as in Ex. 4 of the same paper.",
+        bool(np.allclose(2 * np.array(emd["5"]), [1 / 3, 1 / 3, 2 / 3])),
+    )
+    paper.erratum(
+        "Ex. 11, L_D of the two classes",
+        "0.22 and 0.89",
+        ", ".join(f"{x:.4f}" for x in m_d),
+        "By Def. 6 a root is taken: the printed numbers are the squares, "
+        + " and ".join(f"{x**2:.2f}" for x in m_d)
+        + ".",
+        [f"{x**2:.2f}" for x in m_d] == ["0.22", "0.89"],
+    )
+    paper.erratum(
+        "Ex. 11, L_E of the first class",
+        "0.158",
+        f"{m_e[0]:.4f}",
+        "log2 9 - log2 3 = log2 3; the point moved by one place.",
+        abs(m_e[0] - math.log2(3)) < 1e-12,
+    )
+    paper.erratum(
+        "Ex. 11, which table is which",
+        "Table 3 is the original, Table 2b the 0.167-close one",
+        "Table 2a is the original, Table 3 the 0.167-close one",
+        f"The salaries of Table 3 are {max(_values(ORDERED, ex11)):.4f} from the whole, those of Table 2b {max(_values(ORDERED, _of(TABLE_2))):.4f}.",
+        max(_values(ORDERED, ex11)) < 0.1675 < max(_values(ORDERED, _of(TABLE_2))),
+    )
+    _theorems(paper)
+    paper.check(
+        "Ex. 4: two classes of one EMD differ by entropy leakage",
+        abs(emd["4"][0] - emd["4"][1]) < 1e-12 and l_e["4"][1] > l_e["4"][0],
+        f"EMD {emd['4'][0]:.4f} and {emd['4'][1]:.4f}, L_E {l_e['4'][0]:.4f} and {l_e['4'][1]:.4f}",
+    )
+    paper.check(
+        "Ex. 5: the class with the largest L_D has the least L_E",
+        int(np.argmax(l_d["5"])) == int(np.argmin(l_e["5"])) == 2,
+        f"L_D {l_d['5'][2]:.4f}, L_E {l_e['5'][2]:.4f}",
+    )
+    paper.check(
+        "Ex. 7: a uniform class has the largest L_D and not the least L_E",
+        int(np.argmax(l_d["7"])) == 0 and min(l_e["7"]) < l_e["7"][0],
+        f"L_D {l_d['7'][0]:.4f}, L_E {l_e['7'][0]:.4f} against {min(l_e['7']):.4f}",
+    )
+    paper.check(
+        "Ex. 11: by EMD the class where all earn 7K is the better one, by both leakages the worse",
+        m_o[1] < m_o[0] and m_d[1] > m_d[0] and m_e[1] > m_e[0],
+        f"EMD {m_o[1]:.4f} < {m_o[0]:.4f}, L_D {m_d[1]:.4f} > {m_d[0]:.4f}, L_E {m_e[1]:.4f} > {m_e[0]:.4f}",
+    )
     spread = np.array([10, 2, 2, 2]) / 16
     lone = leakage(_counted([[1, 1, 1, 1]]), ROLES, given=("class",), about="s", prior=Joint({("00", "v0"): 1}))
-    checks.append(
-        ShapeCheck(
-            "Theorem 1: against a uniform class L_D is sigma √m, and at most √((m-1)/m)",
-            abs(l_d["6"][0] - spread.std() * 2) < 1e-12 and abs(lone.distribution[0] - math.sqrt(3 / 4)) < 1e-12,
-            f"Ex. 6: {l_d['6'][0]:.4f} = {spread.std():.4f} x 2; of a certain prior {lone.distribution[0]:.4f}",
-        )
+    paper.check(
+        "Theorem 1: against a uniform class L_D is sigma √m, and at most √((m-1)/m)",
+        abs(l_d["6"][0] - spread.std() * 2) < 1e-12 and abs(lone.distribution[0] - math.sqrt(3 / 4)) < 1e-12,
+        f"Ex. 6: {l_d['6'][0]:.4f} = {spread.std():.4f} x 2; of a certain prior {lone.distribution[0]:.4f}",
     )
-    belief, fits = _belief()
-    return [Part("Examples 1 to 11", tuple(lines)), belief], [*checks, fits], errata, [], list(DIFFERENCES)
+    paper.part("Examples 1 to 11", *lines)
+    _belief(paper)
 
 
 def _values(metric: Metric, release: Release) -> list[float]:
@@ -240,7 +210,7 @@ def _first_examples() -> list[PaperNumber]:
     ]
 
 
-def _belief() -> tuple[Part, ShapeCheck]:
+def _belief(paper: PaperDraft) -> None:
     """The example under definition 4: an estimated joint distribution as the prior."""
     made = small(
         {"age": ["5*", "5*", "other", "other"], "disease": ["cancer", "none", "cancer", "none"]}, [7, 18, 3, 72]
@@ -255,12 +225,11 @@ def _belief() -> tuple[Part, ShapeCheck]:
         only("L_D and L_E of the class against this prior", [found.distribution[0], found.entropy[0]]),
     )  # fmt: skip
     good = abs(float(found.distribution[0]) - 0.12 * math.sqrt(2)) < 1e-12
-    return Part("The example of definition 4: a joint estimate as the prior", lines), ShapeCheck(
-        "Def. 4: L_D is the change of belief, √2 x 0.12 for two values", good, f"{found.distribution[0]:.4f}"
-    )
+    paper.part("The example of definition 4: a joint estimate as the prior", *lines)
+    paper.check("Def. 4: L_D is the change of belief, √2 x 0.12 for two values", good, f"{found.distribution[0]:.4f}")
 
 
-def _theorems() -> list[Erratum]:
+def _theorems(paper: PaperDraft) -> None:
     """Theorem 3(2), and two sentences under definition 9, each by a table of two classes."""
     turned = _counted([[3, 2, 1], [1, 2, 3]])  # the second class has the first one's values in another order
     apart = leakage(
@@ -272,38 +241,35 @@ def _theorems() -> list[Erratum]:
         prior=Joint({("00", "v0"): 1, ("01", "v0"): 1, ("02", "v0"): 1}),
     )  # fmt: skip
     l_e, top = certain.entropy, _values(entropy_leakage, even)
-    return [
-        Erratum(
-            "Theorem 3(2): L_E(x, y) = 0 only if x = y",
-            "definite, so a metric",
-            "a pseudo-metric",
-            f"(1/2, 1/3, 1/6) against its permutation (1/6, 1/3, 1/2) has L_E = {apart.entropy[0]:.4g} and L_D = {apart.distribution[0]:.4f}; the text "
-            "under Def. 10 says so itself.",
-            float(apart.entropy.max()) < 1e-12 and float(apart.distribution.min()) > 0.4,
-        ),
-        Erratum(
-            "under Def. 9: L_E is convex",
-            "convex in x",
-            "not convex",
-            f"Prior (1, 0): L_E of (1, 0) is {l_e[0]:.4g}, of (0, 1) {l_e[1]:.4g}, and of (1/2, 1/2), half way between, {l_e[2]:.4g}.",
-            bool(l_e[0] < 1e-12 and l_e[1] < 1e-12 and abs(l_e[2] - 1) < 1e-12),
-        ),
-        Erratum(
-            "under Def. 9: the largest value of eq. 1",
-            "log2 m - H(a)",
-            "the larger of log2 m - H(a) and H(a)",
-            f"Prior (1/2, 1/2) gives log2 2 - H(a) = 0, but a class of one value has L_E = {top[0]:.4g}: log2 m, as the sentence before has it.",
-            abs(top[0] - 1) < 1e-12,
-        ),
-    ]
+    paper.erratum(
+        "Theorem 3(2): L_E(x, y) = 0 only if x = y",
+        "definite, so a metric",
+        "a pseudo-metric",
+        f"(1/2, 1/3, 1/6) against its permutation (1/6, 1/3, 1/2) has L_E = {apart.entropy[0]:.4g} and L_D = {apart.distribution[0]:.4f}; the text "
+        "under Def. 10 says so itself.",
+        float(apart.entropy.max()) < 1e-12 and float(apart.distribution.min()) > 0.4,
+    )
+    paper.erratum(
+        "under Def. 9: L_E is convex",
+        "convex in x",
+        "not convex",
+        f"Prior (1, 0): L_E of (1, 0) is {l_e[0]:.4g}, of (0, 1) {l_e[1]:.4g}, and of (1/2, 1/2), half way between, {l_e[2]:.4g}.",
+        bool(l_e[0] < 1e-12 and l_e[1] < 1e-12 and abs(l_e[2] - 1) < 1e-12),
+    )
+    paper.erratum(
+        "under Def. 9: the largest value of eq. 1",
+        "log2 m - H(a)",
+        "the larger of log2 m - H(a) and H(a)",
+        f"Prior (1/2, 1/2) gives log2 2 - H(a) = 0, but a class of one value has L_E = {top[0]:.4g}: log2 m, as the sentence before has it.",
+        abs(top[0] - 1) < 1e-12,
+    )
 
 
 # --- Adult ------------------------------------------------------------------------------------------------------------
 
-World = Mapping[str, Hierarchy]
 
-
-def _hierarchies(table: Table) -> World:
+@functools.cache
+def _hierarchies(table: Table) -> Mapping[str, Hierarchy]:
     """Taxonomies with the heights of Table 6 and the groups that Fig. 4 leaves."""
     texts = {name: [str(t) for t in table.count((name,)).columns[0].texts] for name in QUASI}
 
@@ -339,7 +305,8 @@ def _education(text: str) -> tuple[str, str]:
     )
 
 
-def _roles(world: World, *names: str) -> Roles:
+def _roles(table: Table, *names: str) -> Roles:
+    world = _hierarchies(table)
     return Roles(quasi=names, sensitive=(ABOUT,), hierarchies={name: world[name] for name in names}, source="Table 6")
 
 
@@ -357,9 +324,9 @@ def _labels(found: Leakage) -> list[str]:
     return [", ".join(str(text) for text in row) for row in zip(*texts, strict=True)]
 
 
-def _figure_1(table: Table, world: World) -> Found:
+def _figure_1(paper: PaperDraft, table: Table) -> None:
     """Sensitivity and independence of the distances, over the classes of a release."""
-    roles = _roles(world, "age", "workclass")
+    roles = _roles(table, "age", "workclass")
     release = at_levels(table, roles, {"age": 1, "workclass": 1})
     found = distances(release, roles)
     names = list(found)
@@ -375,39 +342,38 @@ def _figure_1(table: Table, world: World) -> Found:
         only("rank correlation of the entropy distance with the others", entropy.tolist(), note="independence"),
         only("least rank correlation among the others", float(rest.min())),
     )  # fmt: skip
-    checks = [
-        ShapeCheck(
-            "Fig. 1: the entropy distance is the one that is least like the others",
-            float(entropy.max()) < float(rest.min()),
-            f"at most {entropy.max():.2f} with any other, these at least {rest.min():.2f} with each other",
-        ),
-        ShapeCheck("Fig. 1: L1 reads highest", max(mean, key=lambda name: mean[name]) == "l1", f"{mean['l1']:.3f}"),
-        ShapeCheck(
-            "Fig. 1: L1 is twice the EMD of equally far values, so neither tells more than the other",
-            bool(np.allclose(found["l1"], 2 * found["emd"], atol=1e-12)),
-            f"{len(order)} classes",
-        ),
-    ]
+    paper.check(
+        "Fig. 1: the entropy distance is the one that is least like the others",
+        float(entropy.max()) < float(rest.min()),
+        f"at most {entropy.max():.2f} with any other, these at least {rest.min():.2f} with each other",
+    )
+    paper.check("Fig. 1: L1 reads highest", max(mean, key=lambda name: mean[name]) == "l1", f"{mean['l1']:.3f}")
+    paper.check(
+        "Fig. 1: L1 is twice the EMD of equally far values, so neither tells more than the other",
+        bool(np.allclose(found["l1"], 2 * found["emd"], atol=1e-12)),
+        f"{len(order)} classes",
+    )
     rows = [
         {"class": place + 1, "distance": name, "value": float(found[name][i])}
         for name in names
         for place, i in enumerate(order)
     ]
-    figure = PaperFigure(
+    paper.figure(
         "afifi-fig1",
         "Fig. 1, distances of each class from the table",
         f"{len(order)} classes of Adult (age in 5 years, workclass in two groups), sorted by L1. What rises with L1 tells the same; the entropy "
         "distance goes its own way.",
         "distances",
-        tuple(rows),
-        {"order": names},
+        rows,
+        order=names,
     )
     lower = ", ".join(name for name in names if mean[name] > mean["euclidean"] and name not in ("l1", "entropy"))
     difference = (
         f"Fig. 1 is an image, and what it was drawn from is not told; ours is of {len(order)} classes of Adult. That L1 and the euclidean distance "
         f"are the most sensitive does not come out: the euclidean one reads lower than {lower}, since it shrinks as a change spreads over values."
     )
-    return [Part("Fig. 1: distances, over classes of Adult", lines)], checks, [], [figure], [difference]
+    paper.differences.append(difference)
+    paper.part("Fig. 1: distances, over classes of Adult", *lines)
 
 
 def _ranks(values: FloatArray) -> FloatArray:
@@ -418,7 +384,7 @@ def _ranks(values: FloatArray) -> FloatArray:
     return ranks
 
 
-def _pictures(name: str, title: str, found: Leakage, index: int, caption: str) -> list[PaperFigure]:
+def _pictures(paper: PaperDraft, name: str, title: str, found: Leakage, index: int, caption: str) -> None:
     """The leakages of all classes (a), and prior and published distribution of one (b)."""
     labels = _labels(found)
     bars = [
@@ -432,22 +398,22 @@ def _pictures(name: str, title: str, found: Leakage, index: int, caption: str) -
         for which, shares in (("original", before), ("published", after))
         for place, share in enumerate(shares)
     ]
-    more = {"order": [f"C{i + 1}" for i in range(len(found))], "labels": labels}
-    return [
-        PaperFigure(f"{name}a", f"{title}, a: leakage of each class", caption, "leakages", tuple(bars), more),
-        PaperFigure(
-            f"{name}b",
-            f"{title}, b: original and published distribution of C{index + 1}",
-            f"C{index + 1} is {labels[index]}, {found.rows[index]:,} rows; the occupations in alphabetical order.",
-            "belief",
-            tuple(values),
-        ),
-    ]
+    order = [f"C{i + 1}" for i in range(len(found))]
+    paper.figure(
+        f"{name}a", f"{title}, a: leakage of each class", caption, "leakages", bars, order=order, labels=labels
+    )
+    paper.figure(
+        f"{name}b",
+        f"{title}, b: original and published distribution of C{index + 1}",
+        f"C{index + 1} is {labels[index]}, {found.rows[index]:,} rows; the occupations in alphabetical order.",
+        "belief",
+        values,
+    )
 
 
-def _figure_2(table: Table, world: World) -> Found:
+def _figure_2(paper: PaperDraft, table: Table) -> None:
     """n = 2 under 0.5-closeness, 6-diversity and k = 6; and under 0.1-closeness and 13-diversity."""
-    roles = _roles(world, "age", "workclass")
+    roles = _roles(table, "age", "workclass")
     best = optimal_generalization(table, roles, require=_limits(6, 0.5))
     release = best.release(table, roles)
     found, worst = _leaks(release, roles), 6
@@ -472,29 +438,27 @@ def _figure_2(table: Table, world: World) -> Found:
              two.values(1)["vanished"] == ["Armed-Forces"]),
         beside("share of the 8th and 10th occupation in the table", "0.1077, 0.1339", [prior[7], prior[9]], open=[0]),
     )  # fmt: skip
-    checks = [
-        ShapeCheck(
-            "Fig. 2: the 8 classes are the proved optimum, whatever is minimised",
-            all(
-                optimal_generalization(table, roles, require=_limits(6, 0.5), minimise=m).levels == best.levels
-                for m in ("discernibility", "height", "-mutual_information")
-            )
-            and best.levels == {"age": 2, "workclass": 1},
-            f"{best.levels}",
-        ),
-        ShapeCheck(
-            "sec. 6.2: the ratio of the two printed L_D, that of the classes' sizes, leaves the cut at 50 alone",
-            fits == [50],
-            f"0.0125/0.0477 = {0.0125 / 0.0477:.4f}, a cut at 50 gives {ratio[50]:.4f}, 49 {ratio[49]:.4f}, 51 {ratio[51]:.4f}",
-        ),
-        ShapeCheck(
-            "sec. 6.2: near optimum k, l and t still rule a value out",
-            int(two.vanished[1]) == 1 and len(two) == 2 and close.levels == {"age": 3, "workclass": 2},
-            f"l = {distinct_l_diversity(close.release(table, roles), roles).value:.0f}, t = {EQUAL(close.release(table, roles), roles).value:.4f}",
-        ),
-    ]
+    paper.check(
+        "Fig. 2: the 8 classes are the proved optimum, whatever is minimised",
+        all(
+            optimal_generalization(table, roles, require=_limits(6, 0.5), minimise=m).levels == best.levels
+            for m in ("discernibility", "height", "-mutual_information")
+        )
+        and best.levels == {"age": 2, "workclass": 1},
+        f"{best.levels}",
+    )
+    paper.check(
+        "sec. 6.2: the ratio of the two printed L_D, that of the classes' sizes, leaves the cut at 50 alone",
+        fits == [50],
+        f"0.0125/0.0477 = {0.0125 / 0.0477:.4f}, a cut at 50 gives {ratio[50]:.4f}, 49 {ratio[49]:.4f}, 51 {ratio[51]:.4f}",
+    )
+    paper.check(
+        "sec. 6.2: near optimum k, l and t still rule a value out",
+        int(two.vanished[1]) == 1 and len(two) == 2 and close.levels == {"age": 3, "workclass": 2},
+        f"l = {distinct_l_diversity(close.release(table, roles), roles).value:.0f}, t = {EQUAL(close.release(table, roles), roles).value:.4f}",
+    )
     caption = "0.5-closeness, 6-diversity, k = 6 over age and workclass: C7 is small, lacks 8 of 14 occupations, and stands out by its entropy."
-    pictures = _pictures("afifi-fig2", "Fig. 2", found, worst, caption)
+    _pictures(paper, "afifi-fig2", "Fig. 2", found, worst, caption)
     later = _leaks(at_levels(table, _cut_at(51), {"age": 1}), _cut_at(51))
     difference = (
         f"Sec. 6.2, 0.1-closeness and 13-diversity: L_D is printed as [0.0125, 0.0477] and L_E as [0.0015, 0.0306], ours are {_list(two.distribution)} and "
@@ -503,7 +467,8 @@ def _figure_2(table: Table, world: World) -> Found:
         f"differs is the distribution of the occupations: the 8th is printed as 0.1077 of the original, and {round(prior[7] * table.rows):,} of "
         f"{table.rows:,} rows have it, {prior[7]:.4f}; the 10th, 0.1339, agrees. Where the paper's other occupations come from is not known."
     )
-    return [Part("Fig. 2 and sec. 6.2: age and workclass", lines)], checks, [], pictures, [difference]
+    paper.differences.append(difference)
+    paper.part("Fig. 2 and sec. 6.2: age and workclass", *lines)
 
 
 def _cut_at(age: int) -> Roles:
@@ -514,9 +479,9 @@ def _list(values: FloatArray) -> str:
     return f"[{', '.join(f'{x:.4f}' for x in values)}]"
 
 
-def _figure_3(table: Table, world: World) -> Found:
+def _figure_3(paper: PaperDraft, table: Table) -> None:
     """n = 3 under 0.5-closeness, 7-diversity and k = 7: a class that leaks though no value vanishes."""
-    roles = _roles(world, "age", "workclass", "education")
+    roles = _roles(table, "age", "workclass", "education")
     best = optimal_generalization(table, roles, require=_limits(7, 0.5))
     found = _leaks(best.release(table, roles), roles)
     index = int(np.where(found.vanished == 0, found.distribution, -1.0).argmax())
@@ -527,28 +492,27 @@ def _figure_3(table: Table, world: World) -> Found:
         PaperNumber("share of the 8th and 10th value in the class", "0.0369, 0.3871", f"{after[7]:.4f}, {after[9]:.4f}", "exact", f"printed of C6, ours C{index + 1}", "open"),
         PaperNumber("L_D of the class", "0.2853", f"{found.distribution[index]:.4f}", "exact", f"printed of C6, ours C{index + 1}", "open"),
     )  # fmt: skip
-    checks = [
-        ShapeCheck(
-            "Fig. 3: a class leaks though no value vanishes; the 10th value grows most, and the 8th shrinks",
-            int(moved.argmax()) == 9 and moved[7] < 0 and int(found.vanished[index]) == 0,
-            f"C{index + 1}: {before[9]:.4f} to {after[9]:.4f}, {before[7]:.4f} to {after[7]:.4f}, L_D {found.distribution[index]:.4f}",
-        )
-    ]
+    paper.check(
+        "Fig. 3: a class leaks though no value vanishes; the 10th value grows most, and the 8th shrinks",
+        int(moved.argmax()) == 9 and moved[7] < 0 and int(found.vanished[index]) == 0,
+        f"C{index + 1}: {before[9]:.4f} to {after[9]:.4f}, {before[7]:.4f} to {after[7]:.4f}, L_D {found.distribution[index]:.4f}",
+    )
     caption = f"0.5-closeness, 7-diversity, k = 7 over age, workclass and education: {len(found)} classes."
     difference = (
         "Fig. 3: the class is another one. The printed one, C6, has 0.0369 and 0.3871 of the 8th and 10th value and L_D = 0.2853; ours is the most "
         "leaking of those from which no value vanishes, and the same two values move the same way."
     )
-    pictures = _pictures("afifi-fig3", "Fig. 3", found, index, caption)
-    return [Part("Fig. 3: age, workclass and education", lines)], checks, [], pictures, [difference]
+    _pictures(paper, "afifi-fig3", "Fig. 3", found, index, caption)
+    paper.differences.append(difference)
+    paper.part("Fig. 3: age, workclass and education", *lines)
 
 
-def _figure_4(table: Table, world: World) -> Found:
+def _figure_4(paper: PaperDraft, table: Table) -> None:
     """Four sets of quasi-identifiers, and then all pairs: the question that sec. 7 leaves open."""
     rows, counts, searched = [], [], []
     shown: dict[tuple[str, ...], Leakage] = {}
     for names in FIG_4:
-        roles = _roles(world, *names)
+        roles = _roles(table, *names)
         made = at_levels(table, roles, {name: INFERRED[name] for name in names})
         shown[names] = _leaks(made, roles)
         counts.append(len(shown[names]))
@@ -559,9 +523,9 @@ def _figure_4(table: Table, world: World) -> Found:
             for measure, values in (("distribution", shown[names].distribution), ("entropy", shown[names].entropy))
             for i in range(counts[-1])
         ]
-    pair = _roles(world, *FIG_4[1])
+    pair = _roles(table, *FIG_4[1])
     far = EQUAL(at_levels(table, pair, {name: INFERRED[name] for name in FIG_4[1]}), pair).value
-    choice = qid_choice(table, _roles(world, *QUASI), require=_limits(6, 0.5), max_columns=2)
+    choice = qid_choice(table, _roles(table, *QUASI), require=_limits(6, 0.5), max_columns=2)
     front = choice.frontier("entropy_leakage")
     worst = [shown[names].worst for names in FIG_4]
     lines = [
@@ -578,36 +542,36 @@ def _figure_4(table: Table, world: World) -> Found:
             for release in front
         ),
     ]  # fmt: skip
-    checks = [
-        ShapeCheck(
-            "Fig. 4: the classes that the four sets leave are 8, 6, 4 and 6",
-            counts == [8, 6, 4, 6],
-            ", ".join(map(str, counts)),
-        ),
-        ShapeCheck(
-            "Fig. 4: of the four sets, (2,3) leaks most, by both leakages",
-            bool((np.argmax(worst, axis=0) == 1).all()),
-            f"L_D {worst[1][0]:.4f}, L_E {worst[1][1]:.4f}",
-        ),
-        ShapeCheck(
-            "sec. 7, left open: the best release of every set of at most two of the seven, proved",
-            len(choice.releases) == 28 and all(release.feasible for release in choice.releases),
-            f"{choice.checked} of {choice.nodes} nodes judged; {len(front)} sets that no other beats",
-        ),
-    ]
-    figure = PaperFigure(
+    paper.check(
+        "Fig. 4: the classes that the four sets leave are 8, 6, 4 and 6",
+        counts == [8, 6, 4, 6],
+        ", ".join(map(str, counts)),
+    )
+    paper.check(
+        "Fig. 4: of the four sets, (2,3) leaks most, by both leakages",
+        bool((np.argmax(worst, axis=0) == 1).all()),
+        f"L_D {worst[1][0]:.4f}, L_E {worst[1][1]:.4f}",
+    )
+    paper.check(
+        "sec. 7, left open: the best release of every set of at most two of the seven, proved",
+        len(choice.releases) == 28 and all(release.feasible for release in choice.releases),
+        f"{choice.checked} of {choice.nodes} nodes judged; {len(front)} sets that no other beats",
+    )
+    paper.figure(
         "afifi-fig4",
         "Fig. 4, leakage of each class at four sets of quasi-identifiers",
         "1 age, 2 workclass, 3 education, 4 country. The set with the most classes, (1, 2), is not the one that leaks most, (2, 3).",
         "qids",
-        tuple(rows),
-        {"order": [f"C{i + 1}" for i in range(8)], "qids": [_qid(names) for names in FIG_4]},
+        rows,
+        order=[f"C{i + 1}" for i in range(8)],
+        qids=[_qid(names) for names in FIG_4],
     )
     difference = (
         "Fig. 4: the limits behind its four tables are not printed, nor which class C3 is. Under 0.5-closeness, 6-diversity and k = 6 three of four "
         f"come out by search; for (2,3) it merges the workclasses, since a class of the six is {far:.4f} from the table and 0.5 is asked."
     )
-    return [Part("Fig. 4: the choice of quasi-identifiers", tuple(lines))], checks, [], [figure], [difference]
+    paper.differences.append(difference)
+    paper.part("Fig. 4: the choice of quasi-identifiers", *lines)
 
 
 def _qid(names: Sequence[str]) -> str:

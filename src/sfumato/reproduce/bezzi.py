@@ -7,12 +7,10 @@ and a loss of 55% are told. The last one cannot exist; dynamic programming over 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from ..core.errors import InputError
 from ..core.metric import Requirement
 from ..core.release import Release
 from ..core.roles import Roles
@@ -27,10 +25,8 @@ from ..metrics.privacy.one_symbol_i4 import one_symbol_i4
 from ..metrics.utility.information_loss import information_loss
 from ..search.cuts import Cuts, optimal_cuts
 from ..search.full_domain import optimal_generalization
-from .check import Erratum, Paper, PaperFigure, PaperNumber, Part, ShapeCheck, beside, number, only, stated
-from .tables import at_levels, per_class, small, training_rows
-
-Progress = Callable[[float, str], None]
+from .check import Paper, PaperDraft, PaperNumber, beside, number, only, stated
+from .tables import Progress, at_levels, finished, per_class, small, unheard
 
 RANGES = ["[160-170]"] * 4 + ["[170-180]"] * 4 + ["[180-190]"] * 2 + ["[190-200]"] * 2
 DIAGNOSES = ["N"] * 10 + ["Y", "N"]
@@ -54,26 +50,14 @@ REQUIRE: tuple[Requirement, ...] = (entropy_l_diversity.at_least(L), one_symbol_
 
 def reproduce(data: Path | None = None, progress: Progress | None = None) -> Paper:
     """The toy example always; Adult where it is found."""
-    say = progress or (lambda share, text: None)
-    parts, checks, figures = _toy()
-    errata: list[Erratum] = []
-    differences: list[str] = []
-    lacking = ""
-    try:
-        table = training_rows(data)
-    except InputError as error:
-        lacking = str(error)
-    else:
-        say(0.2, "releases of Adult")
-        for found in (_limits(table), _releases(table), _best(table, say)):
-            parts += found[0]
-            checks += found[1]
-            errata += found[2]
-            figures += found[3]
-        differences += DIFFERENCES
-    return Paper(
-        "bezzi", "Bezzi 2010", tuple(parts), tuple(checks), tuple(errata), tuple(differences), tuple(figures), lacking
+    paper = PaperDraft("bezzi", "Bezzi 2010")
+    _toy(paper)
+    steps = (
+        ("what l and t can be asked", _limits),
+        ("releases of Adult", _releases),
+        ("partitions of the ages", _best),
     )
+    return finished(paper, data, steps, progress or unheard)
 
 
 DIFFERENCES = (
@@ -82,13 +66,10 @@ DIFFERENCES = (
     "The chain rules of Table 1 are theorems of [12] and [7], and are not checked here.",
 )
 
-Found = tuple[list[Part], list[ShapeCheck], list[Erratum], list[PaperFigure]]
-
-
 # --- no data needed ---------------------------------------------------------------------------------------------------
 
 
-def _toy() -> tuple[list[Part], list[ShapeCheck], list[PaperFigure]]:
+def _toy(paper: PaperDraft) -> None:
     """Tables 2 and 3, Fig. 1, and what Table 1 says of the four decompositions."""
     toy = small({"height": RANGES, "diagnosis": DIAGNOSES})
     i1, i2 = (per_class(metric, toy, TOY) for metric in (one_symbol_i1, one_symbol_i2))
@@ -104,41 +85,40 @@ def _toy() -> tuple[list[Part], list[ShapeCheck], list[PaperFigure]]:
         only("I(W;C), the average of both", shared, note="Fig. 1, dashed"),
         only("eq. 17: I1(F,X0) of a count with noise of epsilon 0.5", surprise, note="at most epsilon log2 e"),
     )
-    checks = [
-        ShapeCheck(
-            "toy: I1 and I2 both average to I(W;C)",
-            bool(np.allclose([share @ i1, share @ i2], shared, atol=1e-12)),
-            f"{share @ i1:.6f}, {share @ i2:.6f}, {shared:.6f}",
-        ),
-        ShapeCheck(
-            "toy: the classes at risk by I1 are not those at risk by I2 (sec. 3.1)",
-            int(i1.argmax()) == int(i2.argmin()) and bool(np.ptp(i1) > 0.5),
-            f"[190-200] has the largest I1, {i1[3]:.4f}, and the smallest I2, {i2[3]:.4f}",
-        ),
-        ShapeCheck(
-            "eq. 16 bounds eq. 17: the surprise is at most epsilon log2 e",
-            surprise <= 0.5 * np.log2(np.e),
-            f"{surprise:.4f} against {0.5 * np.log2(np.e):.4f}",
-        ),
-    ]
+    paper.check(
+        "toy: I1 and I2 both average to I(W;C)",
+        bool(np.allclose([share @ i1, share @ i2], shared, atol=1e-12)),
+        f"{share @ i1:.6f}, {share @ i2:.6f}, {shared:.6f}",
+    )
+    paper.check(
+        "toy: the classes at risk by I1 are not those at risk by I2 (sec. 3.1)",
+        int(i1.argmax()) == int(i2.argmin()) and bool(np.ptp(i1) > 0.5),
+        f"[190-200] has the largest I1, {i1[3]:.4f}, and the smallest I2, {i2[3]:.4f}",
+    )
+    paper.check(
+        "eq. 16 bounds eq. 17: the surprise is at most epsilon log2 e",
+        surprise <= 0.5 * np.log2(np.e),
+        f"{surprise:.4f} against {0.5 * np.log2(np.e):.4f}",
+    )
     rows = [
         {"release": "Table 3", "class": name, "measure": measure, "bits": float(value)}
         for measure, values in (("I1 (surprise, t)", i1), ("I2 (specific information, l)", i2))
         for name, value in zip(names, values, strict=True)
     ]
-    figure = PaperFigure(
+    paper.figure(
         "bezzi-fig1",
         "Fig. 1, toy table: I1 and I2 of each class",
         "The dashed line is I(W;C), to which both average. By t the last class is the exposed one, by l all others are.",
         "bits",
-        tuple(rows),
-        {"lines": [{"bits": shared, "line": "I(W;C)", "release": "Table 3"}], "order": names},
+        rows,
+        lines=[{"bits": shared, "line": "I(W;C)", "release": "Table 3"}],
+        order=names,
     )
-    table_1, table_1_check = _properties()
-    return [Part("Tables 2 and 3: the toy example (Fig. 1)", lines), table_1], [*checks, table_1_check], [figure]
+    paper.part("Tables 2 and 3: the toy example (Fig. 1)", *lines)
+    _properties(paper)
 
 
-def _properties() -> tuple[Part, ShapeCheck]:
+def _properties(paper: PaperDraft) -> None:
     """Table 1 over tables of three classes and two values; with two classes I4 is I(W;C) itself."""
     lowest, far = dict.fromkeys(range(1, 5), np.inf), dict.fromkeys(range(1, 5), 0.0)
     tables, roles = 0, Roles(quasi=("q",), sensitive=("w",))
@@ -167,9 +147,8 @@ def _properties() -> tuple[Part, ShapeCheck]:
     note = f"Over all {tables} tables of three classes and two values with one row a cell at most, two in the first; chain rules are not checked."
     good = all(line.verdict == "agrees" for line in lines)
     text = "Table 1: I1 and I4 are never negative, I2 and I3 can be; all but I4 average to I(W;C)"
-    return Part("Table 1: four decompositions of mutual information", tuple(lines), note), ShapeCheck(
-        text, good, f"{tables} tables"
-    )
+    paper.part("Table 1: four decompositions of mutual information", *lines, note=note)
+    paper.check(text, good, f"{tables} tables")
 
 
 def _yes(true: bool) -> str:
@@ -185,7 +164,7 @@ def _entropy(table: Table, roles: Roles) -> float:
     return sensitive.entropy
 
 
-def _limits(table: Table) -> Found:
+def _limits(paper: PaperDraft, table: Table) -> None:
     """Sec. 4: what l and t can be asked."""
     marital, salary = _entropy(table, ADULT), _entropy(table, SALARY)
     top, same = 2**marital, 2 ** (marital - T)
@@ -199,26 +178,25 @@ def _limits(table: Table) -> Found:
         beside("how far l_t is from l = 2.7", "10%", 1 - same / L, note="10.4% with the printed 2.42"),
         only("I(W;X) of the original quasi-identifiers", whole, note="black bar of Fig. 2 to 4"),
     )
-    errata = [
-        Erratum(
-            "sec. 4, H of the marital status",
-            "1.85, and l_max = 3.53",
-            f"{marital:.4f}",
-            f"l_max is 2^H: 2^1.85 = {2**1.85:.2f}, but log2 3.53 = {np.log2(3.53):.4f}; 7 values counted over 30,162 rows give {marital:.4f}.",
-            bool(abs(2**1.85 - 3.53) > 0.05 and abs(marital - np.log2(3.53)) < 0.002),
-        ),
-        Erratum(
-            "sec. 4, l_t for t = 0.55",
-            "2.42",
-            f"{same:.4f}",
-            f"l_t = l_max 2^-t, and an l_max that rounds to 3.53 gives {3.525 * 2**-T:.3f} to {3.535 * 2**-T:.3f}.",
-            3.535 * 2**-T < 2.415 and 3.525 * 2**-T <= same <= 3.535 * 2**-T,
-        ),
-    ]
-    return [Part("Sec. 4: Adult, and what l and t can be asked", lines)], [], errata, []
+    paper.erratum(
+        "sec. 4, H of the marital status",
+        "1.85, and l_max = 3.53",
+        f"{marital:.4f}",
+        f"l_max is 2^H: 2^1.85 = {2**1.85:.2f}, but log2 3.53 = {np.log2(3.53):.4f}; 7 values counted over 30,162 rows give {marital:.4f}.",
+        bool(abs(2**1.85 - 3.53) > 0.05 and abs(marital - np.log2(3.53)) < 0.002),
+    )
+    paper.erratum(
+        "sec. 4, l_t for t = 0.55",
+        "2.42",
+        f"{same:.4f}",
+        f"l_t = l_max 2^-t, and an l_max that rounds to 3.53 gives {3.525 * 2**-T:.3f} to {3.535 * 2**-T:.3f}.",
+        3.535 * 2**-T < 2.415 and 3.525 * 2**-T <= same <= 3.535 * 2**-T,
+    )
+    paper.part("Sec. 4: Adult, and what l and t can be asked", *lines)
+    paper.differences += DIFFERENCES
 
 
-def _releases(table: Table) -> Found:
+def _releases(paper: PaperDraft, table: Table) -> None:
     """A2 and A1 (Fig. 2 and 3), and what else of the lattice meets the limits."""
     made = {k: at_levels(table, ADULT, levels) for k, levels in A.items()}
     seen = {k: bits(release, ADULT, diversity=L, closeness=T) for k, release in made.items()}
@@ -229,54 +207,41 @@ def _releases(table: Table) -> Found:
     averages = {k: all(c.met for c in found.conditions if c.kind == "necessary") for k, found in seen.items()}
     over_t = [name for name, value in zip(FOUR, i1[1], strict=True) if value > T]
     over_l = [name for name, value in zip(FOUR, i2[1], strict=True) if value > allowed]
-    parts = [
-        Part(
-            "A2 (Fig. 2): age in [0,50) and [50,100], the rest suppressed",
-            (
-                beside("I(W;C)", "0.09", shared[2]),
-                beside("information loss", "88%", lost[2]),
-                only("I1 of the classes, at most t = 0.55", i1[2].tolist()),
-                only(f"I2 of the classes, at most H(W) - log2 l = {allowed:.4f}", i2[2].tolist()),
-                stated("l = 2.7 and t = 0.55", "met", "met" if seen[2].met else "missed", seen[2].met),
-            ),
-        ),
-        Part(
-            "A1 (Fig. 3): age in [0,25), [25,50), [50,75), [75,100], the rest suppressed",
-            (
-                only("I(W;C)", shared[1]),
-                only("information loss", f"{100 * lost[1]:.2f}%"),
-                only("I1 of the classes, at most t = 0.55", i1[1].tolist()),
-                only(f"I2 of the classes, at most {allowed:.4f}", i2[1].tolist()),
-                stated(
-                    "conditions on the average (eq. 13)",
-                    "met",
-                    "met" if averages[1] else "missed",
-                    averages[1],
-                ),
-                stated("classes that miss t", "[0,25] [75,100]", " ".join(over_t), over_t == ["<25", ">=75"]),
-                stated("classes that miss l", "[0,25]", " ".join(over_l), over_l == ["<25"]),
-            ),
-        ),
-    ]
-    checks = [
-        ShapeCheck(
-            "A1 meets what is necessary (eq. 13) and misses what is sufficient (eq. 14)",
-            averages[1] and not seen[1].met,
-            f"I(W;C) = {shared[1]:.4f}, largest I1 {i1[1].max():.4f}, largest I2 {i2[1].max():.4f}",
-        ),
-        ShapeCheck(
-            "A1: [75,100] is risky by t and not by l",
-            bool(i1[1][3] > T and i2[1][3] < allowed),
-            f"I1 {i1[1][3]:.4f}, I2 {i2[1][3]:.4f}",
-        ),
-    ]
+    paper.part(
+        "A2 (Fig. 2): age in [0,50) and [50,100], the rest suppressed",
+        beside("I(W;C)", "0.09", shared[2]),
+        beside("information loss", "88%", lost[2]),
+        only("I1 of the classes, at most t = 0.55", i1[2].tolist()),
+        only(f"I2 of the classes, at most H(W) - log2 l = {allowed:.4f}", i2[2].tolist()),
+        stated("l = 2.7 and t = 0.55", "met", "met" if seen[2].met else "missed", seen[2].met),
+    )
+    paper.part(
+        "A1 (Fig. 3): age in [0,25), [25,50), [50,75), [75,100], the rest suppressed",
+        only("I(W;C)", shared[1]),
+        only("information loss", f"{100 * lost[1]:.2f}%"),
+        only("I1 of the classes, at most t = 0.55", i1[1].tolist()),
+        only(f"I2 of the classes, at most {allowed:.4f}", i2[1].tolist()),
+        stated("conditions on the average (eq. 13)", "met", "met" if averages[1] else "missed", averages[1]),
+        stated("classes that miss t", "[0,25] [75,100]", " ".join(over_t), over_t == ["<25", ">=75"]),
+        stated("classes that miss l", "[0,25]", " ".join(over_l), over_l == ["<25"]),
+    )
+    paper.check(
+        "A1 meets what is necessary (eq. 13) and misses what is sufficient (eq. 14)",
+        averages[1] and not seen[1].met,
+        f"I(W;C) = {shared[1]:.4f}, largest I1 {i1[1].max():.4f}, largest I2 {i2[1].max():.4f}",
+    )
+    paper.check(
+        "A1: [75,100] is risky by t and not by l",
+        bool(i1[1][3] > T and i2[1][3] < allowed),
+        f"I1 {i1[1][3]:.4f}, I2 {i2[1][3]:.4f}",
+    )
     rows = [
         {"release": f"A{k}", "class": name, "measure": measure, "bits": float(value)}
         for k in (2, 1)
         for measure, values in (("I1 (surprise, t)", i1[k]), ("I2 (specific information, l)", i2[k]))
         for name, value in zip(_names(k), values, strict=True)
     ]
-    lattice, lattice_checks = _lattice(table)
+    _lattice(paper, table)
     best = optimal_cuts(table, ADULT, "age", require=REQUIRE, max_ranges=4)
     ours = _by_cuts(table, best)
     for measure, metric in (("I1 (surprise, t)", one_symbol_i1), ("I2 (specific information, l)", one_symbol_i2)):
@@ -290,23 +255,24 @@ def _releases(table: Table) -> Found:
         for release in ("A2", "A1", "best four ranges")
         for bound, line in ((T, f"t = {T}"), (float(allowed), f"l = {L}"))
     ]
-    figure = PaperFigure(
+    paper.figure(
         "bezzi-fig2-4",
         "Fig. 2 to 4, Adult: I1 and I2 of each class",
         "A2 meets both limits, A1 misses t twice and l once. In the place of A1*, which cannot exist: the best four ranges that meet both. "
         "The limit t is one on I1, and l, at H(W) - log2 l bits, one on I2.",
         "bits",
-        tuple(rows),
-        {"lines": limits, "order": [*TWO, *FOUR, *best.labels], "facets": ["A2", "A1", "best four ranges"]},
+        rows,
+        lines=limits,
+        order=[*TWO, *FOUR, *best.labels],
+        facets=["A2", "A1", "best four ranges"],
     )
-    return [*parts, lattice], [*checks, *lattice_checks], [], [figure]
 
 
 def _names(k: int) -> tuple[str, ...]:
     return FOUR if k == 1 else TWO
 
 
-def _lattice(table: Table) -> tuple[Part, list[ShapeCheck]]:
+def _lattice(paper: PaperDraft, table: Table) -> None:
     """All 32 generalizations of Table 4: A2 is one of those that meet the limits, and another keeps more."""
     found = optimal_generalization(table, ADULT, require=REQUIRE, minimise="-mutual_information")
     low = optimal_generalization(table, ADULT, require=REQUIRE, minimise="height")
@@ -332,21 +298,20 @@ def _lattice(table: Table) -> tuple[Part, list[ShapeCheck]]:
         f"Of all {len(every)} generalizations of Table 4, {len(good)} meet both limits: these three, and all suppressed. The engine of the paper "
         "returned A2; releasing the sex alone keeps nearly twice the information under the same limits, and more than any other by a search to a proof."
     )
-    return Part("What else of Table 4's lattice meets the limits", lines, note), [
-        ShapeCheck(
-            "of all generalizations that meet both limits, sex alone keeps the most information",
-            found.status == "optimal"
-            and found.levels == SEX
-            and all(node in good for node in nodes.values())
-            and len(good) == 4,
-            f"{-found.loss:.4f} bits of {whole:.4f}; {found.nodes} nodes",
-        ),
-        ShapeCheck(
-            "A2 is of the least height that meets both limits",
-            low.status == "optimal" and low.loss == sum(A[2].values()),
-            f"height {low.loss:.0f}",
-        ),
-    ]
+    paper.part("What else of Table 4's lattice meets the limits", *lines, note=note)
+    paper.check(
+        "of all generalizations that meet both limits, sex alone keeps the most information",
+        found.status == "optimal"
+        and found.levels == SEX
+        and all(node in good for node in nodes.values())
+        and len(good) == 4,
+        f"{-found.loss:.4f} bits of {whole:.4f}; {found.nodes} nodes",
+    )
+    paper.check(
+        "A2 is of the least height that meets both limits",
+        low.status == "optimal" and low.loss == sum(A[2].values()),
+        f"height {low.loss:.0f}",
+    )
 
 
 def _cut_roles(cuts: Cuts) -> Roles:
@@ -357,15 +322,13 @@ def _by_cuts(table: Table, cuts: Cuts) -> Release:
     return at_levels(table, _cut_roles(cuts), {**A[1], "age": 1})
 
 
-def _best(table: Table, say: Progress) -> Found:
+def _best(paper: PaperDraft, table: Table) -> None:
     """A1*: why it cannot be, and what is best instead."""
-    say(0.5, "partitions of the ages")
     exact = mutual_information(Release(table=table), Roles(quasi=("age",), sensitive=ADULT.sensitive)).value
     whole = mutual_information(Release(table=table), ADULT).value
     sizes = (2, 3, 4, 5, None)
     held = {m: optimal_cuts(table, ADULT, "age", require=REQUIRE, max_ranges=m) for m in sizes}
     free = {m: optimal_cuts(table, ADULT, "age", max_ranges=m) for m in sizes}
-    say(0.7, "how many ranges 0.34 would take")
     needed = _fewest(table, 0.335)
     any_ = held[None]
     checked = bits(_by_cuts(table, any_), _cut_roles(any_), diversity=L, closeness=T)
@@ -393,55 +356,47 @@ def _best(table: Table, say: Progress) -> Found:
         )
     )
     assert any_.cuts == [*range(35, 60), 86, 89], "the ranges are spelled out above"
-    errata = [
-        Erratum(
-            "sec. 4, A1*: I = 0.34, loss 55%, under l = 2.7 and t = 0.55",
-            "0.34 and 55%",
-            f"at most {any_.objective:.4f}, a loss of {100 * (1 - any_.objective / whole):.1f}%",
-            f"Ranges of the age are a function of it, so I(W;C) <= I(W;age) = {exact:.4f} < 0.34 (eq. 4). Even what rounds to 0.34 takes at least "
-            f"{needed} of {free[None].ranges} ages apart, four ranges keep at most {free[4].objective:.4f} without any limit; and all partitions "
-            f"that meet both limits keep at most {any_.objective:.4f} (dynamic programming over {any_.checked} ranges). The printed values are "
-            f"about those of ungeneralized ages, the rest suppressed: {exact:.4f}, loss {100 * (1 - exact / whole):.1f}%, which meet neither limit.",
-            exact < 0.34 and needed > 4 and any_.objective < 0.335 and checked.met and neither,
-        ),
-        Erratum(
-            "caption of Fig. 2",
-            "the black bar is I of the release and the white one that of the original",
-            "the other way round, as in Fig. 3 and 4 and in the text",
-            f"By eq. 4 the release has the smaller bar: {mutual_information(at_levels(table, ADULT, A[2]), ADULT).value:.4f} against {whole:.4f}; the text calls the white bar the lowest.",
-            mutual_information(at_levels(table, ADULT, A[2]), ADULT).value < whole,
-        ),
-    ]
-    checks = [
-        ShapeCheck(
-            "the best partition meets l = 2.7 and t = 0.55 in every class, measured from the release",
-            checked.met and abs(mutual_information(_by_cuts(table, any_), _cut_roles(any_)).value - any_.objective) < 1e-9,
-            f"I(W;C) = {number(any_.objective)}",
-        ),
-        ShapeCheck(
-            "it keeps more than A2 and less than what A1* is said to keep",
-            0.0920 < any_.objective < 0.335,
-            f"0.0920 < {any_.objective:.4f} < 0.335",
-        ),
-    ]  # fmt: skip
+    paper.erratum(
+        "sec. 4, A1*: I = 0.34, loss 55%, under l = 2.7 and t = 0.55",
+        "0.34 and 55%",
+        f"at most {any_.objective:.4f}, a loss of {100 * (1 - any_.objective / whole):.1f}%",
+        f"Ranges of the age are a function of it, so I(W;C) <= I(W;age) = {exact:.4f} < 0.34 (eq. 4). Even what rounds to 0.34 takes at least "
+        f"{needed} of {free[None].ranges} ages apart, four ranges keep at most {free[4].objective:.4f} without any limit; and all partitions "
+        f"that meet both limits keep at most {any_.objective:.4f} (dynamic programming over {any_.checked} ranges). The printed values are "
+        f"about those of ungeneralized ages, the rest suppressed: {exact:.4f}, loss {100 * (1 - exact / whole):.1f}%, which meet neither limit.",
+        exact < 0.34 and needed > 4 and any_.objective < 0.335 and checked.met and neither,
+    )
+    paper.erratum(
+        "caption of Fig. 2",
+        "the black bar is I of the release and the white one that of the original",
+        "the other way round, as in Fig. 3 and 4 and in the text",
+        f"By eq. 4 the release has the smaller bar: {mutual_information(at_levels(table, ADULT, A[2]), ADULT).value:.4f} against {whole:.4f}; the text calls the white bar the lowest.",
+        mutual_information(at_levels(table, ADULT, A[2]), ADULT).value < whole,
+    )
+    paper.check(
+        "the best partition meets l = 2.7 and t = 0.55 in every class, measured from the release",
+        checked.met and abs(mutual_information(_by_cuts(table, any_), _cut_roles(any_)).value - any_.objective) < 1e-9,
+        f"I(W;C) = {number(any_.objective)}",
+    )
+    paper.check(
+        "it keeps more than A2 and less than what A1* is said to keep",
+        0.0920 < any_.objective < 0.335,
+        f"0.0920 < {any_.objective:.4f} < 0.335",
+    )
     points = [("I(W;X), all four", whole), ("A1* as printed", 0.34), ("exact age, the most there is", exact)]
     points += [("best ranges under both limits", any_.objective), ("best four ranges", held[4].objective)]
     points += [("sex alone", mutual_information(at_levels(table, ADULT, SEX), ADULT).value)]
     points += [("A2", mutual_information(at_levels(table, ADULT, A[2]), ADULT).value)]
-    figure = PaperFigure(
+    paper.figure(
         "bezzi-bars",
         "What releases of Adult tell about the marital status",
         "A1* is drawn as printed: it lies beyond the exact age, the line, which no ranges of the age can pass.",
         "bars",
-        tuple({"what": what, "bits": float(value)} for what, value in points),
-        {"line": float(exact), "x": "I(W;C) in bits"},
+        ({"what": what, "bits": float(value)} for what, value in points),
+        line=float(exact),
+        x="I(W;C) in bits",
     )
-    return (
-        [Part("A1* (Fig. 4): age ranges of variable size, by dynamic programming", tuple(lines))],
-        checks,
-        errata,
-        [figure],
-    )
+    paper.part("A1* (Fig. 4): age ranges of variable size, by dynamic programming", *lines)
 
 
 def _fewest(table: Table, least: float) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import field
 from fractions import Fraction
 from typing import Any
@@ -118,6 +118,50 @@ class Paper:
         content.pop("figures")
         content["checks"] = [dataclasses.asdict(check) for check in (*self.checks, self.agreement)]
         return {"paper": self.cite, "holds": self.holds, **content}
+
+
+@dataclass(eq=False)
+class PaperDraft:
+    """A paper as it is being reproduced: each step adds its lines, checks, errata and figures."""
+
+    key: str
+    cite: str
+    parts: list[Part] = field(default_factory=list)
+    checks: list[ShapeCheck] = field(default_factory=list)
+    errata: list[Erratum] = field(default_factory=list)
+    figures: list[PaperFigure] = field(default_factory=list)
+    differences: list[str] = field(default_factory=list)
+
+    def part(self, title: str, *lines: PaperNumber, note: str = "") -> None:
+        """Lines under a heading."""
+        self.parts.append(Part(title, lines, note))
+
+    def check(self, text: str, holds: bool, seen: str) -> None:
+        """A shape that must come out."""
+        self.checks.append(ShapeCheck(text, holds, seen))
+
+    def erratum(self, where: str, printed: str, right: str, proof: str, shown: bool) -> None:
+        """An error in print, and its proof."""
+        self.errata.append(Erratum(where, printed, right, proof, shown))
+
+    def figure(
+        self, name: str, title: str, caption: str, kind: str, rows: Iterable[dict[str, Any]], **more: Any
+    ) -> None:
+        """The numbers of a figure."""
+        self.figures.append(PaperFigure(name, title, caption, kind, tuple(rows), more))
+
+    def done(self, lacking: str = "") -> Paper:
+        """The paper; `lacking` says what data was not there."""
+        return Paper(
+            key=self.key,
+            cite=self.cite,
+            parts=tuple(self.parts),
+            checks=tuple(self.checks),
+            errata=tuple(self.errata),
+            differences=tuple(self.differences),
+            figures=tuple(self.figures),
+            lacking=lacking,
+        )
 
 
 def beside(

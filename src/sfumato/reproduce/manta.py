@@ -7,7 +7,7 @@ data.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from ..attacks.background import background
-from ..core.errors import InputError
 from ..core.hierarchy import Hierarchy
 from ..core.pareto import frontier, knee
 from ..core.release import Release
@@ -41,11 +40,8 @@ from ..metrics.privacy.t_closeness import t_closeness
 from ..metrics.privacy.xy_anonymity import xy_anonymity
 from ..metrics.utility.igpl import trade
 from ..metrics.utility.iloss import iloss
-from .check import Erratum, Paper, PaperFigure, Part, ShapeCheck, beside, number, only, stated
-from .tables import labels, per_class, small, table, training_rows
-
-Progress = Callable[[float, str], None]
-Found = tuple[list[Part], list[ShapeCheck], list[Erratum], list[PaperFigure], list[str]]
+from .check import Paper, PaperDraft, beside, number, only, stated
+from .tables import Progress, finished, labels, per_class, small, table, unheard
 
 JOBS = Hierarchy.of(
     "job",
@@ -141,32 +137,12 @@ DIFFERENCES = (
 
 def reproduce(data: Path | None = None, progress: Progress | None = None) -> Paper:
     """The example tables always; the risk-utility map where Adult is found."""
-    say = progress or (lambda share, text: None)
-    parts: list[Part] = []
-    checks: list[ShapeCheck] = []
-    errata: list[Erratum] = []
-    figures: list[PaperFigure] = []
+    say = progress or unheard
+    paper = PaperDraft("manta", "Manta 2013", differences=list(DIFFERENCES))
     for i, step in enumerate((_records, _diversity, _closeness, _near, _people, _formulas)):
         say(0.1 * (i + 1), "example tables")
-        found = step()
-        parts += found[0]
-        checks += found[1]
-        errata += found[2]
-        figures += found[3]
-    lacking = ""
-    try:
-        rows = training_rows(data)
-    except InputError as error:
-        lacking = str(error)
-    else:
-        say(0.7, "risk-utility map")
-        part, more, figure = _map(rows)
-        parts.append(part)
-        checks += more
-        figures.append(figure)
-    return Paper(
-        "manta", "Manta 2013", tuple(parts), tuple(checks), tuple(errata), DIFFERENCES, tuple(figures), lacking
-    )
+        step(paper)
+    return finished(paper, data, (("risk-utility map", _map),), lambda share, text: say(0.6 + 0.4 * share, text))
 
 
 # --- chapter 3: tables ------------------------------------------------------------------------------------------------
@@ -186,7 +162,7 @@ def _blocks(*blocks: Mapping[str, int], names: Sequence[str] = ("Professional", 
     )
 
 
-def _records() -> Found:
+def _records(paper: PaperDraft) -> None:
     """Tables 3.1 to 3.9: record linkage, several rows a person, several tables, homogeneity, background knowledge."""
     first = small(TABLE_1)
     raised: dict[str, list[Any]] = {**TABLE_1, "job": ["Professional"] * 3 + ["Artist"] * 4, "age": ["[35-40)"] * 7}
@@ -222,20 +198,18 @@ def _records() -> Found:
         beside("3.9: diseases that are left to Bob", "2", distinct_l_diversity(ninth, PATIENTS).value),
         beside("3.9: how surely Bob has hepatitis, once flu is ruled out", "1", float(bob.details["largest"])),
     ]
-    errata = [
-        Erratum(
-            "tables 3.4 and 3.5",
-            "3.4 does not keep (X,Y)-anonymity and 3.5 does",
-            "3.5 is a copy of 3.4, so that the example shows nothing",
-            f"The rows that are printed of both are the same, of persons 1, 2 and 1: k is {k_anonymity(fourth, ROWS).value:.0f}, and job, sex and age stand with "
-            f"{people:.0f} persons in 3.4 and with {copy:.0f} in 3.5.",
-            TABLE_4 == TABLE_5 and people == copy == 2 and k_anonymity(fourth, ROWS).value == 3,
-        )
-    ]  # fmt: skip
-    return [Part("Tables 3.1 to 3.9: linkage, homogeneity, background knowledge", tuple(lines))], [], errata, [], []
+    paper.erratum(
+        "tables 3.4 and 3.5",
+        "3.4 does not keep (X,Y)-anonymity and 3.5 does",
+        "3.5 is a copy of 3.4, so that the example shows nothing",
+        f"The rows that are printed of both are the same, of persons 1, 2 and 1: k is {k_anonymity(fourth, ROWS).value:.0f}, and job, sex and age stand with "
+        f"{people:.0f} persons in 3.4 and with {copy:.0f} in 3.5.",
+        TABLE_4 == TABLE_5 and people == copy == 2 and k_anonymity(fourth, ROWS).value == 3,
+    )
+    paper.part("Tables 3.1 to 3.9: linkage, homogeneity, background knowledge", *lines)
 
 
-def _diversity() -> Found:
+def _diversity(paper: PaperDraft) -> None:
     """Tables 3.10 to 3.12 and the block of 5, 4 and 1."""
     tenth = _blocks({"Hepatitis": 2, "HIV": 1}, {"HIV": 2, "Flu": 1})
     eleventh = _blocks({"Hepatitis": 2, "HIV": 1}, {"HIV": 3, "Flu": 1})
@@ -254,31 +228,29 @@ def _diversity() -> Found:
         ),
     )
     ten, one = 10, recursive_diversity(l=2)(same, PATIENTS).value
-    errata = [
-        Erratum(
-            "table 3.11",
-            "1.8-diverse",
-            f"{entropy:.4f}-diverse",
-            f"Three HIV and one flu have 2^H = 4/3^(3/4) = {4 / 3**0.75:.4f}, and the least class counts; entropy_l_diversity >= 1.8 is missed.",
-            abs(entropy - 4 / 3**0.75) < 1e-12 and not entropy_l_diversity.at_least(1.8).check(eleventh, PATIENTS).met,
-        ),
-        Erratum(
-            "sec. 3.2.2, recursive (c,l)-diversity",
-            "f_1 < c (f_1 + ... + f_l)",
-            "f_1 < c (f_l + ... + f_m)",
-            f"With the printed sum a block of {ten} equal values is (1.1, 2)-diverse, {ten} < 1.1 x {ten}; with the right one no c makes it so (ours: "
-            f"{number(one)}). The survey's own example, 5 < 6 x 1, takes the last values.",
-            ten < 1.1 * ten and math.isinf(one) and third == 5,
-        ),
-        Erratum(
-            "table 3.12",
-            "2-diversity is ensured if c is at least 1.1",
-            "if c is above 1",
-            f"The largest ratio f_1/(f_2 + ... + f_m) of its blocks is {number(ratio)}: 2/2 and 3/3.",
-            ratio == 1.0,
-        ),
-    ]  # fmt: skip
-    return [Part("Tables 3.10 to 3.12: l-diversity", lines)], [], errata, [], []
+    paper.erratum(
+        "table 3.11",
+        "1.8-diverse",
+        f"{entropy:.4f}-diverse",
+        f"Three HIV and one flu have 2^H = 4/3^(3/4) = {4 / 3**0.75:.4f}, and the least class counts; entropy_l_diversity >= 1.8 is missed.",
+        abs(entropy - 4 / 3**0.75) < 1e-12 and not entropy_l_diversity.at_least(1.8).check(eleventh, PATIENTS).met,
+    )
+    paper.erratum(
+        "sec. 3.2.2, recursive (c,l)-diversity",
+        "f_1 < c (f_1 + ... + f_l)",
+        "f_1 < c (f_l + ... + f_m)",
+        f"With the printed sum a block of {ten} equal values is (1.1, 2)-diverse, {ten} < 1.1 x {ten}; with the right one no c makes it so (ours: "
+        f"{number(one)}). The survey's own example, 5 < 6 x 1, takes the last values.",
+        ten < 1.1 * ten and math.isinf(one) and third == 5,
+    )
+    paper.erratum(
+        "table 3.12",
+        "2-diversity is ensured if c is at least 1.1",
+        "if c is above 1",
+        f"The largest ratio f_1/(f_2 + ... + f_m) of its blocks is {number(ratio)}: 2/2 and 3/3.",
+        ratio == 1.0,
+    )
+    paper.part("Tables 3.10 to 3.12: l-diversity", *lines)
 
 
 def _salaries(*blocks: tuple[str, str, Sequence[str]]) -> Release:
@@ -286,7 +258,7 @@ def _salaries(*blocks: tuple[str, str, Sequence[str]]) -> Release:
     return small(dict(zip(("postcode", "age", "salary"), map(list, zip(*rows, strict=True)), strict=True)))
 
 
-def _closeness() -> Found:
+def _closeness(paper: PaperDraft) -> None:
     """Tables 3.13 and 3.14, and the example of eq. 3.1."""
     low, middle, high = ["3k", "4k", "5k"], ["6k", "11k", "8k"], ["7k", "9k", "10k"]
     printed = _salaries(("476**", "2*", low), ("4790*", ">=40", middle), ("476**", "2*", high))
@@ -305,23 +277,21 @@ def _closeness() -> Found:
         beside("3.14: t", "0.167", ORDERED(close, SALARIES).value),
         beside("skewness: positive in a class of halves", "50%", per_class(positive_disclosure, skewed, PATIENTS)[1], note="1% of the table"),
     )  # fmt: skip
-    errata = [
-        Erratum(
-            "eq. 3.1, the values r of its example",
-            "1/3 three times, then -1/9 six times",
-            "2/9 three times, then -1/9 six times",
-            f"r = p - q = 1/3 - 1/9, and r must sum to 0: the printed ones sum to {3 / 3 - 6 / 9:.4f}. The sum after it, with 2/9 and 4/9, is right.",
-            bool(np.allclose((p - q)[:3], 2 / 9) and abs((p - q).sum()) < 1e-12),
-        ),
-        Erratum(
-            "table 3.13",
-            "three classes, 0.375-close",
-            "its third class has ages 3*, as Li et al. have it",
-            f"With 2* as printed the first and the third are one class of six rows, and t is {ORDERED(printed, SALARIES).value:.4f}; with 3* it is {ORDERED(meant, SALARIES).value:.4f}.",
-            len(printed.evidence(SALARIES).tuples) == 2 and abs(ORDERED(meant, SALARIES).value - 0.375) < 1e-12,
-        ),
-    ]  # fmt: skip
-    return [Part("Tables 3.13 and 3.14: t-closeness", lines)], [], errata, [], []
+    paper.erratum(
+        "eq. 3.1, the values r of its example",
+        "1/3 three times, then -1/9 six times",
+        "2/9 three times, then -1/9 six times",
+        f"r = p - q = 1/3 - 1/9, and r must sum to 0: the printed ones sum to {3 / 3 - 6 / 9:.4f}. The sum after it, with 2/9 and 4/9, is right.",
+        bool(np.allclose((p - q)[:3], 2 / 9) and abs((p - q).sum()) < 1e-12),
+    )
+    paper.erratum(
+        "table 3.13",
+        "three classes, 0.375-close",
+        "its third class has ages 3*, as Li et al. have it",
+        f"With 2* as printed the first and the third are one class of six rows, and t is {ORDERED(printed, SALARIES).value:.4f}; with 3* it is {ORDERED(meant, SALARIES).value:.4f}.",
+        len(printed.evidence(SALARIES).tuples) == 2 and abs(ORDERED(meant, SALARIES).value - 0.375) < 1e-12,
+    )
+    paper.part("Tables 3.13 and 3.14: t-closeness", *lines)
 
 
 def _counted(rows: Sequence[tuple[Any, ...]]) -> Release:
@@ -329,7 +299,7 @@ def _counted(rows: Sequence[tuple[Any, ...]]) -> Release:
     return small(columns, [row[3] for row in rows])
 
 
-def _near() -> Found:
+def _near(paper: PaperDraft) -> None:
     """Tables 3.15 and 3.16: t against (n,t)."""
     made = _counted(TABLE_16)
     raw = _counted(TABLE_15).table
@@ -348,41 +318,39 @@ def _near() -> Found:
         only("3.15 by Mondrian under 0.1-closeness", f"{counts['t']} class, I(W;C) = {kept['t']:.4f}"),
     )  # fmt: skip
     same = _tuples(by_n) == _tuples(made)
-    checks = [
-        ShapeCheck(
-            "t against (n,t): the same limit keeps three classes under (1000, 0.1) and a single one under 0.1-closeness",
-            counts == {"n,t": 3, "t": 1} and same and kept["t"] < 1e-12 < kept["n,t"],
-            f"{kept['n,t']:.4f} bits against {kept['t']:.4f}; the three are table 3.16 itself",
-        ),
-        ShapeCheck(
-            "(n,t) grows with n, and for the whole table it is t-closeness",
-            all(a <= b + 1e-12 for a, b in pairwise(close.values())) and abs(close[3000] - t) < 1e-12,
-            ", ".join(f"{n}: {value:.4f}" for n, value in close.items()),
-        ),
-    ]
-    errata = [
-        Erratum(
-            "definition 9",
-            "a natural superset with more than n elements",
-            "with at least n",
-            f"Of table 3.16, which is said to meet (1000, 0.1), the first and third class have 1000 rows together: at least 1000 gives {close[1000]:.4f}, more than "
-            f"1000 gives {close[1001]:.4f}.",
-            close[1000] <= 0.1 < close[1001],
-        )
-    ]  # fmt: skip
+    paper.check(
+        "t against (n,t): the same limit keeps three classes under (1000, 0.1) and a single one under 0.1-closeness",
+        counts == {"n,t": 3, "t": 1} and same and kept["t"] < 1e-12 < kept["n,t"],
+        f"{kept['n,t']:.4f} bits against {kept['t']:.4f}; the three are table 3.16 itself",
+    )
+    paper.check(
+        "(n,t) grows with n, and for the whole table it is t-closeness",
+        all(a <= b + 1e-12 for a, b in pairwise(close.values())) and abs(close[3000] - t) < 1e-12,
+        ", ".join(f"{n}: {value:.4f}" for n, value in close.items()),
+    )
+    paper.erratum(
+        "definition 9",
+        "a natural superset with more than n elements",
+        "with at least n",
+        f"Of table 3.16, which is said to meet (1000, 0.1), the first and third class have 1000 rows together: at least 1000 gives {close[1000]:.4f}, more than "
+        f"1000 gives {close[1001]:.4f}.",
+        close[1000] <= 0.1 < close[1001],
+    )
     curve = [
         {"n": n, "t": n_t_closeness(distance="equal", n=n)(made, ILL).value}
         for n in (1, 400, 401, 600, 601, 999, 1000, 1001, 1500, 2000, 2001, 2500, 3000)
     ]
-    figure = PaperFigure(
+    paper.figure(
         "manta-nt",
         "t against (n,t)-closeness, table 3.16",
         "The larger the group that a class must be near to, the farther it is: at n = 3000, the whole table, (n,t) is t. Under t = 0.1 it holds up to n = 1000.",
         "steps",
-        tuple(curve),
-        {"line": 0.1, "label": "t = 0.1", "mark": 1000},
+        curve,
+        line=0.1,
+        label="t = 0.1",
+        mark=1000,
     )
-    return [Part("Tables 3.15 and 3.16: t against (n,t)-closeness", lines)], checks, errata, [figure], []
+    paper.part("Tables 3.15 and 3.16: t against (n,t)-closeness", *lines)
 
 
 def _met(met: bool) -> str:
@@ -395,7 +363,7 @@ def _tuples(release: Release) -> dict[str, int]:
     return dict(zip(labels(counts), counts.n.tolist(), strict=True))
 
 
-def _people() -> Found:
+def _people(paper: PaperDraft) -> None:
     """Tables 3.17 to 3.22: personalized privacy and presence."""
     guarded = small(TABLE_18, original=table(TABLE_17), pairing="position")
     raw = small({k: v for k, v in TABLE_17.items() if k != "gn"}, original=table(TABLE_17), pairing="position")
@@ -410,20 +378,18 @@ def _people() -> Found:
         beside("3.22: presence of a to f, and of g to i", "1/2, 2/3", per_class(delta_presence, here, PRESENT).tolist()),
         beside("3.22: (d_min, d_max)", "1/2, 2/3", [least.value, most.value]),
     )  # fmt: skip
-    checks = [
-        ShapeCheck(
-            "table 3.18: nobody is linked to what they guard with more than 1/2, before everybody who guards was",
-            after.value == 0.5 and before.value == 1.0,
-            f"{before.value:.4f} to {after.value:.4f}",
-        )
-    ]
-    return [Part("Tables 3.17 to 3.22: personalized privacy, presence", lines)], checks, [], [], []
+    paper.check(
+        "table 3.18: nobody is linked to what they guard with more than 1/2, before everybody who guards was",
+        after.value == 0.5 and before.value == 1.0,
+        f"{before.value:.4f} to {after.value:.4f}",
+    )
+    paper.part("Tables 3.17 to 3.22: personalized privacy, presence", *lines)
 
 
 # --- chapters 4 and 5: formulas ---------------------------------------------------------------------------------------
 
 
-def _formulas() -> Found:
+def _formulas(paper: PaperDraft) -> None:
     """The noise of differential privacy, IGPL, and the leak by mutual information."""
     epsilon, change = 0.5, 1
     ratio = {
@@ -438,32 +404,26 @@ def _formulas() -> Found:
         only("5.1.2: leak 1 - 2^(-I) of two classes that tell all, I = 1 bit", leak),
         only("5.2.3: IGPL of a step that gains 0.5 bits and loses 0, 1 and 2 rows", [trade(0.5, x) for x in (0, 1, 2)]),
     )  # fmt: skip
-    checks = [
-        ShapeCheck(
-            "5.1.2: the leak is 1 - 2^(-I)",
-            abs(leak - (1 - 2**-shared)) < 1e-12 and abs(shared - 1) < 1e-12,
-            f"{leak:.4f}",
-        )
-    ]
-    errata = [
-        Erratum(
-            "sec. 4.2, scale of the noise",
-            "sigma >= epsilon/sensitivity",
-            "sigma >= sensitivity/epsilon",
-            f"A count changes by 1 with a person. With epsilon = 0.5 the printed scale, 0.5, lets an answer be {ratio['printed']:.4f} times as likely with as without "
-            f"the person; e^0.5 = {math.exp(0.5):.4f} is allowed, and scale 2 gives {ratio['right']:.4f}.",
-            ratio["printed"] > math.exp(epsilon) + 1e-9 and abs(ratio["right"] - math.exp(epsilon)) < 1e-9,
-        ),
-        Erratum(
-            "sec. 5.2.3, IGPL",
-            "IG/(PL - 1)",
-            "IG/(PL + 1), as Fung et al. have it",
-            "With PL - 1 a step that loses one row of privacy divides by 0, and one that loses none scores "
-            f"{0.5 / (0 - 1):.1f} for a gain of 0.5: the best step comes last. With PL + 1 it scores {trade(0.5, 0):.1f}, then {trade(0.5, 1):.2f}, {trade(0.5, 2):.2f}.",
-            0.5 / (0 - 1) < 0 and trade(0.5, 0) > trade(0.5, 1) > trade(0.5, 2) > 0,
-        ),
-    ]  # fmt: skip
-    return [Part("Formulas of chapters 4 and 5", lines)], checks, errata, [], []
+    paper.check(
+        "5.1.2: the leak is 1 - 2^(-I)", abs(leak - (1 - 2**-shared)) < 1e-12 and abs(shared - 1) < 1e-12, f"{leak:.4f}"
+    )
+    paper.erratum(
+        "sec. 4.2, scale of the noise",
+        "sigma >= epsilon/sensitivity",
+        "sigma >= sensitivity/epsilon",
+        f"A count changes by 1 with a person. With epsilon = 0.5 the printed scale, 0.5, lets an answer be {ratio['printed']:.4f} times as likely with as without "
+        f"the person; e^0.5 = {math.exp(0.5):.4f} is allowed, and scale 2 gives {ratio['right']:.4f}.",
+        ratio["printed"] > math.exp(epsilon) + 1e-9 and abs(ratio["right"] - math.exp(epsilon)) < 1e-9,
+    )
+    paper.erratum(
+        "sec. 5.2.3, IGPL",
+        "IG/(PL - 1)",
+        "IG/(PL + 1), as Fung et al. have it",
+        "With PL - 1 a step that loses one row of privacy divides by 0, and one that loses none scores "
+        f"{0.5 / (0 - 1):.1f} for a gain of 0.5: the best step comes last. With PL + 1 it scores {trade(0.5, 0):.1f}, then {trade(0.5, 1):.2f}, {trade(0.5, 2):.2f}.",
+        0.5 / (0 - 1) < 0 and trade(0.5, 0) > trade(0.5, 1) > trade(0.5, 2) > 0,
+    )
+    paper.part("Formulas of chapters 4 and 5", *lines)
 
 
 def _worst_ratio(scale: float, change: int) -> float:
@@ -485,7 +445,7 @@ MAP = Roles(
 GRID = (2, 5, 10, 25, 50, 100, 250)
 
 
-def _map(rows: Table) -> tuple[Part, list[ShapeCheck], PaperFigure]:
+def _map(paper: PaperDraft, rows: Table) -> None:
     """Two algorithms over a grid of k, a point each: risk and utility, the frontier and its knee (sec. 5.3)."""
     points: list[dict[str, Any]] = []
     for k in GRID:
@@ -517,25 +477,23 @@ def _map(rows: Table) -> tuple[Part, list[ShapeCheck], PaperFigure]:
     )
     assert turn is not None
     found = points[turn]
-    checks = [
-        ShapeCheck(
-            "sec. 5.3: the map has a frontier and a knee, and less risk costs more along it",
-            bool(np.all(np.diff(risk[on]) < 0) and np.all(np.diff(loss[on]) > 0)),
-            f"{len(on)} of {len(points)} points; the knee is {found['mechanism']} at k = {found['k']}",
-        ),
-        ShapeCheck(
-            "local recoding beats full-domain recoding at every k of the grid",
-            all(loss[i] < loss[i + 1] for i in range(0, len(points), 2)),
-            "; ".join(f"{a:.3f} against {b:.3f}" for a, b in zip(loss[::2], loss[1::2], strict=True)),
-        ),
-    ]
-    figure = PaperFigure(
+    paper.check(
+        "sec. 5.3: the map has a frontier and a knee, and less risk costs more along it",
+        bool(np.all(np.diff(risk[on]) < 0) and np.all(np.diff(loss[on]) > 0)),
+        f"{len(on)} of {len(points)} points; the knee is {found['mechanism']} at k = {found['k']}",
+    )
+    paper.check(
+        "local recoding beats full-domain recoding at every k of the grid",
+        all(loss[i] < loss[i + 1] for i in range(0, len(points), 2)),
+        "; ".join(f"{a:.3f} against {b:.3f}" for a, b in zip(loss[::2], loss[1::2], strict=True)),
+    )
+    paper.figure(
         "manta-map",
         "Sec. 5.3, a risk-utility map of Adult",
         f"{len(points)} releases over age, sex, race and education; risk is the largest probability of linking a person to a record (1/k reached), loss the mean "
         "ILoss. The knee is the point farthest below the line between the frontier's ends, on axes that are not logarithmic.",
         "map",
-        tuple(points),
+        points,
     )  # fmt: skip
     note = "Described in the survey, not drawn there: two algorithms over a grid of k, at most 1% of the rows suppressed by the second."
-    return Part("Sec. 5.3: a risk-utility map of Adult", lines, note), checks, figure
+    paper.part("Sec. 5.3: a risk-utility map of Adult", *lines, note=note)

@@ -15,8 +15,8 @@ from typing import Any
 
 from ..core.errors import InputError
 from ..core.files import write_whole
-from .adult import folder
 from .check import WORST, Paper, PaperFigure, ShapeCheck
+from .tables import folder
 
 Progress = Callable[[float, str], None]
 

@@ -26,8 +26,8 @@ from ..mining.folds import Progress
 from ..mining.mine import mine
 from ..mining.outcome import MiningOutcome
 from ..mining.scenario import Bad, Good, Scenario
-from .adult import complete_rows, roles_of
 from .check import ShapeCheck
+from .tables import complete_rows, roles_of
 
 K = (2, 10, 50, 100)
 EPSILON = (0.5, 0.1, 0.05, 0.01)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from ..core.arrow import integers, strings
+from ..core.arrow import strings
 from ..core.column import FloatArray
 from ..core.counts import Counts
+from ..core.errors import InputError
 from ..core.metric import Metric
 from ..core.recoded_release import recoded
 from ..core.release import Release
@@ -19,19 +20,74 @@ from ..core.roles import Roles
 from ..core.table import Recoding, Table
 from ..engines import read
 from ..engines.duckdb import DuckTable, arrow, name_of
-from .adult import folder
+from .check import Paper, PaperDraft
 
+Progress = Callable[[float, str], None]
+
+
+def unheard(share: float, text: str) -> None:
+    """Progress that nobody asked to hear of."""
+
+
+WHERE = ("data/adult", "../shared/data/adult", "shared/data/adult")
 COLUMNS = ("age", "workclass", "education", "native-country", "marital-status", "race", "sex", "occupation", "salary-class")  # fmt: skip
+
+
+def folder(given: Path | None) -> Path:
+    """The folder with adult_48842.csv and the hierarchies."""
+    for place in [given, given and given / "adult"] if given is not None else [Path(text) for text in WHERE]:
+        if place is not None and (place / "adult_48842.csv").is_file():
+            return place
+    looked = str(given) if given is not None else ", ".join(WHERE)
+    raise InputError(
+        f"No adult_48842.csv in {looked}; name the folder that has it (UCI Adult, training and test rows) with --data."
+    )
+
+
+def complete_rows(data: Path, columns: Sequence[str], part: str | None = None) -> DuckTable:
+    """The 45,222 rows of Adult without a missing value, or those of its training or test part, with these columns."""
+    table = read(data / "adult_48842.csv", missing=["?"])
+    assert isinstance(table, DuckTable)
+    known = [f"{name_of(column)} IS NOT NULL" for column in ("workclass", "occupation", "native-country")]
+    known += [] if part is None else [f"{name_of('part')} = '{part}'"]
+    chosen = ", ".join(name_of(column) for column in columns)
+    return DuckTable.of("Adult, 45,222 rows", f"SELECT {chosen} FROM ({table.sql}) WHERE {' AND '.join(known)}")
+
+
+def roles_of(data: Path, quasi: Sequence[str], sensitive: Sequence[str], **hierarchies: Any) -> Roles:
+    """Roles with the taxonomies of the folder; `hierarchies` names others, or None for none."""
+    rules: dict[str, Any] = {}
+    for column in quasi:
+        file = data / f"hierarchy_{column}.csv"
+        if column in hierarchies:
+            if hierarchies[column] is not None:
+                rules[column] = hierarchies[column]
+        elif file.is_file():
+            rules[column] = str(file.resolve())
+    return Roles(quasi=tuple(quasi), sensitive=tuple(sensitive), hierarchies=rules, source="roles of the paper")
 
 
 def training_rows(data: Path | None) -> Table:
     """The 30,162 rows of Adult's training part without a missing value, which Bezzi (2010) and Afifi et al. (2018) use."""
-    table = read(folder(data) / "adult_48842.csv", missing=["?"])
-    assert isinstance(table, DuckTable)
-    known = " AND ".join(f"{name_of(column)} IS NOT NULL" for column in ("workclass", "occupation", "native-country"))
-    chosen = ", ".join(name_of(column) for column in COLUMNS)
-    rows = f"SELECT {chosen} FROM ({table.sql}) WHERE {name_of('part')} = 'train' AND {known}"
+    rows = complete_rows(folder(data), COLUMNS, "train").sql
     return read(arrow(rows, "Adult"))  # held, so that the file is read once
+
+
+def finished(
+    paper: PaperDraft,
+    data: Path | None,
+    steps: Sequence[tuple[str, Callable[[PaperDraft, Table], None]]],
+    say: Progress,
+) -> Paper:
+    """The paper with the named steps that need Adult, or with a sentence that it is not there."""
+    try:
+        table = training_rows(data)
+    except InputError as error:
+        return paper.done(lacking=str(error))
+    for i, (name, step) in enumerate(steps):
+        say((i + 1) / (len(steps) + 1), name)
+        step(paper, table)
+    return paper.done()
 
 
 def small(columns: Mapping[str, Sequence[Any]], times: Sequence[int] | None = None, **more: Any) -> Release:
@@ -58,9 +114,7 @@ def at_levels(original: Table, roles: Roles, levels: Mapping[str, int]) -> Relea
         raised = hierarchy.levels[level] if hierarchy is not None else ["*"] * len(texts) if level else texts
         before.append([texts[k] for k in codes])
         after.append([raised[k] for k in codes])
-    names = [*(f"by{i}" for i in range(len(before))), *(f"to{i}" for i in range(len(after))), "n"]
-    replaced = pa.Table.from_arrays([*map(strings, before), *map(strings, after), integers(counts.n)], names=names)
-    recoding = Recoding(roles.quasi, roles.quasi, replaced)
+    recoding = Recoding.of(roles.quasi, roles.quasi, list(map(strings, [*before, *after])), counts.n)
     return recoded(original, roles, recoding)
 
 
