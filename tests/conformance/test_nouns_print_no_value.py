@@ -231,6 +231,17 @@ def everything(walk: Walk, folder: Path) -> None:
     walk.step(
         "frontier", lambda: sf.policy_frontier(table, roles, policies={"coarse": {"age": 1, "pay": 1, "town": 1}})
     )
+    walk.step("explore", lambda: sf.explore(table, roles, require=require[:1]).at({"age": 1}))
+
+    def registered() -> None:
+        waive = {finding.column: "made up" for finding in sf.free_of_table(table, roles).findings}
+        register = sf.Register(folder / "register.sqlite")
+        for made, name in ((release, "one.csv"), (other, "two.csv")):
+            sf.publish(made, roles, require[:1], folder / name, register=register, waive=waive)
+        walk.texts |= {repr(register): "a register", **{entry.sentence: "an entry" for entry in register.entries}}
+        walk.texts |= {together.sentence: "both together" for _, together in register.pairs()}
+
+    walk.step("register", registered)
     walk.step("versus", lambda: sf.versus(release, other, roles, everything=True))
     walk.step("subgroups", lambda: sf.subgroups(release, roles))
     walk.step(
