@@ -135,11 +135,8 @@ def _hierarchy(rng: random.Random, f: Field) -> tuple[Any, tuple[tuple[str, ...]
         if kind == "widths":
             step = max(1, round(spread / rng.choice([5, 20, 60])))
             widths = [step * 2**i for i in range(rng.randint(1, 3))]
-            return (
-                {"widths": widths, **({"origin": rng.choice([0, 1, 0.5, -3])} if rng.random() < 0.3 else {})},
-                None,
-                len(widths) + 1,
-            )
+            origin = {"origin": rng.choice([0, 1, 0.5, -3])} if rng.random() < 0.3 else {}
+            return {"widths": widths, **origin}, None, len(widths) + 1
         if kind == "cuts":
             fine = sorted({round(known[0] + spread * rng.random(), 1) for _ in range(rng.randint(1, 6))})
             coarse = sorted(rng.sample(fine, rng.randint(1, len(fine))))
@@ -169,19 +166,17 @@ def _copy(
     source = rng.choice(sources)
     whole = source.kind == "integer" and all(abs(v or 0) < 10**6 for v in source.meant)
     how = rng.choice(["copy", "offset", "multiple"] if whole else ["copy", "renamed"])
+    kind, meant = source.kind, source.meant
+    spelled = tuple("" if v is None else t for v, t in zip(meant, source.spelled, strict=True))
     if how in ("offset", "multiple"):
         shift, factor = (rng.randint(1, 50), 1) if how == "offset" else (0, rng.randint(2, 9))
-        meant: tuple[Any, ...] = tuple(None if v is None else v * factor + shift for v in source.meant)
+        meant = tuple(None if v is None else v * factor + shift for v in meant)
         spelled = tuple("" if v is None else str(v) for v in meant)
-        return Field(name=name, kind="integer", meant=meant, spelled=spelled), f"{how} of {source.name}"
-    if how == "renamed":
+    elif how == "renamed":
         labels = {text: f"k{i}" for i, text in enumerate(sorted(set(source.spelled)))}
-        meant = tuple(None if v is None else labels[t] for v, t in zip(source.meant, source.spelled, strict=True))
-        return Field(
-            name=name, kind="text", meant=meant, spelled=tuple(v or "" for v in meant)
-        ), f"renamed copy of {source.name}"
-    spelled = tuple("" if v is None else t for v, t in zip(source.meant, source.spelled, strict=True))
-    return Field(name=name, kind=source.kind, meant=source.meant, spelled=spelled), f"copy of {source.name}"
+        kind, meant = "text", tuple(None if v is None else labels[t] for v, t in zip(meant, spelled, strict=True))
+        spelled = tuple(v or "" for v in meant)
+    return Field(name=name, kind=kind, meant=meant, spelled=spelled), f"{how} of {source.name}"
 
 
 def _csv(rng: random.Random, fields: list[Field], delimiter: str) -> bytes:
@@ -296,12 +291,8 @@ def make(
     for owner in roles["sensitive"]:
         f = by_name[owner]
         if f.kind == "category" and rng.random() < 0.2:
-            orders[owner] = tuple(
-                rng.sample(
-                    sorted({t for t, v in zip(f.spelled, f.meant, strict=True) if v is not None}),
-                    k=len({t for t, v in zip(f.spelled, f.meant, strict=True) if v is not None}),
-                )
-            )
+            values = sorted({t for t, v in zip(f.spelled, f.meant, strict=True) if v is not None})
+            orders[owner] = tuple(rng.sample(values, k=len(values)))
 
     draft = parameters.Draft(
         rows=rows,

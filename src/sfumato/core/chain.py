@@ -11,9 +11,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-import pyarrow as pa
-
-from .arrow import integers, strings, take
+from .arrow import strings, take
 from .errors import InputError
 from .mechanism import Mechanism, MechanismCard, Progress
 from .metric import Requirement
@@ -158,5 +156,4 @@ def _composed(table: Table, roles: Roles, first: Recoding, second: Recoding) -> 
         take(column.values if i < len(by) else strings([t for t in column.texts if t is not None]), codes)
         for i, (column, codes) in enumerate(zip(counts.columns, counts.codes, strict=True))
     ]
-    names = [*(f"by{i}" for i in range(len(by))), *(f"to{i}" for i in range(len(to))), "n"]
-    return Recoding(by, to, pa.Table.from_arrays([*arrays, integers(counts.n)], names=names), divides=True)
+    return Recoding.of(by, to, arrays, counts.n, divides=True)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
 
-from ..core.arrow import integers, strings, take
+from ..core.arrow import strings, take
 from ..core.column import IntArray
 from ..core.errors import Unavailable
 from ..core.hierarchy import TOP
@@ -82,9 +81,7 @@ def _covering(evidence: Evidence, why: str) -> Recoding | None:
     arrays = [take(c.values, code[kept]) for c, code in zip(before.columns, before.codes, strict=True)]
     for column, codes in zip(tuples.columns, tuples.codes, strict=True):
         arrays.append(take(strings([t for t in column.texts if t is not None]), codes[home[kept]]))
-    names = [*(f"by{i}" for i in range(len(quasi))), *(f"to{i}" for i in range(len(quasi))), "n"]
-    table = pa.Table.from_arrays([*arrays, integers(before.n[kept])], names=names)
-    return Recoding(quasi, quasi, table)
+    return Recoding.of(quasi, quasi, arrays, before.n[kept])
 
 
 def _settle(found: list[tuple[IntArray, IntArray]], size: IntArray, n: IntArray, classes: IntArray) -> IntArray | None:

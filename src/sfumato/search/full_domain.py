@@ -19,7 +19,7 @@ import pyarrow as pa
 from ..core.arrow import integers
 from ..core.column import encode
 from ..core.errors import Infeasible
-from ..core.metric import Requirement, spell_number
+from ..core.metric import Requirement
 from ..core.noun import dataclass
 from ..core.people import left_out_note
 from ..core.randomness import Chance
@@ -29,8 +29,8 @@ from ..core.roles import Roles
 from ..core.table import Recoding, Table
 from .advice import nearest
 from .judge import NodeVerdict
-from .lattice import Levels
 from .local_search import explore_wide
+from .losses import Wanted
 from .optimal import LARGEST, explore
 from .problem import Problem, check_limits, pose
 
@@ -190,7 +190,7 @@ def optimal_generalization(
     settled = problem.settled(best.loss)
     done = proved or bound >= best.loss - problem.slack
     sure = min(best.loss, max(problem.doubt, problem.ground))
-    plain = [term_value(problem, best.verdict, name) for name in ("loss", "loss_geometric")]
+    plain = [Wanted.read(name).prepare(problem.judge).value(best.verdict) for name in ("loss", "loss_geometric")]
     return OptimalNode(
         levels=problem.lattice.name(best.levels),
         minimise=minimise,
@@ -211,13 +211,6 @@ def optimal_generalization(
     )
 
 
-def term_value(problem: Problem, verdict: NodeVerdict, name: str) -> float:
-    """Another loss of the same node."""
-    from .losses import Wanted
-
-    return Wanted.read(name).prepare(problem.judge).value(verdict)
-
-
 def _seldom(watch: Watch) -> Callable[[Problem, float | None], None]:
     """Pass progress on ten times a second at most."""
     last = -math.inf
@@ -230,6 +223,3 @@ def _seldom(watch: Watch) -> Callable[[Problem, float | None], None]:
             watch(problem.checked, problem.best.loss if problem.best else None, -math.inf if bound is None else bound)
 
     return report_progress
-
-
-__all__ = ["Levels", "OptimalNode", "optimal_generalization", "spell_number"]

@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from ..core.arrow import integers, strings, take
 from ..core.classes import Classes, Sensitive
-from ..core.column import Column, FloatArray, IntArray
+from ..core.column import FloatArray, IntArray
 from ..core.counted_table import CountedTable
 from ..core.counts import Counts, exact, pack
 from ..core.cover import BoolArray
@@ -499,30 +499,25 @@ class Judge:
         """The counts of that release, over all columns of the original that were counted."""
         counts, lattice, joint = self.original.counts, self.rollup.lattice, self.rollup.joint
         if set(counts.names) == {*lattice.names, *self.rollup.split}:  # all of it is in the classes already
-            entries = joint is not None
-            member = grouped.member if entries else np.arange(len(grouped))
+            member = grouped.member if joint is not None else np.arange(len(grouped))
             there = kept[member]
-            columns: dict[str, tuple[Column, IntArray]] = {}
             first = grouped.first[member[there]]
-            for ladder, level, code in zip(lattice.ladders, grouped.levels, self.rollup.tuples.codes, strict=True):
-                column, to = ladder.released[level]
-                columns[ladder.name] = (column, to[code[first]])
+            own = dict(zip(lattice.names, (code[first] for code in self.rollup.tuples.codes), strict=True))
             if joint is not None:
-                for column, code in zip(joint.columns, joint.codes, strict=True):
-                    columns[column.name] = (column, code[grouped.value[there]])
-            n = grouped.n[there] if entries else grouped.size[there]
-            pairs = [columns[name] for name in counts.names]
-            made = Counts.of([column for column, _ in pairs], [code for _, code in pairs], n)
+                own |= dict(zip(joint.names, (code[grouped.value[there]] for code in joint.codes), strict=True))
+            n = grouped.n[there] if joint is not None else grouped.size[there]
         else:
             there = kept[self.rollup.member(grouped)][self.of_tuple]
-            full = []
-            for column, code in zip(counts.columns, counts.codes, strict=True):
-                if column.name in lattice.names:
-                    at = lattice.names.index(column.name)
-                    column, to = lattice.ladders[at].released[grouped.levels[at]]
-                    code = to[code]
-                full.append((column, code[there]))
-            made = Counts.of([column for column, _ in full], [code for _, code in full], counts.n[there])
+            own, n = {name: code[there] for name, code in zip(counts.names, counts.codes, strict=True)}, counts.n[there]
+        released = {
+            ladder.name: ladder.released[level] for ladder, level in zip(lattice.ladders, grouped.levels, strict=True)
+        }
+        columns, codes = [], []
+        for column in counts.columns:
+            raised, to = released.get(column.name, (column, None))
+            columns.append(raised)
+            codes.append(own[column.name] if to is None else to[own[column.name]])
+        made = Counts.of(columns, codes, n)
         return made.only(np.ones(len(made), dtype=bool))
 
     @cached_property

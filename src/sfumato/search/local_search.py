@@ -24,7 +24,7 @@ from ..core.column import FloatArray
 from .judge import NodeVerdict
 from .lattice import Levels
 from .losses import ShareTerm
-from .optimal import halve, node_at
+from .optimal import cheapest_way, halve, node_at
 from .problem import Problem
 
 SIZES = (20_000, 300_000, 3_000_000)
@@ -87,14 +87,8 @@ class Face:
 
     def _climb(self, at: Levels) -> None:
         """By halving, up the cheapest way to the last node that rules out all below it."""
-        way, top = [at], tuple(n - 1 for n in self.total.shape)
-        while way[-1] != top:
-            here = way[-1]
-            j = min(
-                (j for j, level in enumerate(here) if level < top[j]),
-                key=lambda j: (self.wide.step[self.columns[j]][here[j]], j),
-            )
-            way.append((*here[:j], here[j] + 1, *here[j + 1 :]))
+        top = tuple(n - 1 for n in self.total.shape)
+        way = cheapest_way(at, top, lambda j, level: float(self.wide.step[self.columns[j]][level]))
 
         def rules_out(node: Levels) -> bool:
             return bool(self.total[node] == np.inf) or (not self.judged[node] and self._check(node))

@@ -56,6 +56,16 @@ def halve(way: Sequence[Levels], end: int, rules_out: Callable[[Levels], bool], 
         low, end = (middle, end) if rules_out(way[middle]) else (low, middle)
 
 
+def cheapest_way(start: Levels, top: Levels, price: Callable[[int, int], float]) -> list[Levels]:
+    """From a node up to the top, a level at a time, always in the column where that costs least; of equals the first."""
+    way = [start]
+    while way[-1] != top:
+        here = way[-1]
+        j = min((j for j, level in enumerate(here) if level < top[j]), key=lambda j: price(j, here[j]))
+        way.append((*here[:j], here[j] + 1, *here[j + 1 :]))
+    return way
+
+
 class LossBounds:
     """A lower bound of every node's loss; infinite once the node need not be looked at."""
 
@@ -161,12 +171,7 @@ def climb(problem: Problem, bounds: LossBounds, levels: Levels) -> None:
 
     That one closes the most nodes at once, and the next one is often feasible.
     """
-    way = [levels]
-    here, top = list(levels), problem.lattice.top
-    for _ in range(sum(top) - sum(levels)):
-        j = min((j for j, level in enumerate(here) if level < top[j]), key=lambda j: bounds.step[j][here[j]])
-        here[j] += 1
-        way.append(tuple(here))
+    way = cheapest_way(levels, problem.lattice.top, lambda j, level: bounds.step[j][level])
 
     def rules_out(node: Levels) -> bool:
         return bool(bounds.ruled[node]) or (not bounds.judged[node] and check(problem, bounds, node).never)
