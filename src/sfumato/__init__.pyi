@@ -78,6 +78,7 @@ from .mechanisms.pram import Pram as Pram
 from .mechanisms.pram import corrected_counts as corrected_counts
 from .mechanisms.rank_swapping import RankSwapping as RankSwapping
 from .mechanisms.rounding import Rounding as Rounding
+from .mechanisms.shift_dates import ShiftDates as ShiftDates
 from .mechanisms.top_bottom_coding import TopBottomCoding as TopBottomCoding
 from .mechanisms.top_down_specialization import TopDownSpecialization as TopDownSpecialization
 from .metrics import measure as measure

@@ -132,7 +132,7 @@ class Setting:
     """Parameters that are refused, by the constructor or for this table; each instead of or beside `texts`."""
     roles: Callable[[Roles, Mapping[str, str]], Roles] = lambda roles, names: roles
     columns: Callable[[Mapping[str, str]], Mapping[str, list[Any]]] = lambda names: {}
-    """Columns that the table has besides."""
+    """Columns that the table has besides, or instead of those of these names."""
     empty: bool = False
     """Whether a table without rows is something it can answer for."""
 
@@ -169,7 +169,8 @@ class Subject:
     def table(self, case: Case, order: Sequence[int] | None = None) -> Table:
         data = case.data()
         for name, values in self.setting.columns(case.names).items():
-            data = data.append_column(name, pa.array(values))
+            own = [name] if name in data.column_names else []
+            data = data.drop_columns(own).append_column(name, pa.array(values))
         return sf.read(data if order is None else data.take(pa.array(order, pa.int64())))
 
     def run(

@@ -96,6 +96,11 @@ SETTINGS: dict[str, Setting] = {
     "rounding": Setting(
         {"base": "{age}=5,{pay}=100", "how": "random"}, ({"base": "0"}, {"base": "{town}=5"}, {"base": "{id}=5"})
     ),
+    "shift_dates": Setting(
+        {"days": "20"},
+        ({"days": "0"}, {"columns": "{town}"}, {"columns": "{id}"}),
+        columns=lambda names: {names["note"]: [f"2024-0{1 + i % 9}-1{i % 7}" for i in range(checks.ROWS)]},
+    ),
     "top_bottom_coding": Setting({"top": "{age}=60", "people": "3"}, ({"people": "1000"}, {"columns": "{id}"})),
     "top_down_specialization": Setting({"k": "4"}, (MANY, {"k": "0"})),
 }

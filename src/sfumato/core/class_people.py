@@ -57,7 +57,7 @@ def class_people(release: Release, roles: Roles) -> ClassPeople | None:
     Where the rows of a person are joined, the release shows them by itself.
     """
     original, evidence = release.original, release.evidence(roles)
-    if roles.linked and roles.person in release.table.columns and _has_classes(release, roles):
+    if roles.linked and {*roles.quasi, roles.person} <= {*release.table.columns} and roles.quasi:
         return _linked(release, roles)
     if original is None or not _has_classes(release, roles):
         return None

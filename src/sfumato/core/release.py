@@ -360,8 +360,14 @@ class Evidence:
             )
         linked = LinkedTable(release.table, str(roles.person), self.histories)
         over = (linked.history, *(self._quasi() if rows_apart else ()))
-        alone = replace(
-            release, table=linked, original=None, recoding=None, pairing="none", related=(), population=None
+        # people of whom the file says the same cannot be told apart by it, however its quasi-identifiers came about
+        perturbed = release.perturbed - set(roles.quasi)
+        alone = Release(
+            table=linked,
+            statistics=release.statistics,
+            perturbed=perturbed,
+            neighbours=release.neighbours,
+            made_by=release.made_by,
         )
         sensitive = roles.sensitive if rows_apart else ()
         return alone.evidence(replace(roles, quasi=over, sensitive=sensitive, people={"rows": "unlinked"}))

@@ -51,7 +51,8 @@ def free_of_release(release: Release, roles: Roles, waived: Collection[str] = ()
         return FreeColumns(released=table, free=clear, noiseless=True, waived=frozenset(waived))
     joined = roles.person if roles.linked and roles.person in table.columns else None
     classes = tuple(name for name in roles.quasi if name in table.columns) if joined else ()
-    limited = {*roles.quasi, *release.perturbed, release.joined_by, joined}
+    # dates that were moved by an offset a person keep what is between them
+    limited = {*roles.quasi, release.joined_by, joined, *(() if joined else release.perturbed)}
     free = () if release.statistics else tuple(name for name in table.columns if name not in limited)
     if original is None or not free:
         return FreeColumns(
