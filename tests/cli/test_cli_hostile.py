@@ -8,6 +8,8 @@ from importlib import import_module
 from typing import Any, get_args
 
 import duckdb
+import pandas as pd
+import pyreadstat
 import pytest
 import typer
 from cli_house import CANARY, SCRIPT, House, Run, people
@@ -141,9 +143,45 @@ def test_marked_encodings_are_read(run: Run, house: House, encoding: str) -> Non
     assert run("profile", path, "--json").fine().json["rows"] == 40
 
 
-@pytest.mark.parametrize("text", ['{"name": "CANARY", "age": 3}\n{"name": "x"}\n', '{"name": "CANARY"}', '[\n {"name": "CANARY"}\n]', '[{"name": "CANARY"}]'])  # fmt: skip
+@pytest.mark.parametrize("text", ['{"name": "CANARY", "age": [3]}\n{"name": "x"}\n', '{"name": "CANARY"', '[\n {"name": "CANARY"}\n]', '[{"name": "CANARY"}]'])  # fmt: skip
 def test_json_is_no_table(run: Run, house: House, text: str) -> None:
-    run("profile", house.text("t.json", text.replace("CANARY", CANARY))).refused(2, "JSON")
+    run("profile", house.text("t.json", text.replace("CANARY", CANARY))).refused(2)
+
+
+@pytest.mark.parametrize(
+    "address", [f"https://me:{CANARY}@host/t.csv?key={CANARY}", f"postgresql://me:{CANARY}@host/db"]
+)
+def test_addresses_are_named_by_their_scheme_alone(run: Run, house: House, address: str) -> None:
+    """Wherever one is given: its password stands in no sentence."""
+    made = ("--mechanism", "mondrian", "--set", "k=4")
+    for words in (
+        ("profile", address),
+        ("profile", house.people, "--deep", "--roles", address),
+        ("verify", address, "--roles", house.roles, "--require", "k_anonymity >= 2"),
+        ("measure", house.people, "--roles", house.roles, "--original", address),
+        ("sanitize", house.people, "--roles", house.roles, *made, "--out", address),
+        ("study", address, "--roles", house.roles, "--out", house / "out"),
+    ):
+        said = run(*words).refused(2, address.split(":")[0] + "://...")
+        assert "host" not in said
+
+
+def test_statistical_files_go_in_and_out(run: Run, house: House) -> None:
+    """From SPSS to Stata and back through every verb that has a table."""
+    frame = pd.read_csv(house.people)
+    pyreadstat.write_sav(frame.astype({"age": float}), str(house / "people.sav"))
+    known = ("--roles", house.roles)
+    assert run("profile", house / "people.sav", "--json").fine().json["rows"] == 40
+    made = ("--mechanism", "mondrian", "--set", "k=4")
+    k4 = ("--require", "k_anonymity >= 4")
+    for name in ("release.dta", "release.sav", "release.xlsx"):
+        run("sanitize", house / "people.sav", *known, *made, "--out", house / name).fine()
+        run("verify", house / name, *known, *k4).fine()
+        run("measure", house / name, *known, "--original", house / "people.sav", "--json").fine()
+    run("search", house / "people.sav", *known, *k4, "--suppression", "0.5", "--out", house / "found.sav").fine()
+    run("verify", house / "found.sav", *known, *k4).fine()
+    (house / "cut.sav").write_bytes((house / "people.sav").read_bytes()[:700])
+    run("profile", house / "cut.sav").refused(2, "cut.sav")
 
 
 @pytest.mark.parametrize("name", ["-", "/dev/stdin"])

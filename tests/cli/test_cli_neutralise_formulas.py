@@ -106,8 +106,8 @@ def test_a_hint_where_it_was_not_said(run: Run, house: House) -> None:
     assert "--neutralise-formulas" in found.err
 
 
-def test_only_csv_files_have_formulas(run: Run, house: House, words: tuple[object, ...]) -> None:
+def test_only_csv_and_excel_files_have_formulas(run: Run, house: House, words: tuple[object, ...]) -> None:
     out = house / "out.parquet"
     made = ("sanitize", *words, "--mechanism", "mondrian", "--set", "k=4", "--out", out)
-    run(*made, "--neutralise-formulas").refused(2, "CSV files only")
+    run(*made, "--neutralise-formulas").refused(2, "CSV and Excel files only")
     assert not out.exists()

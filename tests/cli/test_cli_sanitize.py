@@ -122,8 +122,8 @@ def test_the_mechanism_s_own_promise_is_verified_too(run: Run, house: House, mon
 
     real = DuckTable.write
 
-    def tampering(self: Any, path: Path) -> None:
-        real(self, path)
+    def tampering(self: Any, path: Path, variables: Any = None) -> None:
+        real(self, path, variables)
         path.write_text(path.read_text().replace("\n", "\n999,Paris,flu,x\n", 1).rsplit("\n", 2)[0] + "\n")
 
     monkeypatch.setattr(DuckTable, "write", tampering)
@@ -192,8 +192,8 @@ def test_nothing_to_meet_is_refused(run: Run, house: House) -> None:
     ("out", "words"),
     [
         ("nowhere/release.csv", ["nowhere/release.csv", "folder does not exist"]),
-        ("release.txt", [".csv or .parquet"]),
-        ("release", [".csv or .parquet"]),
+        ("release.txt", [".csv, .parquet, .xlsx, .sav or .dta"]),
+        ("release", [".csv, .parquet, .xlsx, .sav or .dta"]),
         ("people.csv", ["this is the input"]),
         ("there.csv", ["there.csv"]),
     ],

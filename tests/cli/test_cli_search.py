@@ -94,7 +94,7 @@ def test_another_loss_has_its_own_objective(run: Run, laddered: House) -> None:
         ((*K4, "--minimise", "-height"), 2, ("height",)),
         ((*K4, "--time-limit", "0"), 2, ("time limit",)),
         ((*K4, "--max-checks", "0"), 2, ("one node",)),
-        ((*K4, "--out", "release.txt"), 2, (".csv or .parquet",)),
+        ((*K4, "--out", "release.txt"), 2, (".csv, .parquet, .xlsx, .sav or .dta",)),
         (("--require", "t_closeness[equal](age) <= 0.2"), 2, ("age", "quasi-identifier")),
     ],
 )

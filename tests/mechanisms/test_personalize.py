@@ -316,8 +316,8 @@ def test_a_file_that_is_not_what_was_measured_is_not_published(tmp_path: Path, m
     release = Personalize(limit=0.5)(table_of(PATIENTS), ROLES)
     write = DuckTable.write
 
-    def other(self: DuckTable, path: Path) -> None:
-        write(self, path)
+    def other(self: DuckTable, path: Path, variables: Any = None) -> None:
+        write(self, path, variables)
         text = path.read_text(encoding="utf-8")
         assert "respiratory infection" in text
         path.write_text(text.replace("respiratory infection", "pneumonia", 1), encoding="utf-8")

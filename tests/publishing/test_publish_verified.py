@@ -102,8 +102,8 @@ def test_what_is_measured_is_the_file_and_not_the_table_in_memory(
     """Whoever writes other rows than the release has must not get a verified file."""
     real = DuckTable.write
 
-    def tampering(self: DuckTable, path: Path) -> None:
-        real(self, path)
+    def tampering(self: DuckTable, path: Path, variables: Any = None) -> None:
+        real(self, path, variables)
         lines = path.read_text(encoding="utf-8").splitlines()
         lines[1] = "99,Paris,a"
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -117,8 +117,8 @@ def test_what_is_measured_is_the_file_and_not_the_table_in_memory(
 def test_lost_rows_are_noticed(release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = DuckTable.write
 
-    def losing(self: DuckTable, path: Path) -> None:
-        real(self, path)
+    def losing(self: DuckTable, path: Path, variables: Any = None) -> None:
+        real(self, path, variables)
         lines = path.read_text(encoding="utf-8").splitlines()
         path.write_text("\n".join(lines[:-2]) + "\n", encoding="utf-8")  # a whole class: every requirement still holds
 
@@ -278,9 +278,9 @@ def test_the_input_is_never_overwritten(tmp_path: Path, link: Callable[[Path, Pa
     assert len(listing(tmp_path)) == 1 + (link is not None)
 
 
-@pytest.mark.parametrize("name", ["out.txt", "out", "out.xlsx"])
+@pytest.mark.parametrize("name", ["out.txt", "out", "out.xpt"])
 def test_other_formats_are_refused(release: Release, tmp_path: Path, name: str) -> None:
-    with pytest.raises(InputError, match=r"\.csv or \.parquet"):
+    with pytest.raises(InputError, match=r"\.csv, .* or \.dta"):
         publish(release, ROLES, K2, tmp_path / name)
     assert listing(tmp_path) == []
 

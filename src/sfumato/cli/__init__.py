@@ -164,6 +164,9 @@ def _stop(number: int, frame: FrameType | None) -> None:
 
 
 def _fail(sentence: str, code: int) -> NoReturn:
+    from ..core.table_formats import without_addresses
+
+    sentence = without_addresses(sentence)  # a password may stand in one
     if "--json" in sys.argv:
         print(json.dumps({"error": sentence, "exit_code": code}))
     print(f"sfumato: {sentence}", file=sys.stderr)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..core.table_formats import READABLE
 from .completion import mechanism_names, metric_names
 from .kept import keeping as keeping
 from .reading import Reading as Reading
@@ -29,9 +30,7 @@ MOST_SEED = 2**32 - 1
 
 Input = Annotated[
     Path,
-    typer.Argument(
-        metavar="INPUT", help="The table: a CSV, Parquet, Excel or Arrow file, or a DuckDB or SQLite database."
-    ),
+    typer.Argument(metavar="INPUT", help=f"The table: {READABLE}; - is standard input (CSV or JSON lines)."),
 ]
 ReleaseFile = Annotated[Path, typer.Argument(metavar="RELEASE", help="The published file.")]
 RolesFile = Annotated[

@@ -36,6 +36,7 @@ class Reading:
     skip: int | None
     range: str | None
     totals: bool | None
+    labels: str | None
     query: str | None
     memory: str | None
 
@@ -44,7 +45,7 @@ class Reading:
         """What was given, as the command line writes it: so that a report can say how to read the table again."""
         words: list[str] = []
         for name in (
-            "delimiter", "quote", "encoding", "dates", "decimal", "sheet", "header_row", "skip", "range", "query",
+            "delimiter", "quote", "encoding", "dates", "decimal", "sheet", "header_row", "skip", "range", "labels", "query",
         ):  # fmt: skip
             if getattr(self, name) is not None:
                 words += [f"--{name.replace('_', '-')}", str(getattr(self, name))]
@@ -82,7 +83,7 @@ class Reading:
             "quote": self.quote,
         }
         placed = ("sheet", "header_row", "skip", "range", "totals")
-        for name in ("encoding", "header", "missing", "dates", "decimal", *placed, "query"):
+        for name in ("encoding", "header", "missing", "dates", "decimal", *placed, "labels", "query"):
             options[name] = getattr(self, name)
         options = {key: value for key, value in options.items() if value is not None and value != []}
         return read(options)
@@ -220,6 +221,11 @@ _OPTIONS: dict[str, Any] = {
     "skip": _table(int | None, help="Rows (or lines) above the table to leave out.", metavar="ROWS", least=0),
     "range": _table(str | None, help="The cells of the table in an Excel sheet, such as A3:F200.", metavar="CELLS"),
     "totals": _table(bool | None, "--totals/--no-totals", help="Whether the last row holds totals and is left out."),
+    "labels": _table(
+        str | None,
+        help="Columns of an SPSS or Stata file to read as the labels of their codes, with commas between, or none.",
+        metavar="COLUMNS",
+    ),
     "query": _table(str | None, help="A SELECT over the tables of a database."),
     "memory": _table(str | None, help="Memory limit of the engine, such as 4GB. Beyond it, the engine uses the disk."),
 }

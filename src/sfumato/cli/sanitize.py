@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..core.table_formats import WRITABLE, check_out
 from . import _options as o
 
 EXAMPLES = (
@@ -20,7 +21,7 @@ def run(
     input: o.Input,
     roles: o.RolesFile,
     mechanism: o.MechanismName,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="Where the release goes: a .csv or .parquet file.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help=f"Where the release goes: a {WRITABLE} file.")],
     settings: o.Settings = None,
     require: o.Require = None,
     population: o.Population = None,
@@ -67,11 +68,9 @@ def run(
         made_by = candidate
     else:
         made_by = find(mechanism).of(o.settings(settings), tuple(wanted))
+    check_out(out)
     table = reading.open(input, named, stated=made_by.card.private)
-    if out.suffix.lower() not in (".csv", ".parquet"):
-        raise InputError(f"{out}: a release is written as .csv or .parquet.")
-    if not out.parent.is_dir():
-        raise InputError(f"{out}: the folder does not exist; make it first.")
+    check_out(out, [name for name in table.columns if name in (*named.quasi, *named.sensitive, *named.insensitive)])
     everybody = None if population is None else reading.beside(population, named)
     waivers = read_waivers(waive or [], table.columns)
     if ledger is not None and isinstance(made_by, Private):
@@ -96,7 +95,7 @@ def run(
     released = release.table.columns
     drew = made_by.card.drew(release.notes)
     formulas: dict[str, int] = {}
-    if out.suffix.lower() == ".csv" and release.neighbours is None:  # else a warning would tell of a row
+    if out.suffix.lower() in (".csv", ".xlsx") and release.neighbours is None:  # else a warning would tell of a row
         for each in (release.table, *release.companions.values()):
             formulas |= neutralisable_cells(each) if neutralise_formulas else formula_cells(each)
     if formulas:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..core.table_formats import WRITABLE, check_out
 from . import _options as o
 from .completion import metric_names
 
@@ -47,7 +48,7 @@ def run(
     population: o.Population = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Also write the release, verified, to this .csv or .parquet file."),
+        typer.Option(metavar="FILE", help=f"Also write the release, verified, to this {WRITABLE} file."),
     ] = None,
     cut: Annotated[
         str | None,
@@ -161,10 +162,12 @@ def run(
         raise InputError(
             "Nothing is required, so nothing needs to be generalized; add for example --require 'k_anonymity >= 5'."
         )
-    if out is not None and out.suffix.lower() not in (".csv", ".parquet"):
-        raise InputError(f"{out}: a release is written as .csv or .parquet.")
+    if out is not None:
+        check_out(out)
     named = Roles.read(roles)
     table = reading.open(input, named)
+    if out is not None:
+        check_out(out, [name for name in table.columns if name in (*named.quasi, *named.sensitive, *named.insensitive)])
     everybody = None if population is None else reading.beside(population, named)
     if cut is not None:
         search_cuts(

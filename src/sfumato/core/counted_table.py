@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from .counts import Counts
 from .errors import InputError, Unavailable
 from .table import Recoding, Table
+from .variable import Variable
 
 
 class CountedTable(Table):
@@ -34,6 +35,6 @@ class CountedTable(Table):
         """Counts stand for rows that are already recoded."""
         raise Unavailable(f"{self.name}: only counts are here, and these are not recoded again.")
 
-    def write(self, path: Path) -> None:
+    def write(self, path: Path, variables: Mapping[str, Variable] | None = None) -> None:
         """Counts are no rows to publish."""
         raise Unavailable(f"{path}: only counts of {self.name} are here, not its rows.")

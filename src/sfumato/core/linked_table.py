@@ -6,7 +6,7 @@ them here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,7 @@ from .counts import Counts
 from .errors import Unavailable
 from .histories import Histories
 from .table import Recoding, Table
+from .variable import Variable
 
 
 class LinkedTable(Table):
@@ -54,6 +55,6 @@ class LinkedTable(Table):
         """It is a release already."""
         raise Unavailable(f"{self.name}: only counts are asked of a table with histories.")
 
-    def write(self, path: Path) -> None:
+    def write(self, path: Path, variables: Mapping[str, Variable] | None = None) -> None:
         """Histories are not published."""
         raise Unavailable(f"{path}: only counts are asked of a table with histories.")

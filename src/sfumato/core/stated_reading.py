@@ -53,6 +53,8 @@ class StatedReading:
     skip: int = 0
     range: str = ""
     totals: bool = False
+    labels: tuple[str, ...] = ()
+    """Columns of a file of SPSS or Stata that are read as the labels of their codes."""
 
     @classmethod
     def of(cls, stated: Mapping[str, Any], where: str = "reading") -> StatedReading:
@@ -60,7 +62,9 @@ class StatedReading:
         for key in stated:
             if key not in KEYS:
                 raise InputError(f"{where}: {key!r} is not known; it takes {', '.join(KEYS)}.")
-        lists: dict[str, Any] = {"names": _texts(stated["names"], f"{where}: names")} if "names" in stated else {}
+        lists: dict[str, Any] = {
+            key: _texts(stated[key], f"{where}: {key}") for key in ("names", "labels") if key in stated
+        }
         lists |= {"missing": missing_codes(stated["missing"], f"{where}: missing")} if "missing" in stated else {}
         rows = {"header_row": str(stated["header_row"])} if "header_row" in stated else {}
         made = cls(**{**stated, **lists, **rows})

@@ -20,6 +20,7 @@ from .memory import memory
 from .noun import dataclass, short
 from .sheet import Sheet
 from .stated_reading import StatedReading
+from .variable import Variable
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +76,8 @@ class Table(ABC):
     """How its texts are spelled, where that was stated."""
     written: Mapping[str, Any] = MappingProxyType({})
     """How its file was seen to be written (encoding, delimiter, decimal, ...), where it was looked at."""
+    variables: Mapping[str, Variable] = MappingProxyType({})
+    """What its file says of its columns beside their values: labels of columns and of codes."""
     notes: tuple[str, ...]
     """What was found out while opening, such as a delimiter or encoding; for the user, never with a value of the table."""
 
@@ -102,10 +105,10 @@ class Table(ABC):
         """The same rows, with these columns only."""
 
     @abstractmethod
-    def write(self, path: Path) -> None:
-        """Write all rows to a CSV or Parquet file, sorted by all columns so that no input order shows.
+    def write(self, path: Path, variables: Mapping[str, Variable] | None = None) -> None:
+        """Write all rows to a file of one of the formats of a release, sorted by all columns so that no input order shows.
 
-        The file is complete or absent: rows go to a temporary name beside it that is renamed at the end.
+        With the labels of `variables` that still hold, where the format has such. The file is complete or absent: rows go to a temporary name beside it that is renamed at the end.
         """
 
     def to_arrow(self) -> pa.Table:

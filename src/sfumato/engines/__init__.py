@@ -9,9 +9,10 @@ from ..core.table import Table
 
 
 def read(source: Any, **options: Any) -> Table:
-    """Open a table with the default engine: a CSV, Parquet or Excel file, a database, or an Arrow, pandas or polars table or a DuckDB relation.
+    """Open a table with the default engine: a file (core.table_formats lists what is known), a database, or an Arrow, pandas or polars table or a DuckDB relation.
 
-    Options: delimiter, quote, encoding, header, names, missing (texts that mean missing), sheet, query, and for dates and numbers
+    Options: delimiter, quote, encoding, header, names, missing (texts that mean missing), sheet, labels (columns of SPSS or Stata that
+    are read as the labels of their codes), query, and for dates and numbers
     whose values do not settle how they are spelled, dates ("day-first", "month-first", "text") and decimal ("comma", "point", "text").
     """
     from . import sources

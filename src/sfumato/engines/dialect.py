@@ -170,7 +170,9 @@ def _check_text(text: str, whole: bool, path: Path) -> None:
         except (ValueError, RecursionError):
             is_json = first in ("[", "{") or first.startswith(("[{", '{"', "[["))
         if is_json:
-            raise InputError(f"{path}: JSON, not a table of lines; convert it to CSV or Parquet first.")
+            raise InputError(
+                f"{path}: JSON, not a table of lines; write an object {{...}} on a line for each row (JSON lines), or CSV."
+            )
     if not whole and "\n" not in text[: 2 * _LONGEST] and "\r" not in text[: 2 * _LONGEST]:
         raise _too_long(path, "the first line")
 

@@ -20,6 +20,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from ..core import table_formats as formats
 from ..core.arrow import numpy
 from ..core.column import IntArray, encode, text_of
 from ..core.counts import Counts
@@ -31,6 +32,8 @@ from ..core.processes import address_space
 from ..core.spelling import ColumnSpelling
 from ..core.stated_reading import StatedReading
 from ..core.table import Recoding, Table
+from ..core.table_formats import check_out
+from ..core.variable import Variable
 
 T = TypeVar("T")
 turn = threading.RLock()  # registered tables belong to the one connection, so threads take turns
@@ -205,6 +208,7 @@ class DuckTable(Table):
     written: Mapping[str, Any] = field(default_factory=dict)
     points: frozenset[str] = frozenset()
     """Columns of texts that were numbers in the file, some or all: a point in them is decimal, whatever stands beside it."""
+    variables: Mapping[str, Variable] = field(default_factory=dict)
 
     @classmethod
     def of(cls, name: str, sql: str, notes: tuple[str, ...] = ()) -> DuckTable:
@@ -434,27 +438,31 @@ class DuckTable(Table):
             name += "_"
         return name
 
-    def write(self, path: Path) -> None:
-        """COPY sorted rows to a temporary name in the same folder, then rename.
+    def write(self, path: Path, variables: Mapping[str, Variable] | None = None) -> None:
+        """COPY sorted rows to a temporary name in the same folder, then rename; formats that the engine does not write go over Parquet.
 
         Equal rows are counted, the distinct ones sorted, and each repeated: a release has few distinct rows, or is not much
         slower than sorting all.
         """
-        csv = path.suffix.lower() == ".csv"
+        form = check_out(path, self.columns)
+        if form not in (formats.CSV, formats.PARQUET):
+            from .released_file import write_released
+
+            parquet = folder() / f"{next(serial)}.parquet"
+            try:
+                self.write(parquet)
+                write_released(parquet, path, form, variables or {})
+            finally:
+                parquet.unlink(missing_ok=True)
+            return
+        csv = form is formats.CSV
         chosen = ", ".join(f"{self._spelled(c) if csv else self._value(c)} AS {name_of(c)}" for c in self.columns)
         order = ", ".join(f"{i} ASC NULLS LAST" for i in range(1, len(self.columns) + 1))
         if csv and len(self.columns) == 1:
             # a row of one missing value would be an empty line, which is no row: an empty text is written as ""
             only = name_of(self.columns[0])
             chosen = f"COALESCE(CAST({self._spelled(self.columns[0])} AS VARCHAR), '') AS {only}"
-        forms = {".parquet": "FORMAT parquet, COMPRESSION zstd", ".csv": "FORMAT csv, HEADER true"}
-        form = forms.get(path.suffix.lower())
-        if form is None:
-            raise InputError(f"{path}: a release is written as .csv or .parquet.")
-        if not path.parent.is_dir():
-            raise InputError(f"{path}: the folder does not exist; make it first.")
-        if path.is_dir():
-            raise InputError(f"{path}: a folder; name a file.")
+        how = "FORMAT csv, HEADER true" if csv else "FORMAT parquet, COMPRESSION zstd"
         hidden = hidden_beside(path)
         try:
             number = self._unused("rows_alike")
@@ -465,7 +473,7 @@ class DuckTable(Table):
                 ordered = f"SELECT * FROM {kept} ORDER BY {order}"
                 total, all_rows = run(f"SELECT count(*), sum({number}) FROM {kept}", self.name)[0]
                 if csv and 0 < 2 * total <= (all_rows or 0) and total * len(self.columns) <= _MOST_FIELDS:
-                    copy = f"COPY (SELECT {names} FROM ({ordered})) TO {literal(str(hidden))} ({form})"
+                    copy = f"COPY (SELECT {names} FROM ({ordered})) TO {literal(str(hidden))} ({how})"
                     run(copy, self.name, str(path))
                     times = numpy(arrow(f"SELECT {number} AS n FROM ({ordered})", self.name).column("n"))
                     _repeat_lines(hidden, times.astype(np.int64), str(path))
@@ -473,7 +481,7 @@ class DuckTable(Table):
                     repeated = f"SELECT {names}, unnest(range({number})) FROM ({ordered})"
                     with _one_thread():  # in parallel, unnest takes 1 GB more
                         run(
-                            f"COPY (SELECT {names} FROM ({repeated})) TO {literal(str(hidden))} ({form})",
+                            f"COPY (SELECT {names} FROM ({repeated})) TO {literal(str(hidden))} ({how})",
                             self.name,
                             str(path),
                         )

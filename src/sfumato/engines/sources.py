@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import stat
+import sys
 from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -14,12 +15,14 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from ..core import table_formats as formats
 from ..core.arrow import strings
 from ..core.column import text_of
 from ..core.errors import InputError
 from ..core.roles import Roles
 from ..core.spelling import BLANKS
 from ..core.stated_reading import ALL, MissingCodes, codes_in, missing_codes, spelled_codes
+from ..core.table_formats import check_local
 from . import dialect, layout
 from . import local_spelling as spelled
 from . import query as queried
@@ -36,13 +39,18 @@ from .duckdb import (
     serial,
     spell_path,
 )
+from .json_lines import are_json_lines, json_lines
 from .line_counts import Lines, reading
 from .stated_table import open_stated
+from .statistical_files import statistical_file
 from .surrounding_blanks import told_blanks, trimmed
 from .workbook import sheet_rows
 
 _CSV_OPTIONS = ("delimiter", "quote", "encoding", "header", "names", "header_row", "skip")
+_STATISTICAL_OPTIONS = ("encoding", "labels")
 _ANY_OPTIONS = ("missing", "dates", "decimal")
+_PACKED = (b"PK\x03\x04", b"BZh", b"\xfd7zXZ\0", b"7z\xbc\xaf\x27\x1c", b"\x28\xb5\x2f\xfd")
+"""How files begin that zip, bzip2, xz, 7-Zip and zstd have packed."""
 _SHEET_OPTIONS = ("header", "header_row", "skip", "range", "totals")
 
 
@@ -53,27 +61,37 @@ def read(source: Any, *, stated: bool = False, roles: Roles | None = None, **opt
     `roles`: what no option says is as their `[reading]` says, as far as it applies to this kind of table.
     """
     options = {key: value for key, value in options.items() if value is not None}
-    named = source
-    if isinstance(source, Path):
-        source = _lasting(source)
+    if not isinstance(source, Path):
+        return _opened(source, options, roles, stated)
+    check_local(source)
+    lasting = _lasting(source)
+    if lasting is source:
+        return _opened(source, options, roles, stated)
+    try:
+        return replace(_opened(lasting, options, roles, stated), name=str(source))
+    except InputError as error:  # of the copy: what was named is told
+        raise InputError(str(error).replace(str(lasting), str(source))) from None
+
+
+def _opened(source: Any, options: dict[str, Any], roles: Roles | None, stated: bool) -> DuckTable:
     if roles is not None:
         options = _by_owner(source, roles, options, stated=stated)
     if stated:
-        table = open_stated(source, options)
-        return table if source is named else replace(table, name=str(named))
+        return open_stated(source, options)
     origin = (source, dict(options))
     missing = missing_codes(options.pop("missing", ()))
     listed = {key: tuple(value) if isinstance(value, list) else value for key, value in options.items()}
     given = tuple(sorted((listed | ({"missing": missing} if missing else {})).items()))
     dates, decimal = spelled.checked(options.pop("dates", None), options.pop("decimal", None))
     table = _from_path(source, options, missing) if isinstance(source, Path) else from_memory(source)
-    if source is not named:
-        table = replace(table, name=str(named))
     if options:
         raise InputError(f"{table.name}: {', '.join(sorted(options))} does not apply to this kind of table.")
     could = {"commas": table.lines.commas} if isinstance(table.lines, Lines) else {}
     points, found = table.points, table.lines.found if isinstance(table.lines, Lines) else None
-    placed = dict(table.written)  # where the table lies in its sheet or file
+    placed, variables = (
+        dict(table.written),
+        table.variables,
+    )  # where it lies in its sheet; what its file says of columns
     if isinstance(source, Path) and not dates == decimal == "text":
         table = trimmed(table, table.lines.blanks if isinstance(table.lines, Lines) else lambda: True)
     table = _with_missing(table, missing, table.columns)
@@ -83,7 +101,8 @@ def read(source: Any, *, stated: bool = False, roles: Roles | None = None, **opt
     if roles is not None and (told := roles.missing):
         table = replace(table, notes=(*table.notes, _told_missing(told, roles.source)))
     opened = (str(source.absolute()), given) if isinstance(source, Path) else None
-    return replace(table, opened=opened, origin=origin, written=placed | _written(found, missing, table))
+    written = placed | _written(found, missing, table)
+    return replace(table, opened=opened, origin=origin, written=written, variables=variables)
 
 
 def _written(found: dialect.Dialect | None, missing: MissingCodes, table: DuckTable) -> dict[str, Any]:
@@ -102,7 +121,8 @@ def _written(found: dialect.Dialect | None, missing: MissingCodes, table: DuckTa
 def _by_owner(source: Any, roles: Roles, options: dict[str, Any], *, stated: bool) -> dict[str, Any]:
     """The options with what the owner's `[reading]` adds to them; codes for missing values in single columns add up."""
     kind = what_is(source) if isinstance(source, Path) and source.is_file() else "memory"
-    placed = {"csv": (*_CSV_OPTIONS, "totals"), "excel": _SHEET_OPTIONS}.get(kind, ())
+    by_kind = {"csv": (*_CSV_OPTIONS, "totals"), "excel": _SHEET_OPTIONS, "statistical": _STATISTICAL_OPTIONS}
+    placed = by_kind.get(kind, ())
     applies = roles.reading if stated else {k: v for k, v in roles.reading.items() if k in (*placed, *_ANY_OPTIONS)}
     codes = (*roles.missing, *missing_codes(options.get("missing", ())))
     by_column = {
@@ -127,9 +147,13 @@ def _with_missing(table: DuckTable, codes: MissingCodes, columns: Collection[str
 
 
 def _lasting(path: Path) -> Path:
-    """The file itself; of a pipe, which can be read but once, a copy in the private folder."""
+    """The file itself; of a pipe, which can be read but once, and of a file packed by zstd a copy in the private folder."""
     if str(path) == "-" and not path.exists():
-        path = Path("/dev/stdin")
+        if sys.stdin is None or sys.stdin.isatty():
+            raise InputError("-: standard input is a terminal; send a table through a pipe, or name a file.")
+        return _copy(path, "", sys.stdin.buffer)
+    if path.suffix == ".zst" and path.is_file():
+        return _copy(path, Path(path.stem).suffix, pa.input_stream(str(path), compression="zstd"))
     try:
         mode = path.stat().st_mode
     except OSError:
@@ -138,11 +162,18 @@ def _lasting(path: Path) -> Path:
         raise InputError(f"{path}: a device, not a table; name a file, or send a table through a pipe.")
     if not stat.S_ISFIFO(mode):
         return path
-    copy = folder() / f"{next(serial)}{path.suffix}"
     try:
-        with path.open("rb") as source, copy.open("wb") as target:
-            shutil.copyfileobj(source, target, 1 << 20)
+        return _copy(path, path.suffix, path.open("rb"))
     except OSError as error:
+        raise InputError(f"{path}: cannot be read and kept ({type(error).__name__}); name a file instead.") from None
+
+
+def _copy(path: Path, ending: str, source: Any) -> Path:
+    copy = folder() / f"{next(serial)}{ending}"
+    try:
+        with copy.open("wb") as target:
+            shutil.copyfileobj(source, target, 1 << 20)
+    except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read and kept ({type(error).__name__}); name a file instead.") from None
     return copy
 
@@ -159,23 +190,38 @@ def _from_path(path: Path, options: dict[str, Any], missing: MissingCodes) -> Du
     if what in ("duckdb", "sqlite"):
         query = options.pop("query", None)
         return duckdb_file(path, query) if what == "duckdb" else sqlite_file(path, query)
+    if what == "statistical":
+        given = {key: options.pop(key) for key in _STATISTICAL_OPTIONS if key in options}
+        return statistical_file(path, **given)
+    if what == "json lines":
+        return json_lines(path)
     return _csv(path, options)
 
 
 def what_is(path: Path) -> str:
-    """The kind of a file, by its first bytes where they tell: parquet, excel, duckdb, sqlite, arrow or csv."""
-    kind, start = path.suffix.lower(), dialect.sample(path)[0][:16]
+    """The kind of a file, by its first bytes where they tell: parquet, excel, statistical, duckdb, sqlite, arrow, json lines or csv."""
+    form, first = formats.of(path), dialect.sample(path)[0]
+    start = first[:16]
     if start.startswith(b"PAR1"):
         return "parquet"
-    if kind == ".parquet":
+    if form is formats.PARQUET:
         raise InputError(f"{path}: not a Parquet file, whatever its name says.")
-    if kind in (".xlsx", ".xlsm", ".xls", ".xlsb", ".ods"):
+    if form is formats.EXCEL:
         return "excel"
+    if form in formats.STATISTICAL:
+        return "statistical"
     if start[8:12] == b"DUCK":
         return "duckdb"
     if start.startswith(b"SQLite format 3"):
         return "sqlite"
-    return "arrow" if kind in (".arrow", ".feather", ".ipc") else "csv"
+    if form is formats.ARROW:
+        return "arrow"
+    if start.startswith(_PACKED):
+        raise InputError(
+            f"{path}: a packed file; unpack it first, or pack a CSV file by gzip (.csv.gz) or zstd (.csv.zst)."
+        )
+    unpacked = path.with_suffix("") if path.suffix == ".gz" else path
+    return "json lines" if formats.of(unpacked) is formats.JSON_LINES or are_json_lines(first) else "csv"
 
 
 def _csv(path: Path, options: dict[str, Any]) -> DuckTable:

@@ -25,6 +25,7 @@ from ..core.spelling import BLANKS, DAY
 from ..core.stated_reading import KEYS, StatedReading, codes_in, missing_codes
 from . import dialect
 from .duckdb import DuckTable, folder, literal, name_of, serial, spell_path
+from .statistical_files import statistical_file
 from .workbook import sheet_rows
 
 _BLOCK = 1 << 22
@@ -50,6 +51,7 @@ def open_stated(source: Any, options: Mapping[str, Any]) -> DuckTable:
         notes=(_told(source, reading),),
         lines=None,
         reading=reading,
+        variables=table.variables,
         origin=(source, dict(options)),
         opened=opened,
     )
@@ -104,6 +106,14 @@ def _opened(source: Any, reading: StatedReading, more: dict[str, Any]) -> DuckTa
         return sources.sqlite_file(source, more.pop("query", None), spell=lambda value: _spelled(value, reading))
     if what == "duckdb":
         return sources.duckdb_file(source, more.pop("query", None))
+    if what == "statistical":
+        coding = reading.encoding if "encoding" in reading.stated() else None
+        return statistical_file(source, encoding=coding, labels=reading.labels, stated=True)
+    if what == "json lines":
+        raise InputError(
+            f"{source}: JSON lines have no header, so that their rows would tell which columns there are; bring CSV or Parquet where "
+            "differential privacy is to be promised."
+        )
     if what in ("parquet", "arrow"):
         return sources.parquet_file(source) if what == "parquet" else sources.arrow_file(source)
     return _csv(source, reading)

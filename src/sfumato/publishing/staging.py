@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..core import table_formats as formats
 from ..core.arrow import numpy, strings
 from ..core.atomic_files import discard, rename_together
 from ..core.column import IntArray, encode
@@ -51,20 +52,22 @@ def publish(
     Columns that no requirement limits are held against what the release protects; `waive` says of which the owner lets out what was
     found, and why. Otherwise NotMet is raised and nothing is left behind. A release of an original with several rows a person is
     refused, whoever made it, unless all that is required of it is about columns, or the roles say that people are counted.
-    With `neutralise_formulas` no cell of the CSV file begins like a formula (core.formulas has the rule); what is measured is the file,
+    With `neutralise_formulas` no cell of the CSV or Excel file begins like a formula (core.formulas has the rule); what is measured is the file,
     its apostrophes taken off again. The roles of a `recipient`, which go with the release, add a second set of verdicts: of what the
     file shows to someone without the original. Both sets are measured from one reading of the file, which counts each question once.
     In a `register` the release is entered when it gets its name; one that costs more than is left of the register's budget is refused.
     """
     path = Path(path)
-    if neutralise_formulas and path.suffix.lower() != ".csv":
+    form = formats.check_out(path, release.table.columns)
+    if neutralise_formulas and form not in (formats.CSV, formats.EXCEL):
         raise InputError(
-            f"{path}: formulas are neutralised in CSV files only; write a .csv, or leave neutralise_formulas out."
+            f"{path}: formulas are neutralised in CSV and Excel files only; write one of these, or leave neutralise_formulas out."
         )
     _check_told(release, require)
     _check_people(release, roles, require)
     tables = (release.table, *release.companions.values(), *([release.original] if release.original else []))
     waive = check_waivers(waive or {}, [name for table in tables for name in table.columns], where="waive")
+    variables = release.table.variables if release.original is None else release.original.variables
     names = {"": path, **companion_files(release, path)}
     for target in names.values():
         if release.original is not None and _same(target, release.original.name):
@@ -74,11 +77,17 @@ def publish(
     hidden = {name: hidden_beside(target) for name, target in names.items()}
     try:
         for name, table in {"": release.table, **release.companions}.items():
-            (neutralised(table) if neutralise_formulas else table).write(hidden[name])
-        written = read_published(hidden[""], neutralise_formulas=neutralise_formulas)
-        companions = {
-            name: read_published(hidden[name], neutralise_formulas=neutralise_formulas) for name in release.companions
-        }
+            (neutralised(table) if neutralise_formulas else table).write(hidden[name], variables)
+
+        def reread(name: str, table: Table) -> Table:
+            known = {column: each for column, each in variables.items() if column in table.columns}
+            again = read_published(hidden[name], neutralise_formulas=neutralise_formulas, variables=known)
+            if form not in (formats.CSV, formats.PARQUET):
+                _check_kept(table, again, path)
+            return again
+
+        written = reread("", release.table)
+        companions = {name: reread(name, table) for name, table in release.companions.items()}
         pairs = _pairs(release, written, roles, require)
         again = replace(release, table=written, companions=companions, recoding=pairs, pairing="none")
         made = replace(release, table=written, companions=companions)
@@ -127,6 +136,20 @@ def entering(
     from .register import entry_of
 
     return register.entering(entry_of(release, roles, require, file, path, waive))
+
+
+def _check_kept(table: Table, written: Table, path: Path) -> None:
+    """Every column of the file must hold what the release does: the format may have turned a value into another."""
+    before, after = table.value_counts(table.columns), written.value_counts(written.columns)
+    if written.columns == table.columns:
+        for name in table.columns:
+            (one,), (other,) = before[name].columns, after[name].columns
+            if dict(zip(one.texts, before[name].n, strict=True)) != dict(zip(other.texts, after[name].n, strict=True)):
+                raise NotMet(
+                    f"{path}: not written; this format does not keep column {name!r} as it is. Write CSV or Parquet."
+                )
+        return
+    raise NotMet(f"{path}: not written; this format does not keep the names of the columns. Write CSV or Parquet.")
 
 
 def _without_owner(require: Sequence[Requirement], roles: Roles) -> list[Requirement]:
