@@ -7,9 +7,9 @@ import pytest
 from wp29_house import apart, made, person
 
 import sfumato as sf
-from sfumato.attacks.lookup.runs import held, parts, spread
 from sfumato.attacks.lookup.space import Space
 from sfumato.attacks.lookup.tiles import Tiles
+from sfumato.core.runs import held, parts, spread
 
 
 @pytest.mark.parametrize("columns", [0, 1, 2, 3])

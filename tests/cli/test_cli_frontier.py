@@ -137,7 +137,7 @@ def test_the_figure_is_one_file_with_the_same_numbers(run: Run, four: tuple[obje
     assert CANARY not in text
     assert not re.search(r'(?:src|href)="?https?:', text)
     assert "<b>mine" not in text
-    spec = json.loads(re.search(r'vegaEmbed\("#map", (\{.*\}), \{ renderer', text)[1])  # type: ignore[index]
+    spec = json.loads(re.search(r'"map": (\{.*\}),$', text, re.MULTILINE)[1])  # type: ignore[index]
     rows = [row for layer in spec["layer"] for row in layer["data"].get("values", [])]
     drawn = {(row["risk"], row["utility"]) for row in rows if row.get("levels")}
     assert drawn == {(node["risk"], node["utility"]) for node in content["frontier"]}

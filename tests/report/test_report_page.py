@@ -20,7 +20,7 @@ import pytest
 import sfumato as sf
 from sfumato.cli.study_output import write_report
 from sfumato.metrics import metric, require
-from sfumato.report import page
+from sfumato.report.document import spell
 from sfumato.study.risk_utility_map import limits
 from sfumato.study.study import Candidate, Result, Study, grid
 
@@ -174,7 +174,7 @@ def test_every_candidate_stands_in_the_table_with_its_numbers(seen: Page, conten
             continue
         told = {" ".join(cell.split()) for cell in row}
         for name in (content["risk"], content["utility"], "k_anonymity", "t_closeness[equal]", "average_class_size"):
-            assert page.spell(candidate["scores"][name]["value"]) in told, name
+            assert spell(candidate["scores"][name]["value"]) in told, name
 
 
 def test_the_map_shows_the_numbers_of_the_json_exactly(seen: Page, content: dict[str, Any]) -> None:
@@ -480,16 +480,16 @@ def test_a_browser_runs_no_script_but_ours(hostile: Path, tmp_path: Path) -> Non
 def test_the_other_pages_carry_the_policy_too(which: str, tmp_path: Path) -> None:
     target = tmp_path / f"{which}.html"
     if which == "frontier":
-        from sfumato.report import frontier
+        from sfumato.report.figure_pages import write_frontier
         from sfumato.search.frontier import policy_frontier
 
         people = study((), KS[:1])
-        frontier.write(policy_frontier(people.table, people.roles), people.roles, target, table="<b>people</b>")
+        write_frontier(policy_frontier(people.table, people.roles), people.roles, target, table="<b>people</b>")
     else:
-        from sfumato.report import design
+        from sfumato.report.figure_pages import write_design
 
         point = {"name": "a<b>", "degradation": 0.5, "error": 0.4, "designed": 0.5, "bound": 0.6, "exactness": "exact"}
-        design.write([point, {**point, "degradation": 0.6}], [point], target, what="x</script>", uniform=True)
+        write_design([point, {**point, "degradation": 0.6}], [point], target, what="x</script>", uniform=True)
     seen = Page(target)
     (rules,) = [a["content"] or "" for tag, a in seen.elements if tag == "meta" and "http-equiv" in a]
     assert rules.startswith("default-src 'none'; script-src 'sha256-")

@@ -115,7 +115,7 @@ def _given(
     persons: list[dict[str, Any]] = []
     texts = classes.sensitive.column.texts
     for i, home in enumerate(at):
-        told: dict[str, Any] = {
+        person: dict[str, Any] = {
             "person": i + 1,
             "classes": len(home),
             "before": float(before[i].max()),
@@ -123,11 +123,11 @@ def _given(
             "without_release": float(blind[i].max()),
         }
         if reveal:
-            told["name"] = reader.people[i]
-            told["beliefs"] = [
+            person["name"] = reader.people[i]
+            person["beliefs"] = [
                 [texts[v], float(before[i][v]), float(after[i][v])] for v in np.flatnonzero(before[i] > 0).tolist()
             ]
-        persons.append(told)
+        persons.append(person)
     count = len(at)
     return Outcome(
         knew=f"{counted(len(reader.facts), 'fact')}, and what is known of "

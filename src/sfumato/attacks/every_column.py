@@ -103,12 +103,12 @@ def _said(evidence: Evidence, relation: Relation, counts: Counts) -> tuple[IntAr
     place: dict[tuple[str | None, ...], int] = {}
     tuples = _spelled(original, relation.free)
     group = np.array([place.setdefault(each, len(place)) for each in tuples], dtype=np.int64)
-    said = most_frequent(group, signature, original.n)[0]
+    signatures = most_frequent(group, signature, original.n)[0]
     rows = np.bincount(group, weights=original.n)
     kept = np.bincount(group, weights=original.n * keeps)
     at = np.array([place.get(each, -1) for each in _spelled(counts, relation.free)], dtype=np.int64)
-    unknown = int(said.max(initial=0)) + 1
-    return np.where(at < 0, unknown, said[at]), np.where(at < 0, 0.0, kept[at] / rows[at])
+    unknown = int(signatures.max(initial=0)) + 1
+    return np.where(at < 0, unknown, signatures[at]), np.where(at < 0, 0.0, kept[at] / rows[at])
 
 
 def _spelled(counts: Counts, names: tuple[str, ...]) -> list[tuple[str | None, ...]]:

@@ -29,9 +29,9 @@ def claims(classes: Classes, share: float = 1.0, dont_care: Set[str] = frozenset
     """
     some = np.flatnonzero(cared_for(classes, frozenset(dont_care)) & (classes.p >= share - TOLERANCE))
     order = some[np.lexsort((classes.value[some], -classes.n[some], classes.member[some]))]
-    found = np.full(len(classes), -1, dtype=np.int64)
-    found[classes.member[order[::-1]]] = classes.value[order[::-1]]  # the first of a class is written last
-    return found
+    claim = np.full(len(classes), -1, dtype=np.int64)
+    claim[classes.member[order[::-1]]] = classes.value[order[::-1]]  # the first of a class is written last
+    return claim
 
 
 def _sentence(value: float) -> str:

@@ -18,12 +18,12 @@ from ..core.outcome import Outcome, Rate
 from ..core.parameter import ATTEMPTS, Name, Number
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
+from ..core.runs import spread
 from ..core.table import Table
 from ..core.words import counted, percent
 from ..mining.features import number_of
 from ..mining.rows import Frame
 from .homogeneity import certain
-from .lookup.runs import spread
 from .lookup.space import Space, draw
 from .lookup.targets import TIE
 

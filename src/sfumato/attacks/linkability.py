@@ -17,10 +17,10 @@ from ..core.outcome import Outcome, Rate
 from ..core.parameter import ATTEMPTS, Number, Words
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
+from ..core.runs import spread
 from ..core.table import Table
 from ..core.words import counted, percent
 from ..mining.rows import Frame
-from .lookup.runs import spread
 from .lookup.space import Space
 from .lookup.targets import NearRows
 
@@ -166,7 +166,7 @@ def _linked(
     targets = space.targets(people, (*one, *two), attacks, seed)
     halves = [_Half(space, names, (*one, *two)) for names in (one, two)]
     logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, len(space.released) + 1)))]) if near > 1 else None
-    found = np.zeros(len(targets))
+    chance = np.zeros(len(targets))
     for rows in targets.blocks(len(space.tuples((*one, *two)))):
         near_by = [targets.nearest(rows, half.names, near) for half in halves]
         drawn = [half.counted(these, near, len(rows)) for half, these in zip(halves, near_by, strict=True)]
@@ -174,11 +174,11 @@ def _linked(
         meet = _meet(halves, near_by, len(rows))
         both = meet[:, 1, 1]
         if logs is None:
-            found[rows] = both / (tied[0] * tied[1])
+            chance[rows] = both / (tied[0] * tied[1])
         else:
             apart = _apart(logs, near, tied, left, (meet[:, 1, 0], meet[:, 0, 1]), both)
-            found[rows] = np.where(meet[:, 0, 0] > 0, 1.0, 1.0 - apart)
-    return np.clip(found, 0.0, 1.0)
+            chance[rows] = np.where(meet[:, 0, 0] > 0, 1.0, 1.0 - apart)
+    return np.clip(chance, 0.0, 1.0)
 
 
 class _Half:

@@ -100,44 +100,44 @@ def membership(
         raise InputError(
             f"{table.name}: membership can only name people by a column of it; give identity (--identity)."
         )
-    found = presence(release, roles, population=population)
-    n, low, high = found.n, found.low, found.high
+    people_in = presence(release, roles, population=population)
+    n, low, high = people_in.n, people_in.low, people_in.high
     quasi, total = release.evidence(roles).tuples.names, int(n.sum())
     if not total:
         raise Unavailable(f"{table.name} has no rows, so there is nobody to be looked for.")
     worst = np.maximum(high, 1 - low)  # the best guess at either end
     sure = np.where((low <= 0.5) & (high >= 0.5), 0.5, np.maximum(low, 1 - high))
     fell, at_most = float((n * sure).sum()), float((n * worst).sum())
-    base = float((n * np.maximum(found.blind, 1 - found.blind)).sum()) / total
+    base = float((n * np.maximum(people_in.blind, 1 - people_in.blind)).sum()) / total
     right, upper = Rate.of(fell, total), Rate.of(at_most, total)
     details = {
         "quasi": list(quasi),
         "population": total,
-        "released": found.rows,
+        "released": people_in.rows,
         "delta_min": float(low.min()),
-        "delta_max": float(low.max() if found.exact else high.max()),
+        "delta_max": float(low.max() if people_in.exact else high.max()),
         "delta_max_at_least": float(low.max()),
         "surely": surely,
         "surely_in": int(n[low >= surely - 1e-12].sum()),
         "surely_out": int(n[high <= 1 - surely + 1e-12].sum()),
         "in_no_class": int(n[high == 0].sum()),
-        "in_several_classes": found.several,
-        "classes_larger_than_population": found.short,
+        "in_several_classes": people_in.several,
+        "classes_larger_than_population": people_in.short,
         "at_least": {f"{step:g}": int(n[low >= step - 1e-12].sum()) for step in STEPS},
         "success_at_most": at_most / total,
     }
     if reveal:
         assert identity is not None
-        details["found"] = _named(table, identity, found, surely)
-    told = percent(fell / total) if found.exact else f"at least {down(100 * fell / total)}%"
+        details["found"] = _named(table, identity, people_in, surely)
+    share = percent(fell / total) if people_in.exact else f"at least {down(100 * fell / total)}%"
     return Outcome(
-        knew=f"{', '.join(quasi)} of {total:,} people, {found.rows:,} of whom were released",
+        knew=f"{', '.join(quasi)} of {total:,} people, {people_in.rows:,} of whom were released",
         attacked=total,
         fell=fell,
-        success=right if found.exact else Rate(right.value, right.low, upper.high, total),
+        success=right if people_in.exact else Rate(right.value, right.low, upper.high, total),
         baseline=Rate(base, base, base, total),
-        exactness="exact" if found.exact and not found.short else "bound",
-        sentence=f"Whether a person is in the release can be told for {told} of {total:,} people, and without it for "
+        exactness="exact" if people_in.exact and not people_in.short else "bound",
+        sentence=f"Whether a person is in the release can be told for {share} of {total:,} people, and without it for "
         f"{percent(base)}; {details['surely_in']:,} are in it with a probability of at least {surely:g}, and {details['surely_out']:,} "
         "are not.",
         details=details,

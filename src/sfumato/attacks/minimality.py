@@ -288,16 +288,16 @@ def minimality_risk(evidence: Evidence, column: str, *, runs: int) -> Score:
     fall as to the classes alone, below which it is never. Extremes: 1 where a single assignment explains the release; the share that
     the classes alone tell where the algorithm does not look at the sensitive column.
     """
-    found = minimality(evidence.release, evidence.roles, sensitive=column, runs=runs)
-    people = found.attacked
-    at_most = min(float(found.details["success_at_most"]), 1.0)
-    assert found.baseline is not None
+    outcome = minimality(evidence.release, evidence.roles, sensitive=column, runs=runs)
+    people = outcome.attacked
+    at_most = min(float(outcome.details["success_at_most"]), 1.0)
+    assert outcome.baseline is not None
     details = {
-        **found.details,
-        "baseline": found.baseline.value,
-        "without_algorithm": found.details["without_algorithm"] / people,
-        "believed_more": found.details["believed_more"] / people,
-        "believed_more_at_most": found.details["believed_more_at_most"] / people,
+        **outcome.details,
+        "baseline": outcome.baseline.value,
+        "without_algorithm": outcome.details["without_algorithm"] / people,
+        "believed_more": outcome.details["believed_more"] / people,
+        "believed_more_at_most": outcome.details["believed_more_at_most"] / people,
     }
-    ends = None if found.exactness == "exact" else (found.fell / people, at_most)
-    return Score(at_most, "share of people", found.exactness, ci=ends, details=details)
+    ends = None if outcome.exactness == "exact" else (outcome.fell / people, at_most)
+    return Score(at_most, "share of people", outcome.exactness, ci=ends, details=details)

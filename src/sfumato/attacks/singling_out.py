@@ -98,7 +98,7 @@ def singling_out(
         outside = made.rate(others)
     success = made.rate(space.original)
     fell = round(success.value * success.people)
-    told = (
+    sentence = (
         f"Of {counted(len(made), 'description')} by {counted(size, 'column')}, taken from released rows that are alone, "
         f"{fell:,} {'fits' if fell == 1 else 'fit'} exactly one person."
         if len(made)
@@ -111,7 +111,7 @@ def singling_out(
         baseline=blind.rate(space.original),
         control=outside,
         exactness="estimate",
-        sentence=told,
+        sentence=sentence,
         details={
             "columns": list(named),
             "size": size,
@@ -148,10 +148,10 @@ def _sets(names: Sequence[str], size: int, rows: int, rng: np.random.Generator) 
     most = min(max(WORK // rows, 20), SETS)
     if comb(len(names), size) <= most:
         return list(combinations(names, size))
-    found: dict[tuple[str, ...], None] = {}
-    while len(found) < most:
-        found[tuple(names[i] for i in np.sort(rng.permutation(len(names))[:size]))] = None
-    return list(found)
+    sets: dict[tuple[str, ...], None] = {}
+    while len(sets) < most:
+        sets[tuple(names[i] for i in np.sort(rng.permutation(len(names))[:size]))] = None
+    return list(sets)
 
 
 def _shuffled(frame: Frame, names: Sequence[str], rng: np.random.Generator) -> Frame:

@@ -139,13 +139,13 @@ def run(
     if compare:
         content["compared"] = _compared(prior, matrix, names, outputs, privacy.get("gain"))
     if figure is not None:
-        from ..report.design import write
+        from ..report.figure_pages import write_design
 
         cost_of_all, rivals = _rivals(matrix, names, outputs)
         line = frontier(prior, cost_of_all, points=points or 13, gain=privacy.get("gain"))
         beside = _against(prior, cost_of_all, rivals, privacy.get("gain"))
         what = f"column {column} of {input.name}" if input is not None and column is not None else "the given costs"
-        write([_content(each) for each in line], beside, figure, what=what, uniform=uniform or input is None)
+        write_design([_content(each) for each in line], beside, figure, what=what, uniform=uniform or input is None)
         content["figure"] = str(figure)
     if save is not None:
         transition(designs[0].channel).write(save)

@@ -81,9 +81,9 @@ def run(
             progress=lambda share: bar(share, ""),
         )
     if figure is not None:
-        from ..report.frontier import write
+        from ..report.figure_pages import write_frontier
 
-        write(result, named, figure, table=str(input))
+        write_frontier(result, named, figure, table=str(input))
     if json:
         o.dump({"input": str(input), **result.to_dict(), "figure": None if figure is None else str(figure)})
         return

@@ -34,6 +34,15 @@ _QUANTITY = re.compile(r"^([<>=≤≥~≈]{0,2}\s*[$€£¥]?)\s*([+-]?(?:\d{1,3
 _DATE = r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$"
 
 
+def number_of(text: str | None) -> float:
+    """The finite number that a text spells, or NaN."""
+    try:
+        number = float(text or "nan")
+    except ValueError:
+        return np.nan
+    return number if np.isfinite(number) else np.nan
+
+
 def text_of(value: Any) -> str | None:
     """A value as every file, taxonomy and label spells it; None for missing.
 

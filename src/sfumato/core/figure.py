@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,18 @@ def histogram(numbers: FloatArray, *, unit: str) -> Any:
 def drawable(*values: float) -> bool:
     """Whether an axis has a place for each of them."""
     return all(map(math.isfinite, values))
+
+
+def marks(
+    field: str, look: Mapping[str, tuple[str, str]], rows: Sequence[Mapping[str, Any]], **more: Any
+) -> dict[str, Any]:
+    """Shape and colour by a field, of what occurs and in the order of the look."""
+    import altair as alt
+
+    names = [name for name in look if any(row[field] == name for row in rows)]
+    words = {"field": field, "type": "nominal", "title": None, **more}
+    shape, color = (alt.Scale(domain=names, range=[look[name][i] for name in names]) for i in (0, 1))
+    return {"shape": alt.Shape(**words, scale=shape), "color": alt.Color(**words, scale=color)}
 
 
 def themed(chart: Any) -> Any:

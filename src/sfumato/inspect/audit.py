@@ -195,25 +195,25 @@ def audit(
     if not release.table.rows or not original.rows:
         empty = release.table if not release.table.rows else original
         raise Unavailable(f"{empty.name} has no rows, so there is nothing to audit.")
-    found: list[AuditCheck] = []
+    results: list[AuditCheck] = []
     listed = [total if isinstance(total, Total) else Total(**total) for total in totals]
     if discover:
-        found += [checks.rows(evidence), checks.columns(evidence)]
+        results += [checks.rows(evidence), checks.columns(evidence)]
         values = checks.Values.of(evidence)
-        found += [checks.strange(values, share), checks.ranges(values, share), checks.missing(values)]
+        results += [checks.strange(values, share), checks.ranges(values, share), checks.missing(values)]
         known = {frozenset((*total.parts, total.total)) for total in listed}
         news = [t for t in checks.sums(evidence, values) if frozenset((*t.parts, t.total)) not in known]
-        found += [asked.adds_up(evidence, total, share) for total in news]
-        found.append(checks.pairs(evidence, values, share))
+        results += [asked.adds_up(evidence, total, share) for total in news]
+        results.append(checks.pairs(evidence, values, share))
     for total in listed:
-        found.append(_asked("sum", total, partial(asked.adds_up, evidence, total, share)))
+        results.append(_asked("sum", total, partial(asked.adds_up, evidence, total, share)))
     for rule in rules:
         never = rule if isinstance(rule, Never) else Never(where=rule)
-        found.append(_asked("never", never, partial(asked.never, evidence, never, share)))
+        results.append(_asked("never", never, partial(asked.never, evidence, never, share)))
     for given in aggregates:
         wanted = given if isinstance(given, Aggregate) else Aggregate(**({"query": given} if isinstance(given, str) else given))  # fmt: skip
-        found.append(_asked("aggregate", wanted, partial(asked.aggregate, evidence, wanted, tolerance)))
-    return Audit(release.table.name, release.table.rows, tuple(found))
+        results.append(_asked("aggregate", wanted, partial(asked.aggregate, evidence, wanted, tolerance)))
+    return Audit(release.table.name, release.table.rows, tuple(results))
 
 
 def _asked(kind: str, what: object, ask: Callable[[], AuditCheck]) -> AuditCheck:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.column import Column
+from ..core.column import Column, number_of
 from ..core.cover import Domain
 from ..core.errors import SfumatoError, Unavailable
 from ..core.hierarchy import TOP
@@ -17,7 +17,6 @@ from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ..metrics.utility.iloss import iloss
-from .release_checks import number_of
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,7 +20,7 @@ from ..core.roles import Roles
 from ..metrics.privacy.mutual_information import information
 from ..metrics.privacy.one_symbol_i1 import one_symbol_i1
 from ..metrics.privacy.one_symbol_i2 import one_symbol_i2
-from .countable import check_countable
+from .leakage import check_countable
 
 
 @dataclass(frozen=True)
@@ -82,24 +82,24 @@ def bits(
     classes = evidence.classes(column)
     entropy = classes.sensitive.entropy
     shared = information(classes)
-    found = []
+    conditions = []
     if release.original is not None:
         before = information(evidence.original_classes(column, "I(W;X)"))
-        found.append(_average("I(W;C) <= I(W;X)", shared, before, "the original quasi-identifiers told"))
+        conditions.append(_average("I(W;C) <= I(W;X)", shared, before, "the original quasi-identifiers told"))
     allowed = None if diversity is None else entropy - math.log2(diversity)
     if closeness is not None:
-        found.append(_average("I(W;C) <= t", shared, closeness, "t allows"))
+        conditions.append(_average("I(W;C) <= t", shared, closeness, "t allows"))
     if allowed is not None:
-        found.append(_average("I(W;C) <= H(W) - log2 l", shared, allowed, "l allows"))
+        conditions.append(_average("I(W;C) <= H(W) - log2 l", shared, allowed, "l allows"))
     if closeness is not None:
-        found.append(_each("I1(W,c) <= t", one_symbol_i1.per_class(classes), closeness, "surprise, t"))
+        conditions.append(_each("I1(W,c) <= t", one_symbol_i1.per_class(classes), closeness, "surprise, t"))
     if allowed is not None:
-        found.append(
+        conditions.append(
             _each("I2(W,c) <= H(W) - log2 l", one_symbol_i2.per_class(classes), allowed, "lost uncertainty, l")
         )
     l_t = None if closeness is None else 2 ** (entropy - closeness)
     advice = _advice(entropy, diversity, closeness)
-    return Bits(column, entropy, 2**entropy, l_t, allowed, tuple(found), tuple(advice))
+    return Bits(column, entropy, 2**entropy, l_t, allowed, tuple(conditions), tuple(advice))
 
 
 def _average(text: str, left: float, right: float, what: str) -> Condition:
@@ -129,24 +129,26 @@ def _plain(x: float) -> str:
 def _advice(entropy: float, diversity: float | None, closeness: float | None) -> list[str]:
     """What an owner should know when setting l or t."""
     top = 2**entropy
-    said = [f"Entropy l-diversity can be asked up to {top:.4g}: the whole table as one class has no more."]
+    sentences = [f"Entropy l-diversity can be asked up to {top:.4g}: the whole table as one class has no more."]
     if diversity is not None and diversity > top * (1 + TOLERANCE):
-        said.append(
+        sentences.append(
             f"l = {diversity:.4g} is above that, so no release that keeps the attribute as it is meets it; lower it."
         )
     if closeness is not None:
-        said.append(f"t = {closeness:.4g} bits weighs as much as l = {2 ** (entropy - closeness):.4g}.")
+        sentences.append(f"t = {closeness:.4g} bits weighs as much as l = {2 ** (entropy - closeness):.4g}.")
         if closeness >= entropy:
-            said.append("t is not below the entropy of the attribute, so on average it asks for nothing; lower it.")
+            sentences.append(
+                "t is not below the entropy of the attribute, so on average it asks for nothing; lower it."
+            )
     if diversity is not None and closeness is not None and diversity <= top * (1 + TOLERANCE):
         same = entropy - math.log2(diversity)
         if abs(same - closeness) <= 1e-9:
-            said.append("l and t allow the same information on average.")
+            sentences.append("l and t allow the same information on average.")
         else:
-            said.append(
+            sentences.append(
                 f"On average {'l' if same < closeness else 't'} is the stricter of the two; the t of this l is {_plain(same)} bits."
             )
-    return said
+    return sentences
 
 
 def surprise(likelihood: FloatArray, prior: FloatArray, at: int = 0) -> float:

@@ -37,11 +37,13 @@ def question(column: Column, kind: str, sets: Sequence[SetRisk], found: Suda, st
     """The answers; `steady` are the people with several rows, and those of them whose rows all say the same."""
     name = column.name
     alone = next((risk for risk in sets if risk.columns == (name,)), None)
-    told = counted(len(column), "value")
+    distinguishable = counted(len(column), "value")
     if alone is not None:
-        told += f", {counted(alone.alone, 'row')} alone on it, {percent(alone.separation)} of pairs of rows told apart"
-    told += f"; in {percent(found.by_column.get(name, 0.0))} of the minimal uniques of at most {counted(found.most, 'column')}, by score"
-    return Question(name, replicable(column, kind, steady), told, why(name, kind))
+        distinguishable += (
+            f", {counted(alone.alone, 'row')} alone on it, {percent(alone.separation)} of pairs of rows told apart"
+        )
+    distinguishable += f"; in {percent(found.by_column.get(name, 0.0))} of the minimal uniques of at most {counted(found.most, 'column')}, by score"
+    return Question(name, replicable(column, kind, steady), distinguishable, why(name, kind))
 
 
 def replicable(column: Column, kind: str, steady: tuple[int, int] = (0, 0)) -> str:

@@ -11,6 +11,8 @@ from ..metrics.privacy.distribution_leakage import distribution_leakage
 from ..metrics.privacy.entropy_leakage import entropy_leakage
 
 BINS = 24
+MOST = 10
+"""Classes that are named as the most exposed."""
 MEASURES = (distribution_leakage, entropy_leakage)
 
 
@@ -46,7 +48,7 @@ class Exposure:
     worst: tuple[ExposedClass, ...]
 
 
-def exposure(release: Release, roles: Roles, *, most: int = 10) -> tuple[Exposure, ...]:
+def exposure(release: Release, roles: Roles) -> tuple[Exposure, ...]:
     """The exposure of each sensitive column."""
     exposures = []
     for column in roles.sensitive:
@@ -61,7 +63,7 @@ def exposure(release: Release, roles: Roles, *, most: int = 10) -> tuple[Exposur
                 ExposureBin(name, float(a), float(b), int(r), int(c))
                 for a, b, r, c in zip(edges, edges[1:], rows, count, strict=False)
             ]
-        order = np.lexsort([np.arange(len(classes)), -classes.size, -leakage[str(distribution_leakage)]])[:most]
+        order = np.lexsort([np.arange(len(classes)), -classes.size, -leakage[str(distribution_leakage)]])[:MOST]
         worst = [
             ExposedClass(
                 number=int(i) + 1,

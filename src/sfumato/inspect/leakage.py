@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,6 @@ from ..metrics.privacy.mutual_information import information
 from ..metrics.privacy.one_symbol_i1 import one_symbol_i1
 from ..metrics.privacy.t_closeness import emd_equal
 from ..metrics.privacy.vanishing_values import vanishing_values
-from .countable import check_countable
 from .priors import Belief, Joint, Margins, Overall, Prior, believe
 
 __all__ = ["Joint", "Leakage", "Margins", "Overall", "QidChoice", "distances", "leakage", "qid_choices"]
@@ -206,6 +205,19 @@ def _rolled(counts: Counts, roles: Roles, given: tuple[str, ...], about: str) ->
     return Classes.from_counts(counts, quasi=given, sensitive=about, order=roles.orders.get(about))
 
 
+def check_countable(release: Release, roles: Roles, columns: Iterable[str], why: str) -> None:
+    """Refuse to read perturbed values as the people's own; those that groups join are the group's, and are asked of it."""
+    if release.statistics:
+        raise Unavailable(f"{why} counts rows, and this release holds statistics, not one row a person.")
+    apart = release.evidence(roles).apart
+    for name in columns:
+        if name in release.perturbed and name not in apart:
+            raise Unavailable(
+                f"{why} counts the values of {name!r}, which was perturbed, so they are not those of the people they stand beside; "
+                "ask of other columns, or name the groups it was permuted within with --joined-by."
+            )
+
+
 def _check(table: Table, names: tuple[str, ...], known: Container[str] = ()) -> None:
     for name in names:
         if name not in table.columns and name not in known:
@@ -261,7 +273,7 @@ def qid_choices(
         raise InputError(f"{len(names)} columns make more than 100,000 sets; give sizes, such as sizes=(1, 2, 3).")
     # from the largest sets down, each rolled up from a set with one column more
     counts = {names: table.count((*names, about))}
-    found = {}
+    choices = {}
     for size in range(len(names), 0, -1):
         if size < len(names):
             counts = {
@@ -269,10 +281,10 @@ def qid_choices(
                 for subset in itertools.combinations(names, size)
             }
         if size in wanted:
-            found.update({subset: _choice(rolled, roles, subset, about) for subset, rolled in counts.items()})
+            choices.update({subset: _choice(rolled, roles, subset, about) for subset, rolled in counts.items()})
         if size == wanted[0]:
             break
-    return [found[subset] for size in wanted for subset in itertools.combinations(names, size)]
+    return [choices[subset] for size in wanted for subset in itertools.combinations(names, size)]
 
 
 def _parent(counts: dict[tuple[str, ...], Counts], subset: tuple[str, ...], names: tuple[str, ...]) -> Counts:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.column import FloatArray, IntArray
+from ..core.column import FloatArray, IntArray, number_of
 from ..core.counts import Counts
 from ..core.cover import BoolArray, Domain
 from ..core.errors import InputError, Unavailable
@@ -15,7 +15,7 @@ from ..core.metric import Exactness
 from ..core.release import Evidence
 from . import released_cells as _cells
 from .audit import Aggregate, AuditCheck, Never, Status, Total
-from .release_checks import WHY, adding_up, number_of, numbers_of, plural, status
+from .release_checks import WHY, adding_up, numbers_of, plural, status
 
 
 def adds_up(evidence: Evidence, total: Total, share: float) -> AuditCheck:

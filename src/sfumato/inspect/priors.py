@@ -145,9 +145,9 @@ def _one_label(cover: tuple[IntArray, IntArray], size: int) -> IntArray | None:
     label, raw = cover
     if len(raw) and np.bincount(raw).max() > 1:
         return None
-    found = np.full(size, -1, dtype=np.int64)
-    found[raw] = label
-    return found
+    labels = np.full(size, -1, dtype=np.int64)
+    labels[raw] = label
+    return labels
 
 
 def _values(released: Column, raw: Column, roles: Roles) -> tuple[IntArray, list[str | None]]:

@@ -25,6 +25,7 @@ from ..core.release import Release
 from ..core.roles import Roles
 from ..core.source import Source, as_table
 from ..core.table import Table
+from ..core.words import counted, up
 from ..metrics.privacy.journalist_risk import journalist_risk
 from ..metrics.privacy.k_anonymity import k_anonymity
 from ..profile.combinations import MOST, SetRisk, risk_of, set_risks
@@ -32,7 +33,6 @@ from ..profile.outliers import Outliers, outliers
 from ..profile.population import PopulationUniques, population_uniques
 from ..profile.suda import Suda, suda
 from .ema_questions import Question, kind_of, question, steady
-from .risk_sentences import risk_sentences
 
 THRESHOLDS = (3, 5, 10)
 Progress = Callable[[float, str], None]
@@ -92,7 +92,25 @@ class RawRisk:
     @property
     def sentences(self) -> list[str]:
         """What was found, in words that are true for any value."""
-        return risk_sentences(self)
+        sentences = [self.suda.sentence]
+        if self.people < self.rows:
+            sentences.append(
+                f"Here {counted(self.people, 'person', 'people')} have {self.rows:,} rows: rows of a person that are alike count once, and a row "
+                "is alone where nobody else has its values."
+            )
+        alone = self.suda.alone
+        if self.alone_in_population is not None:
+            there = self.alone_in_population
+            sentences.append(
+                f"Of {counted(alone, 'row')} alone here, {there:,} {'fits' if there == 1 else 'fit'} one person of the population table at most (counted)."
+            )
+        elif self.population is not None:
+            sentences.append(self.population.sentence)
+        if self.journalist is not None:
+            sentences.append(
+                f"Journalist's risk against the population table: at most {up(self.journalist)} for any row."
+            )
+        return sentences + [each.sentence for each in self.outliers if each.far]
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, without any value of the table."""
@@ -150,7 +168,7 @@ def raw_risk(
     if together is None:
         together = risk_of(quasi, sizes, thresholds)
     say(0.4, "sets of columns")
-    found = suda(counts, most=min(minimal, len(quasi)), person=person)
+    uniques = suda(counts, most=min(minimal, len(quasi)), person=person)
     say(0.5, "minimal uniques")
     estimated = None
     if fraction is not None or population is not None:
@@ -172,7 +190,7 @@ def raw_risk(
         thresholds=tuple(thresholds),
         sets=tuple(sets),
         largest=largest,
-        suda=found,
+        suda=uniques,
         checks=tuple(_checks(sets, thresholds)),
         population=estimated,
         alone_in_population=there,
@@ -183,7 +201,7 @@ def raw_risk(
                 counts.column(name),
                 kind_of(counts.column(name), numbers.get(name), table.rows),
                 sets,
-                found,
+                uniques,
                 steady(counts, name, person),
             )
             for name in quasi

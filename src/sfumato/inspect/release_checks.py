@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.column import Column, FloatArray, IntArray
+from ..core.column import Column, FloatArray, IntArray, number_of
 from ..core.counts import Counts
 from ..core.cover import BoolArray, Domain
 from ..core.noun import dataclass
@@ -99,15 +99,6 @@ class Values:
     def numbers(self, name: str) -> FloatArray:
         """Each released value as a number, NaN if it is none."""
         return np.array([number_of(text) for text in self.after[name].columns[0].texts], dtype=np.float64)
-
-
-def number_of(text: str | None) -> float:
-    """The number that a text spells, or NaN."""
-    try:
-        number = float(text or "nan")
-    except ValueError:
-        return np.nan
-    return number if np.isfinite(number) else np.nan
 
 
 def _listed(found: dict[str, int]) -> str:

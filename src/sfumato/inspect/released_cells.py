@@ -20,7 +20,8 @@ from ..core.errors import InputError, Unavailable
 from ..core.group_join import Joined
 from ..core.noun import dataclass
 from ..core.release import Evidence
-from ..metrics.utility.column_distance import spread
+from ..core.runs import spread
+from ..metrics.utility.column_distance import spread as spread_values
 from ..metrics.utility.entropy_utility import expected, joint
 from ..mining.weights import evaluate
 
@@ -35,7 +36,7 @@ def named(expression: str, columns: Sequence[str], where: str) -> tuple[str, tup
     known = {name.casefold(): name for name in columns}
     odd = [name for name in columns if not re.fullmatch(r"[A-Za-z_]\w*", name)]
     names = "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in sorted(odd, key=len, reverse=True))
-    found: dict[str, None] = {}
+    named_columns: dict[str, None] = {}
 
     def quote(match: re.Match[str]) -> str:
         text = match[0]
@@ -44,14 +45,14 @@ def named(expression: str, columns: Sequence[str], where: str) -> tuple[str, tup
         name = known.get((text[1:-1].replace('""', '"') if text.startswith('"') else text).casefold())
         if name is None:
             return text
-        found[name] = None
+        named_columns[name] = None
         return text if text.startswith('"') else '"' + name.replace('"', '""') + '"'
 
     pattern = "|".join([_QUOTED, *([names] if names else []), r"\b[^\W\d]\w*\b(?!\s*\()"])
     spelled = re.sub(pattern, quote, expression, flags=re.IGNORECASE)
-    if not found:
+    if not named_columns:
         raise InputError(f"{where}: {expression!r} names no column of the original.")
-    return spelled, tuple(name for name in columns if name in found)
+    return spelled, tuple(name for name in columns if name in named_columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,15 +104,11 @@ class Cells:
         every = np.concatenate([numbers, self.elsewhere[name], [np.nan]])
         return every[np.minimum(self.codes[name], len(every) - 1)]
 
-    def expected(self, value: FloatArray) -> float:
-        """The sum over rows of the mean over their cells."""
-        return float((self.n[self.row] * self.share * value).sum())
-
     def least(self, value: FloatArray) -> FloatArray:
         """For each tuple the least over its cells."""
-        found = np.full(len(self.n), np.inf)
-        np.minimum.at(found, self.row, value)
-        return np.where(np.isfinite(found), found, 0.0)
+        lowest = np.full(len(self.n), np.inf)
+        np.minimum.at(lowest, self.row, value)
+        return np.where(np.isfinite(lowest), lowest, 0.0)
 
     def largest(self, value: FloatArray) -> FloatArray:
         """For each tuple the largest over its cells."""
@@ -137,15 +134,12 @@ def after(evidence: Evidence, columns: Sequence[str], why: str) -> Cells:
     for name in columns:
         column, code = counts[name]
         first = origin.column(name)
-        even = spread(evidence, first, column, why)
+        even = spread_values(evidence, first, column, why)
         length = np.bincount(even.released, minlength=len(column))
         start = np.cumsum(length) - length
-        times = length[code]
-        if int(times.sum()) > MOST:
+        if int(length[code].sum()) > MOST:
             raise Unavailable(f"{why}: the released values can be read in too many ways to look at them all.")
-        at = np.repeat(np.arange(len(row)), times)
-        inside = np.arange(len(at)) - np.repeat(np.cumsum(times) - times, times)
-        entry = start[code[at]] + inside
+        entry, at = spread(start[code], start[code] + length[code])
         row, share, known = row[at], share[at] * even.share[entry], known[at]
         made = {other: codes[at] for other, codes in made.items()}
         counts = {other: (c, codes[at]) for other, (c, codes) in counts.items()}
@@ -173,12 +167,11 @@ def _tuples(counts: Counts | Joined, columns: Sequence[str], why: str) -> tuple[
     start = np.cumsum(length) - length
     if int(length[g].sum()) > MOST:
         raise Unavailable(f"{why}: the released values can be read in too many ways to look at them all.")
-    row = np.repeat(np.arange(len(first)), length[g])
-    inside = np.arange(len(row)) - np.repeat(np.cumsum(length[g]) - length[g], length[g])
-    other = order[start[g[row]] + inside]
+    at, row = spread(start[g], start[g] + length[g])
+    other = order[at]
     share = second.n[other] / counts.size[g[row]]
     coded = {}
-    for part, at in ((first, row), (second, other)):
+    for part, which in ((first, row), (second, other)):
         for name in part.names[1:]:
-            coded[name] = (part.column(name), part.codes[part.names.index(name)][at])
+            coded[name] = (part.column(name), part.codes[part.names.index(name)][which])
     return coded, row, share, first.n

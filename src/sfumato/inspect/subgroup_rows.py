@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.cell_loss import ILOSS
-from ..core.column import Column, FloatArray, IntArray, text_of
+from ..core.column import Column, FloatArray, IntArray, number_of, text_of
 from ..core.counts import Counts
 from ..core.cover import Domain
 from ..core.noun import dataclass
@@ -101,7 +101,7 @@ class ColumnLoss:
         mine = np.array([place[text] for text in before.texts], dtype=np.int64)[own]
         same = np.array([place.get(text, -1) for text in column.texts], dtype=np.int64)[codes] == mine
         lost = np.where(same, 0.0, 1.0)
-        numbers = np.array([_number(text) for text in column.texts], dtype=np.float64)
+        numbers = np.array([number_of(text) for text in column.texts], dtype=np.float64)
         if before.numbers is not None:
             known = before.numbers[~np.isnan(before.numbers)]
             away = np.abs(numbers[codes] - before.numbers[own]) / (np.ptp(known) or 1.0)
@@ -119,13 +119,6 @@ class ColumnLoss:
             covers = masks[row[codes[at]], mine[at]]
             lost[at] = np.where(covers, np.nan_to_num(open_share[codes[at]], nan=1.0), 1.0)
         return lost
-
-
-def _number(text: str | None) -> float:
-    try:
-        return float(text or "nan")
-    except ValueError:
-        return np.nan
 
 
 @dataclass(frozen=True, eq=False)

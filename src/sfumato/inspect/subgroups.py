@@ -255,9 +255,9 @@ def _columns(evidence: Evidence, by: Sequence[str] | None) -> tuple[list[str], l
     for name in by or ():
         if name not in original.columns:
             raise InputError(f"{original.name}: no column {name!r} to look at groups of.")
-    asked = list(dict.fromkeys(by)) if by else list(evidence.tuples.names)
+    names = list(dict.fromkeys(by)) if by else list(evidence.tuples.names)
     kept, left = [], []
-    for name, counts in original.value_counts(asked).items():
+    for name, counts in original.value_counts(names).items():
         column = counts.columns[0]
         if column.numbers is not None or column.dates or len(column) <= (LIMIT if by else MOST):
             kept.append(name)
@@ -286,12 +286,12 @@ def _mine(
         for label in labels
         if label.values and len(label.names) <= MOST_GROUPS and roles.released((label.column,))
     )
-    asked = replace(scenario, good=replace(scenario.good, groups=columns), bad=None)
-    found = mine(release, roles, asked, workers=workers)["release"].good
-    assert found is not None
+    for_groups = replace(scenario, good=replace(scenario.good, groups=columns), bad=None)
+    mined = mine(release, roles, for_groups, workers=workers)["release"].good
+    assert mined is not None
     return {
         (g.column, g.value): MiningWorth(g.original, g.released, g.decline.value, (g.decline.low, g.decline.high))
-        for g in found.groups
+        for g in mined.groups
     }
 
 
@@ -328,16 +328,18 @@ def _overall(found: Subgroups) -> str:
 
 def _apart(found: Subgroups) -> str:
     """The columns by which nobody is counted as being in a small group, and why."""
-    said = []
+    sentences = []
     if found.even:
-        said.append(
+        sentences.append(
             f"Every group of {', '.join(map(repr, found.even))} has less than {100 * FEW:g}% of the {found.nouns[1]}, so none of them is small beside the "
             "others: each is held against everybody instead."
         )
     if found.beyond:
         have = "it has" if len(found.beyond) == 1 else "they have"
-        said.append(f"Small groups of {_and(map(repr, found.beyond))} are not counted: {have} more than {MOST} values.")
-    return " ".join(said)
+        sentences.append(
+            f"Small groups of {_and(map(repr, found.beyond))} are not counted: {have} more than {MOST} values."
+        )
+    return " ".join(sentences)
 
 
 def _and(names: Iterable[str]) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import metrics
+from ..attacks.lookup.external import tuples_of
 from ..core.cell_loss import ILOSS
 from ..core.column import FloatArray, IntArray
 from ..core.counts import Counts
@@ -57,20 +57,20 @@ class Versus:
     def sentences(self) -> list[str]:
         """In words; true whatever the numbers."""
         count, names = self.better, {"a": self.a, "b": self.b}
-        said = [
+        sentences = [
             f"Of {counted(len(self.measures), 'measure')} {self.a} is better by {count['a']}, {self.b} by {count['b']}, and "
             f"{count['neither']} {'does' if count['neither'] == 1 else 'do'} not tell them apart."
         ]
         if self.dominates is not None:
-            said.append(f"{names[self.dominates]} is worse by none of them.")
+            sentences.append(f"{names[self.dominates]} is worse by none of them.")
         for what, words in (("precision", "described more precisely"), ("company", "in a larger class")):
             if what in self.people:
                 each = self.people[what]
-                said.append(
+                sentences.append(
                     f"{counted(each['a'], 'person is', 'people are')} {words} in {self.a}, {each['b']:,} in {self.b}, "
                     f"{each['alike']:,} in both alike."
                 )
-        return said
+        return sentences
 
     def to_dict(self) -> dict[str, Any]:
         """For machines."""
@@ -93,12 +93,12 @@ def versus(
 ) -> Versus:
     """Compare two releases of the same original by the usual measures, or by everything that can be asked."""
     both = (a, b)
-    asked = (
+    wanted = (
         None
         if everything
         else [m for m in usual_metrics(roles) if len(roles.sensitive) or "sensitive" not in m.card.needs]
     )
-    scores = [metrics.measure_available(release, roles, asked) for release in both]
+    scores = [metrics.measure_available(release, roles, wanted) for release in both]
     measures: dict[str, tuple[float, float, str]] = {}
     for name, (metric, score) in scores[0][0].items():
         if name in scores[1][0]:
@@ -150,20 +150,20 @@ def _people(a: Release, b: Release, roles: Roles) -> dict[str, dict[str, int]]:
     if original is None or b.original is None:
         raise Unavailable("Comparing people needs the original table.")
     everyone = original.count(roles.quasi)
-    found: dict[str, list[FloatArray]] = {"precision": [], "company": []}
+    sides: dict[str, list[FloatArray]] = {"precision": [], "company": []}
     for release in (a, b):
         loss, size = _expected(release, roles, everyone)
-        found["precision"].append(loss)
-        found["company"].append(-size)
-    told = {}
-    for what, (x, y) in found.items():
+        sides["precision"].append(loss)
+        sides["company"].append(-size)
+    better_off = {}
+    for what, (x, y) in sides.items():
         less, more = x < y - 1e-9, x > y + 1e-9
-        told[what] = {
+        better_off[what] = {
             "a": int(everyone.n[less].sum()),
             "b": int(everyone.n[more].sum()),
             "alike": int(everyone.n[~less & ~more].sum()),
         }
-    return told
+    return better_off
 
 
 def _expected(release: Release, roles: Roles, everyone: Counts) -> tuple[FloatArray, FloatArray]:
@@ -173,8 +173,8 @@ def _expected(release: Release, roles: Roles, everyone: Counts) -> tuple[FloatAr
     before = [f"original.{name}" for name in roles.quasi]
     counts = sides.count((*before, *(named[name] for name in roles.quasi)))
     width = len(roles.quasi)
-    which = _place(everyone, counts, range(width))
-    member = _place(evidence.tuples, counts, range(width, 2 * width))
+    which = tuples_of(Counts(counts.columns[:width], counts.codes[:width], counts.n), everyone)
+    member = tuples_of(Counts(counts.columns[width:], counts.codes[width:], counts.n), evidence.tuples)
     loss = np.zeros(len(counts))
     total, most = 0.0, 0.0
     for i, name in enumerate(roles.quasi):
@@ -191,26 +191,3 @@ def _expected(release: Release, roles: Roles, everyone: Counts) -> tuple[FloatAr
     company = np.bincount(which, weights=counts.n * size, minlength=len(everyone))
     rows = np.maximum(here + gone, 1)
     return sums / rows / max(total, 1e-300), company / rows
-
-
-def _place(known: Counts, counts: Counts, at: Sequence[int]) -> IntArray:
-    """For each counted tuple, over some of its columns, its place among known tuples; spellings decide."""
-    codes = []
-    for column, i in zip(known.columns, at, strict=True):
-        place = {text: j for j, text in enumerate(column.texts)}
-        codes.append(
-            np.array([place.get(text, -1) for text in counts.columns[i].texts], dtype=np.int64)[counts.codes[i]]
-        )
-    sizes = [len(column) for column in known.columns]
-    radix = np.cumprod([1, *sizes[:-1]], dtype=object)
-    if int(radix[-1]) * sizes[-1] < 2**62:
-        keys = sum(code * int(r) for code, r in zip(known.codes, radix, strict=True))
-        asked = sum(code * int(r) for code, r in zip(codes, radix, strict=True))
-    else:  # too many for one number: by the tuples that both have
-        every = np.concatenate([np.column_stack(known.codes), np.column_stack(codes)])
-        _, number = np.unique(every, axis=0, return_inverse=True)
-        keys, asked = number[: len(known)], number[len(known) :]
-    order = np.argsort(keys, kind="stable")
-    found = np.searchsorted(np.asarray(keys)[order], asked)
-    place_of: IntArray = order[np.minimum(found, len(order) - 1)]
-    return place_of

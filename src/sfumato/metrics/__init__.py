@@ -54,12 +54,12 @@ class _Named(Mapping[str, Metric]):
 
 def metric(text: str) -> Metric:
     """A metric from its text, such as `t_closeness[ordered](salary)`."""
-    found, sign, _ = parse(text, _Named())
+    named, sign, _ = parse(text, _Named())
     if sign is not None:
         from ..core.errors import RequirementError
 
-        raise RequirementError(f"{text!r} is a requirement; a metric is written without a limit: {found}.")
-    return found
+        raise RequirementError(f"{text!r} is a requirement; a metric is written without a limit: {named}.")
+    return named
 
 
 def require(text: str) -> Requirement:
@@ -69,13 +69,13 @@ def require(text: str) -> Requirement:
 
 def everything(roles: Roles) -> list[Metric]:
     """Every metric in every variant; over several sensitive columns also one for each of them."""
-    found = []
+    variants = []
     for base in registry().values():
         for variant in base.variants():
-            found.append(variant)
+            variants.append(variant)
             if "sensitive" in base.card.needs and len(roles.sensitive) > 1:
-                found += [variant.on(column) for column in roles.sensitive]
-    return found
+                variants += [variant.on(column) for column in roles.sensitive]
+    return variants
 
 
 def shown(scores: Mapping[str, tuple[Metric, Score]]) -> dict[str, tuple[Metric, Score]]:
@@ -130,8 +130,8 @@ def measure_available(
     skipped: dict[str, str] = {}
     for each in wanted:
         try:
-            found, refused = measure(release, roles, [each])
-            scores |= found
+            measured, refused = measure(release, roles, [each])
+            scores |= measured
             skipped |= refused
         except Unavailable as reason:
             skipped[str(each)] = str(reason)

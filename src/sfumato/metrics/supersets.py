@@ -100,7 +100,7 @@ def steps(column: Column, taxonomy: Hierarchy | None, most: int) -> tuple[list[I
     named = [text for text in column.texts if text is not None and text.strip(TOP)]
     known = np.array([text is not None and text.strip(TOP) != "" for text in column.texts], dtype=bool)
     top = np.zeros(len(column), dtype=np.int64)
-    found: dict[bytes, IntArray] = {}
+    ways: dict[bytes, IntArray] = {}
 
     def add(way: IntArray) -> None:
         step = np.full(len(column), -1)  # * is broadened by * alone, and so is missing: a label of its own until then
@@ -108,7 +108,7 @@ def steps(column: Column, taxonomy: Hierarchy | None, most: int) -> tuple[list[I
         if column.has_missing:
             step[-1] = step.max() + 1
         step = _numbered(step)
-        found.setdefault(hashlib.sha256(step.data).digest(), step)
+        ways.setdefault(hashlib.sha256(step.data).digest(), step)
 
     whole = True
     if taxonomy is not None and all(text in taxonomy.groups for text in named):
@@ -134,8 +134,8 @@ def steps(column: Column, taxonomy: Hierarchy | None, most: int) -> tuple[list[I
         alone = _coded(_alone(named))
         whole = bool((alone >= 0).all())
         add(alone)
-    found.pop(hashlib.sha256(top.data).digest(), None)
-    return [*found.values(), top], whole
+    ways.pop(hashlib.sha256(top.data).digest(), None)
+    return [*ways.values(), top], whole
 
 
 def levels(tuples: Counts, roles: Roles, most: int) -> tuple[list[tuple[IntArray, ...]], bool]:

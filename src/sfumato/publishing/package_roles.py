@@ -61,16 +61,16 @@ def write_roles(release: Release, roles: Roles, folder: Path, *, neutralise_form
 
 def _labels(release: Release) -> dict[str, set[str]]:
     """The values of every released column, a set {a, b} also as its members."""
-    found: dict[str, set[str]] = {}
+    labels: dict[str, set[str]] = {}
     for table in (release.table, *release.companions.values()):
         for name in table.columns:
-            there = found.setdefault(name, set())
+            there = labels.setdefault(name, set())
             for text in table.count((name,)).columns[0].texts:
                 if text is not None:
                     there.add(text)
                     if text[:1] + text[-1:] == "{}":
                         there.update(read_set(text))
-    return found
+    return labels
 
 
 def _one_row_each(release: Release, roles: Roles) -> bool:

@@ -93,7 +93,7 @@ def publish(
         made = replace(release, table=written, companions=companions)
         if release.neighbours is not None:  # what is said of it may be computed from the file, and from nothing else
             made = again = replace(again, original=None, recoding=None)
-        found = verify_release(again, roles, require, waive=waive, made=made)
+        verification = verify_release(again, roles, require, waive=waive, made=made)
         if recipient is not None:
             handed_out = Release(
                 table=written,
@@ -103,13 +103,13 @@ def publish(
                 joined_by=release.joined_by,
             )
             seen = verify_release(handed_out, recipient, _without_owner(require, roles), waive=waive)
-            found = replace(found, recipient=seen)
+            verification = replace(verification, recipient=seen)
         if release.recoding is not None and written.rows != release.recoding.rows:
             raise NotMet(
                 f"{path}: not written; {release.made_by} lost rows, which is a mistake of ours. Please report it."
             )
-        if not found.met:
-            reasons = " ".join(found.reasons)
+        if not verification.met:
+            reasons = " ".join(verification.reasons)
             for name, file in hidden.items():
                 reasons = reasons.replace(str(file), str(names[name]))
             raise NotMet(f"{path}: not written; {reasons}")
@@ -118,7 +118,7 @@ def publish(
             rename_together([(hidden[name], names[name]) for name in (*release.companions, "")])
     finally:
         discard(*hidden.values())
-    return found
+    return verification
 
 
 def entering(
@@ -185,13 +185,15 @@ def _check_people(release: Release, roles: Roles, require: Sequence[Requirement]
 def _pairs(release: Release, written: Table, roles: Roles, require: Sequence[Requirement]) -> Recoding | None:
     """What became what, if something required asks for it: the file has no pairs, so it must hold just their released side."""
     recoding = release.recoding
-    asked = any("pairs" in requirement.metric.card.needs for requirement in require)
-    asked |= roles.guarding is not None or roles.unlinked
-    if recoding is None or not asked:
+    needed = any("pairs" in requirement.metric.card.needs for requirement in require)
+    needed |= roles.guarding is not None or roles.unlinked
+    if recoding is None or not needed:
         return None
     there = [encode(name, recoding.table.column(len(recoding.by) + i)) for i, name in enumerate(recoding.to)]
-    told = Counts.of([c for c, _ in there], [c for _, c in there], numpy(recoding.table.column("n")).astype(np.int64))
-    if not _same_rows(written.count(recoding.to), told):
+    recoded = Counts.of(
+        [c for c, _ in there], [c for _, c in there], numpy(recoding.table.column("n")).astype(np.int64)
+    )
+    if not _same_rows(written.count(recoding.to), recoded):
         raise NotMet(
             f"{release.made_by} wrote other values than it says it did, which is a mistake of ours. Please report it."
         )

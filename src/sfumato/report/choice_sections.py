@@ -15,7 +15,6 @@ from .document import (
     Figure,
     Fold,
     Grid,
-    GridColumn,
     Heading,
     Mark,
     Paragraph,
@@ -23,6 +22,7 @@ from .document import (
     Text,
     code,
     joined,
+    right,
     spell,
     verdict,
 )
@@ -58,11 +58,12 @@ def maps(result: Result) -> Iterator[Block]:
 
 
 def _map_numbers(result: Result, risk: Metric, utility: Metric) -> Grid:
-    which = [i for i in result.made if result.points[i].has(risk, utility)]
-    rows: list[list[Text]] = [
-        [result.names[i], spell(result.points[i].value(risk)), spell(result.points[i].value(utility))] for i in which
-    ]
-    return Grid(["candidate", shared_sections.heads(risk), shared_sections.heads(utility)], rows)
+    return Grid.of(
+        [i for i in result.made if result.points[i].has(risk, utility)],
+        ("candidate", lambda i: result.names[i]),
+        (shared_sections.heads(risk), lambda i: spell(result.points[i].value(risk))),
+        (shared_sections.heads(utility), lambda i: spell(result.points[i].value(utility))),
+    )
 
 
 def shown_columns(result: Result) -> list[Metric]:
@@ -122,44 +123,29 @@ def why_not_others(result: Result) -> Iterator[Block]:
     yield Heading("Why not another candidate?")
     names = result.names
     if result.dominance:
-        rows: list[list[Text]] = [
-            [
-                names[each["candidate"]],
-                names[each["by"]],
-                spell(each["risk"]),
-                spell(each["utility"]),
-                str(each["beaten_by"]),
-            ]
-            for each in result.dominance
-        ]
-        head: list[GridColumn | str] = [
-            "candidate",
-            "is beaten by",
-            GridColumn(f"{study.risk} better by", "right"),
-            GridColumn(f"{study.utility} better by", "right"),
-            GridColumn("frontier candidates that beat it", "right"),
-        ]
-        yield Grid(head, rows, "Which candidate dominates which, and by how much.")
+        yield Grid.of(
+            result.dominance,
+            ("candidate", lambda each: names[each["candidate"]]),
+            ("is beaten by", lambda each: names[each["by"]]),
+            (right(f"{study.risk} better by"), lambda each: spell(each["risk"])),
+            (right(f"{study.utility} better by"), lambda each: spell(each["utility"])),
+            (right("frontier candidates that beat it"), lambda each: str(each["beaten_by"])),
+            caption="Which candidate dominates which, and by how much.",
+        )
     else:
         yield Paragraph("No candidate dominates another on the two axes.")
     rankings = robust(result)
     if rankings:
-        lines: list[list[Text]] = [
-            [
-                code(each.metric),
-                f"{each.rank} of {each.of}",
-                verdict(each.on_frontier, "beaten by none" if each.on_frontier else "beaten"),
-                f"{each.agreement:.2f}",
-                names[each.first],
-            ]
-            for each in rankings
-        ]
-        head = [
-            "measure",
-            GridColumn("rank", "right"),
-            "on both axes",
-            GridColumn("agreement", "right", "Kendall, -1 to 1"),
-            "best by this measure",
-        ]
-        caption = "Each line ranks the candidates that meet every requirement by another measure."
-        yield Fold("Does the choice hold under other measures?", [Grid(head, lines, caption)])
+        grid = Grid.of(
+            rankings,
+            ("measure", lambda each: code(each.metric)),
+            (right("rank"), lambda each: f"{each.rank} of {each.of}"),
+            (
+                "on both axes",
+                lambda each: verdict(each.on_frontier, "beaten by none" if each.on_frontier else "beaten"),
+            ),
+            (right("agreement", "Kendall, -1 to 1"), lambda each: f"{each.agreement:.2f}"),
+            ("best by this measure", lambda each: names[each.first]),
+            caption="Each line ranks the candidates that meet every requirement by another measure.",
+        )
+        yield Fold("Does the choice hold under other measures?", [grid])

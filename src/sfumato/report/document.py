@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Literal
 
@@ -66,10 +66,10 @@ def plain(text: Text) -> str:
 
 def joined(parts: Sequence[str | Mark], between: str = ", ") -> list[str | Mark]:
     """Pieces with something between them."""
-    found: list[str | Mark] = []
+    pieces: list[str | Mark] = []
     for part in parts:
-        found += [between, part] if found else [part]
-    return found
+        pieces += [between, part] if pieces else [part]
+    return pieces
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,11 @@ class GridColumn:
     hint: str = ""
 
 
+def right(name: str, below: str = "") -> GridColumn:
+    """A column of numbers."""
+    return GridColumn(name, "right", below)
+
+
 @dataclass(frozen=True)
 class Grid:
     """A table with a caption; `chosen` is the row to be marked, by a sign and by colour."""
@@ -113,6 +118,14 @@ class Grid:
     rows: Sequence[Sequence[Text]]
     caption: str = ""
     chosen: int | None = None
+
+    @classmethod
+    def of(
+        cls, items: Iterable[Any], *columns: tuple[GridColumn | str, Callable[[Any], Text]], caption: str = ""
+    ) -> Grid:
+        """A row for each item: of each column its head and what it says of the item."""
+        rows = [[cell(item) for _, cell in columns] for item in items]
+        return cls([head for head, _ in columns], rows, caption)
 
     @property
     def head(self) -> list[GridColumn]:
@@ -185,13 +198,13 @@ class Document:
     @property
     def figures(self) -> list[Figure]:
         """Every figure in order."""
-        found: list[Figure] = []
+        figures: list[Figure] = []
         for block in self.blocks:
             if isinstance(block, Figure):
-                found.append(block)
+                figures.append(block)
             elif isinstance(block, Row):
-                found += block.figures
-        return found
+                figures += block.figures
+        return figures
 
 
 def spell(x: float | None) -> str:
@@ -206,6 +219,11 @@ def spell(x: float | None) -> str:
 def percent(x: float | None) -> str:
     """A share in percent."""
     return "–" if x is None else spell_percent(x)
+
+
+def breakable(name: str) -> str:
+    """A metric's or a column's name that the head of a table can break."""
+    return name.replace("_", " ").replace("[", " [")
 
 
 _ODD = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f\ud800-\udfff]")

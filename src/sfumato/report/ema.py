@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import __version__
-from ..core.errors import Unavailable
 from ..core.metric import spell_bound
 from ..metrics import shown
 from ..metrics.privacy.journalist_risk import journalist_risk
@@ -28,6 +27,7 @@ from .document import (
     Text,
     code,
     joined,
+    right,
     spell,
     strong,
 )
@@ -38,12 +38,8 @@ THRESHOLD = 0.09
 
 def ema(result: Result) -> Document:
     """The report on the recommended release."""
-    chosen = result.recommended[0]
-    if chosen is None:
-        raise Unavailable("No candidate can be recommended, so there is no release to report on.")
+    chosen, release = shared_sections.recommended(result, "to report on")
     found = findings(result)
-    release = found.release
-    assert release is not None  # there is one where a candidate is recommended
     name = shared_sections.table_name(result)
     blocks: list[Block] = [
         *shared_sections.unprotected(result),
@@ -121,22 +117,23 @@ def _identifiers(found: Findings, release: ReleaseFindings) -> Iterator[Block]:
     ]
     yield Grid(["column", "technique", GridColumn("loss", "right", "ILoss, 0 to 1")], lines)
     if found.questions:
-        asked: list[list[Text]] = [
-            [code(q.column), q.replicable, q.distinguishable, q.knowable] for q in found.questions
-        ]
-        head: list[GridColumn | str] = ["column", "replicable?", "distinguishable?", "knowable?"]
-        yield Grid(
-            head,
-            asked,
-            "EMA asks three questions about each column: does it stay the same over time, does it tell people apart, can others know "
+        yield Grid.of(
+            found.questions,
+            ("column", lambda question: code(question.column)),
+            ("replicable?", lambda question: question.replicable),
+            ("distinguishable?", lambda question: question.distinguishable),
+            ("knowable?", lambda question: question.knowable),
+            caption="EMA asks three questions about each column: does it stay the same over time, does it tell people apart, can others know "
             "it? The entries show what the raw table suggests; the owner answers.",
         )
     others = [each for each in columns if each.role in ("sensitive", "insensitive", "none")]
     if others:
         yield Heading("Other columns", 3)
-        yield Grid(
-            ["column", "taken as", "technique"],
-            [[code(each.name), shared_sections.ROLES[each.role], shared_sections.technique(each)] for each in others],
+        yield Grid.of(
+            others,
+            ("column", lambda each: code(each.name)),
+            ("taken as", lambda each: shared_sections.ROLES[each.role]),
+            ("technique", shared_sections.technique),
         )
     yield Paragraph(
         "If you shift dates, give each person a different offset. Anyone who knows one true date can undo a single offset for the "
@@ -150,28 +147,18 @@ def _risk(result: Result, chosen: int, found: Findings, release: ReleaseFindings
     yield Heading("3. Risk")
     yield Heading("Adversaries and attacks considered", 3)
     scores = result.points[chosen].scores
-    rows: list[list[Text]] = []
-    for name in map(str, (prosecutor_risk, journalist_risk, marketer_risk)):
-        if name in scores:
-            metric, score = scores[name]
-            rows.append(
-                [
-                    metric.card.title,
-                    metric.card.knows,
-                    spell(score.value),
-                    metric.sentence(score.value),
-                    shared_sections.sure(score),
-                ]
-            )
-    if rows:
-        head: list[GridColumn | str] = [
-            "adversary",
-            "must know",
-            GridColumn("residual risk", "right"),
-            "in words",
-            "how sure",
-        ]
-        yield Grid(head, rows)
+    adversaries = [
+        scores[str(metric)] for metric in (prosecutor_risk, journalist_risk, marketer_risk) if str(metric) in scores
+    ]
+    if adversaries:
+        yield Grid.of(
+            adversaries,
+            ("adversary", lambda pair: pair[0].card.title),
+            ("must know", lambda pair: pair[0].card.knows),
+            (right("residual risk"), lambda pair: spell(pair[1].value)),
+            ("in words", lambda pair: pair[0].sentence(pair[1].value)),
+            ("how sure", lambda pair: shared_sections.sure(pair[1])),
+        )
     known = joined([code(column) for column in study.roles.quasi])
     yield Paragraph(["The adversary is assumed to know these columns of a person: ", *known, "."])
     yield Heading("Initial risk, threshold, residual risk", 3)

@@ -12,12 +12,11 @@ import re
 from collections.abc import Iterator
 
 from .. import __version__
-from ..core.errors import Unavailable
 from ..core.metric import Verdict, spell_bound
 from ..core.words import percent
 from ..inspect.changes import ColumnChange, Suppression
 from ..metrics import shown
-from ..study.findings import ReleaseFindings, findings
+from ..study.findings import ReleaseFindings
 from ..study.study import Result
 from . import glossary, shared_sections
 from .document import (
@@ -44,11 +43,7 @@ _WORDS = ("class", "generalize", "perturb", "prosecutor", "quasi-identifier", "s
 
 def external(result: Result) -> Document:
     """The note on the recommended release."""
-    chosen = result.recommended[0]
-    if chosen is None:
-        raise Unavailable("No candidate can be recommended, so there is no release to write a note on.")
-    release = findings(result).release
-    assert release is not None  # there is one where a candidate is recommended
+    chosen, release = shared_sections.recommended(result, "to write a note on")
     blocks = [
         *shared_sections.unprotected(result, counts=False),
         *_done(result, chosen, release),
@@ -171,14 +166,14 @@ def _utility(result: Result, chosen: int, release: ReleaseFindings) -> Iterator[
             "data than differential privacy allows. The description of the method says how noise was added."
         )
         return
-    found = []
+    sentences = []
     for metric, score in shown(point.scores).values():
         if metric.card.audience == "recipient" or (metric == result.study.utility and metric.card.scope == "table"):
             sentence = metric.sentence(score.value)
             if publishable(sentence):
-                found.append(sentence)
-    if found:
-        yield Bullets(list(dict.fromkeys(found)))
+                sentences.append(sentence)
+    if sentences:
+        yield Bullets(list(dict.fromkeys(sentences)))
     columns = release.columns
     if isinstance(columns, str):
         return

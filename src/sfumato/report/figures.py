@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..core.figure import drawable, themed
+from ..core.figure import drawable, marks, themed
 from ..inspect.exposure import Exposure
 from ..search.frontier import Frontier, FrontierAxis, Node
 
@@ -18,31 +19,26 @@ PLACES = {
 _CLOUD = 2_000
 
 
-def policy_map(found: Frontier) -> Any:
+def policy_map(frontier: Frontier) -> Any:
     """The policy frontier (Xia et al. 2015): its nodes joined by a line, the fixed policies, and what else was measured."""
     import altair as alt
 
-    rows = [_point(node, "knee" if i == found.knee else "on the frontier") for i, node in enumerate(found.nodes)]
+    rows = [_point(node, "knee" if i == frontier.knee else "on the frontier") for i, node in enumerate(frontier.nodes)]
     fixed = [
         _point(policy.node, "fixed policy, misses a requirement" if policy.missed else "fixed policy", policy.name)
-        for policy in found.policies
+        for policy in frontier.policies
     ]
     rows, fixed = ([row for row in part if drawable(row["risk"], row["utility"])] for part in (rows, fixed))
     on = {(row["risk"], row["utility"]) for row in rows}
-    pairs = zip(*(part.tolist() for part in found.seen), strict=True)
+    pairs = zip(*(part.tolist() for part in frontier.seen), strict=True)
     seen = [(r, u) for r, u in pairs if (r, u) not in on and drawable(r, u)]
     step = max(1, -(-len(seen) // _CLOUD))  # a few thousand points are a cloud already
     cloud = [{"risk": r, "utility": u, "standing": "measured and beaten"} for r, u in seen[::step]]
-    names = [name for name in PLACES if any(row["standing"] == name for row in (*rows, *fixed, *cloud))]
-    x = alt.X("utility:Q", title=_axis(found.utility), scale=alt.Scale(zero=True, nice=True))
-    y = alt.Y("risk:Q", title=_axis(found.risk), scale=alt.Scale(zero=True, nice=True))
+    x = alt.X("utility:Q", title=_axis(frontier.utility), scale=alt.Scale(zero=True, nice=True))
+    y = alt.Y("risk:Q", title=_axis(frontier.risk), scale=alt.Scale(zero=True, nice=True))
     # the legend is as dark as what it stands for, however faint the cloud
-    words = {"field": "standing", "type": "nominal", "title": None, "legend": alt.Legend(symbolOpacity=1)}
-    look = {
-        "shape": alt.Shape(**words, scale=alt.Scale(domain=names, range=[PLACES[n][0] for n in names])),
-        "color": alt.Color(**words, scale=alt.Scale(domain=names, range=[PLACES[n][1] for n in names])),
-    }
-    told = [
+    look = marks("standing", PLACES, [*rows, *fixed, *cloud], legend=alt.Legend(symbolOpacity=1))
+    tooltip = [
         alt.Tooltip("levels:N"),
         "standing:N",
         alt.Tooltip("risk:Q", format=".4g"),
@@ -57,10 +53,10 @@ def policy_map(found: Frontier) -> Any:
     layers.append(line.encode(x=x, y=y, order="utility:Q"))
     for part, size in ((rows, 70), ([row for row in rows if row["standing"] == "knee"], 170)):
         points = alt.Chart(alt.Data(values=part)).mark_point(size=size, filled=True, opacity=1)
-        layers.append(points.encode(x=x, y=y, tooltip=told, **look))
+        layers.append(points.encode(x=x, y=y, tooltip=tooltip, **look))
     if fixed:
-        marks = alt.Chart(alt.Data(values=fixed)).mark_point(size=170, filled=True, opacity=1)
-        layers.append(marks.encode(x=x, y=y, tooltip=["name:N", *told], **look))
+        points = alt.Chart(alt.Data(values=fixed)).mark_point(size=170, filled=True, opacity=1)
+        layers.append(points.encode(x=x, y=y, tooltip=["name:N", *tooltip], **look))
         label = alt.Chart(alt.Data(values=fixed)).mark_text(
             align="left", dx=11, dy=-9, fontWeight="bold", fontSize=12, color="currentColor", limit=300
         )
@@ -68,11 +64,15 @@ def policy_map(found: Frontier) -> Any:
     return themed(alt.layer(*layers).properties(width="container", height=420))
 
 
+def levels(node: Node) -> str:
+    """The level of each column at a node of the lattice."""
+    return ", ".join(f"{column} {level}" for column, level in node.levels.items())
+
+
 def _point(node: Node, standing: str, name: str = "") -> dict[str, Any]:
-    levels = ", ".join(f"{column} {level}" for column, level in node.levels.items())
     return {
         "name": name,
-        "levels": levels,
+        "levels": levels(node),
         "risk": node.risk,
         "utility": node.utility,
         "suppressed": node.suppressed,
@@ -84,28 +84,22 @@ def _axis(axis: FrontierAxis) -> str:
     return f"{axis.title} ({'; '.join(filter(None, (axis.unit, axis.better + ' is better')))})"
 
 
-def design_map(designs: list[dict[str, Any]], rivals: list[dict[str, Any]]) -> Any:
+def design_map(designs: Sequence[Mapping[str, Any]], rivals: Sequence[Mapping[str, Any]]) -> Any:
     """Error of the adversary against degradation: the frontier of designed channels, and published mechanisms below it."""
     import altair as alt
 
     rows = [{**each, "kind": "designed", "name": "designed"} for each in designs]
     others = [{**each, "kind": str(each["name"]).split(" ")[0]} for each in rivals]
     look = {"designed": ("circle", "#0072b2"), "pram": ("square", "#d55e00"), "groups": ("triangle-up", "#009e73")}
-    names = [name for name in look if any(row["kind"] == name for row in (*rows, *others))]
-    words = {"field": "kind", "type": "nominal", "title": None}
-    marks = {
-        "shape": alt.Shape(**words, scale=alt.Scale(domain=names, range=[look[n][0] for n in names])),
-        "color": alt.Color(**words, scale=alt.Scale(domain=names, range=[look[n][1] for n in names])),
-    }
     x = alt.X("degradation:Q", title="degradation (lower is better)", scale=alt.Scale(zero=True, nice=True))
     y = alt.Y("error:Q", title="error of the adversary (higher is better)", scale=alt.Scale(zero=True, nice=True))
-    told = ["name:N", alt.Tooltip("degradation:Q", format=".4g"), alt.Tooltip("error:Q", format=".4g")]
+    tooltip = ["name:N", alt.Tooltip("degradation:Q", format=".4g"), alt.Tooltip("error:Q", format=".4g")]
     line = alt.Chart(alt.Data(values=rows)).mark_line(strokeWidth=1.5, color="#0072b2", opacity=0.6)
     points = alt.Chart(alt.Data(values=[*rows, *others])).mark_point(size=90, filled=True, opacity=1)
     label = alt.Chart(alt.Data(values=others)).mark_text(align="left", dx=9, dy=9, fontSize=12, color="currentColor")
     layers = [
         line.encode(x=x, y=y, order="degradation:Q"),
-        points.encode(x=x, y=y, tooltip=told, **marks),
+        points.encode(x=x, y=y, tooltip=tooltip, **marks("kind", look, [*rows, *others])),
         label.encode(x=x, y=y, text="name:N"),
     ]
     return themed(alt.layer(*layers).properties(width="container", height=420))

@@ -22,16 +22,17 @@ from .document import (
     Text,
     code,
     joined,
+    right,
     spell,
     verdict,
 )
 
 
-def before_and_after(found: Findings) -> Iterator[Block]:
+def before_and_after(findings: Findings) -> Iterator[Block]:
     """The raw table and the release side by side, and what became of each column."""
-    release = found.release
+    release = findings.release
     yield Heading("Before and after")
-    yield from shared_sections.compared(found.before, None if release is None else release.after)
+    yield from shared_sections.compared(findings.before, None if release is None else release.after)
     if release is not None:
         yield Paragraph(shared_sections.suppressed(release.suppressed))
         for note in release.notes:
@@ -40,80 +41,69 @@ def before_and_after(found: Findings) -> Iterator[Block]:
         yield shared_sections.column_grid(release.columns)
 
 
-def riskiest(found: Findings, reveal: bool) -> Iterator[Block]:
+def riskiest(findings: Findings, reveal: bool) -> Iterator[Block]:
     """Where the raw table is riskiest; values only if asked for."""
     yield Heading("Where the raw table is riskiest")
-    if isinstance(found.sets, str):
-        yield Paragraph(found.sets)
+    if isinstance(findings.sets, str):
+        yield Paragraph(findings.sets)
     else:
-        rows: list[list[Text]] = []
-        for each in found.sets:
-            names = joined([code(name) for name in each.columns])
-            rows.append(
-                [str(len(each.columns)), names, spell(each.alone), spell(each.smallest), spell(each.distinction)]
-            )
-        head: list[GridColumn | str] = [
-            GridColumn("columns known", "right"),
-            "worst set",
-            GridColumn("rows alone", "right"),
-            GridColumn("smallest class", "right"),
-            GridColumn("mean risk", "right"),
-        ]
-        yield Grid(head, rows, "For each number of known columns: the set on which most rows are alone.")
-    if found.checks:
-        yield _checked(found.checks)
-    most = found.riskiest
+        yield Grid.of(
+            findings.sets,
+            (right("columns known"), lambda each: str(len(each.columns))),
+            ("worst set", lambda each: joined([code(name) for name in each.columns])),
+            (right("rows alone"), lambda each: spell(each.alone)),
+            (right("smallest class"), lambda each: spell(each.smallest)),
+            (right("mean risk"), lambda each: spell(each.distinction)),
+            caption="For each number of known columns: the set on which most rows are alone.",
+        )
+    if findings.checks:
+        yield _checked(findings.checks)
+    most = findings.riskiest
     if isinstance(most, str):
         yield Paragraph(most)
         return
     scored = most.by == "score"
-    lines: list[list[Text]] = []
-    for n, record in enumerate(most.each):
-        values = joined([f"{name} = {value}" for name, value in zip(record.columns, record.values, strict=True)], ", ")
-        lines.append([str(n + 1), values, spell(record.rows), spell(record.ways), spell(record.score)])
-    yield Heading("The ten riskiest combinations" if len(lines) == 10 else "The riskiest combinations", 3)
-    head = [
-        GridColumn("", "right"),
-        "fewest columns on which the record is alone" if scored else "rarest combinations of all quasi-identifiers",
-        GridColumn("rows", "right"),
-        GridColumn("ways", "right", "minimal uniques"),
-        GridColumn("score", "right", "SUDA"),
-    ]
+    yield Heading("The ten riskiest combinations" if len(most.each) == 10 else "The riskiest combinations", 3)
+    what = "fewest columns on which the record is alone" if scored else "rarest combinations of all quasi-identifiers"
     caption = (
         f"Records that stand out on the fewest columns (up to {most.largest}) and in the most ways (Elliot, Manning, Ford 2002)."
         if scored
         else "Nobody is alone. The fewest people share these combinations."
     )
-    yield Grid(head, lines, caption)
+    yield Grid.of(
+        enumerate(most.each, 1),
+        (right(""), lambda each: str(each[0])),
+        (
+            what,
+            lambda each: joined(
+                [f"{name} = {value}" for name, value in zip(each[1].columns, each[1].values, strict=True)]
+            ),
+        ),
+        (right("rows"), lambda each: spell(each[1].rows)),
+        (right("ways", "minimal uniques"), lambda each: spell(each[1].ways)),
+        (right("score", "SUDA"), lambda each: spell(each[1].score)),
+        caption=caption,
+    )
     if not reveal:
         yield Paragraph(f"Values are masked ({MASK}). Use --reveal to show them.", aside=True)
 
 
 def _checked(checks: Sequence[Threshold]) -> Fold:
     """Combinations against least frequencies, as statistics offices look at them."""
-    rows: list[list[Text]] = [
-        [
-            str(each.columns),
-            str(each.least),
-            f"{each.failing_sets:,} of {each.sets:,}",
-            spell(each.rows),
-            joined([code(name) for name in each.worst]) or "–",
-        ]
-        for each in checks
-    ]
-    head: list[GridColumn | str] = [
-        GridColumn("columns", "right"),
-        GridColumn("at least", "right", "rows"),
-        GridColumn("sets with a rarer combination", "right"),
-        GridColumn("rows that fail on the worst set", "right"),
-        "worst set",
-    ]
-    return Fold("Minimum frequencies of combinations, as statistical offices check them", [Grid(head, rows)])
+    grid = Grid.of(
+        checks,
+        (right("columns"), lambda each: str(each.columns)),
+        (right("at least", "rows"), lambda each: str(each.least)),
+        (right("sets with a rarer combination"), lambda each: f"{each.failing_sets:,} of {each.sets:,}"),
+        (right("rows that fail on the worst set"), lambda each: spell(each.rows)),
+        ("worst set", lambda each: joined([code(name) for name in each.worst]) or "–"),
+    )
+    return Fold("Minimum frequencies of combinations, as statistical offices check them", [grid])
 
 
-def exposed(found: Findings) -> Iterator[Block]:
+def exposed(findings: Findings) -> Iterator[Block]:
     """Class by class, for each sensitive column."""
-    release = found.release
+    release = findings.release
     if release is None:
         return
     if isinstance(release.exposure, str):
@@ -130,45 +120,34 @@ def exposed(found: Findings) -> Iterator[Block]:
         drawn = []
         for measure in MEASURES:
             bins = [b for b in each.bins if b.measure == str(measure) and b.classes]
-            numbers: list[list[Text]] = [[spell(b.low), spell(b.high), spell(b.rows), spell(b.classes)] for b in bins]
-            head: list[GridColumn | str] = [GridColumn(name, "right") for name in ("from", "to", "rows", "classes")]
-            drawn.append(
-                Figure(
-                    f"{measure}-{n}",
-                    figures.exposure_figure(each, str(measure)).to_dict(),
-                    f"Rows by {measure} of their class",
-                    Grid(head, numbers),
-                )
+            numbers = Grid.of(
+                bins,
+                (right("from"), lambda b: spell(b.low)),
+                (right("to"), lambda b: spell(b.high)),
+                (right("rows"), lambda b: spell(b.rows)),
+                (right("classes"), lambda b: spell(b.classes)),
             )
+            figure = figures.exposure_figure(each, str(measure)).to_dict()
+            drawn.append(Figure(f"{measure}-{n}", figure, f"Rows by {measure} of their class", numbers))
         yield Row(drawn)
         yield Heading("The most exposed classes", 3)
-        rows: list[list[Text]] = [
-            [
-                f"class {row.number}",
-                spell(row.rows),
-                spell(row.values),
-                spell(row.distribution_leakage),
-                spell(row.entropy_leakage),
-            ]
-            for row in each.worst
-        ]
-        head = [
-            GridColumn("class"),
-            GridColumn("rows", "right"),
-            GridColumn("different values", "right"),
-            GridColumn("distribution leakage", "right"),
-            GridColumn("entropy leakage", "right", "bits"),
-        ]
-        yield Grid(head, rows)
+        yield Grid.of(
+            each.worst,
+            ("class", lambda exposed: f"class {exposed.number}"),
+            (right("rows"), lambda exposed: spell(exposed.rows)),
+            (right("different values"), lambda exposed: spell(exposed.values)),
+            (right("distribution leakage"), lambda exposed: spell(exposed.distribution_leakage)),
+            (right("entropy leakage", "bits"), lambda exposed: spell(exposed.entropy_leakage)),
+        )
         yield Paragraph(
             "Classes are numbered in the order of their released values. This table shows no value of the data.",
             aside=True,
         )
 
 
-def attacks(found: Findings) -> Iterator[Block]:
+def attacks(findings: Findings) -> Iterator[Block]:
     """The attacks that were played."""
-    release = found.release
+    release = findings.release
     if release is None:
         return
     yield Heading("Attacked")
@@ -209,9 +188,9 @@ def _mined(mined: MiningWorth | None) -> str:
     return f"{spell(mined.decline)} ({spell(low)} to {spell(high)})"
 
 
-def groups(found: Findings) -> Iterator[Block]:
+def groups(findings: Findings) -> Iterator[Block]:
     """Small groups, and whether the release still makes sense."""
-    release = found.release
+    release = findings.release
     if release is None:
         return
     yield Heading("Are small groups treated worse?")
@@ -224,57 +203,47 @@ def groups(found: Findings) -> Iterator[Block]:
     if isinstance(audit, str):
         yield Paragraph(audit)
         return
-    lines: list[list[Text]] = [
-        [
-            check.kind,
-            verdict(check.status != "fails", check.status) if check.status in ("holds", "fails") else check.status,
-            check.sentence,
-        ]
-        for check in audit.checks
-    ]
-    yield Grid(["check", "verdict", "found"], lines, audit.sentences[-1])
+    yield Grid.of(
+        audit.checks,
+        ("check", lambda check: check.kind),
+        (
+            "verdict",
+            lambda check: check.status if check.status == "told" else verdict(check.status == "holds", check.status),
+        ),
+        ("found", lambda check: check.sentence),
+        caption=audit.sentences[-1],
+    )
 
 
-def _small_groups(found: GroupFindings) -> Iterator[Block]:
-    groups = found.groups
+def _small_groups(findings: GroupFindings) -> Iterator[Block]:
+    groups = findings.groups
     yield Bullets(list(groups.sentences))
     for note in groups.notes:
         yield Paragraph(note, aside=True)
     if groups.worst:
-        rows: list[list[Text]] = []
-        for each in groups.worst:
-            rows.append(
-                [
-                    [code(each.column), " = ", each.name or MASK],
-                    spell(each.people),
-                    spell(each.suppressed),
-                    spell(each.loss),
-                    spell(each.difference),
-                    verdict(not each.worse, "beyond chance" if each.worse else "within chance"),
-                    spell(each.risk),
-                    *([_mined(each.mined)] if found.field else []),
-                ]
-            )
-        head: list[GridColumn | str] = [
-            "group",
-            GridColumn("people", "right"),
-            GridColumn("suppressed", "right"),
-            GridColumn("loss", "right"),
-            GridColumn("above the mean", "right"),
-            "for a group of this size",
-            GridColumn("mean risk", "right"),
-        ]
-        if found.field:
-            head.append(GridColumn("mining loss", "right"))
-        yield Grid(head, rows, "The groups that lose most.")
-        if found.field:
+        yield Grid.of(
+            groups.worst,
+            ("group", lambda each: [code(each.column), " = ", each.name or MASK]),
+            (right("people"), lambda each: spell(each.people)),
+            (right("suppressed"), lambda each: spell(each.suppressed)),
+            (right("loss"), lambda each: spell(each.loss)),
+            (right("above the mean"), lambda each: spell(each.difference)),
+            (
+                "for a group of this size",
+                lambda each: verdict(not each.worse, "beyond chance" if each.worse else "within chance"),
+            ),
+            (right("mean risk"), lambda each: spell(each.risk)),
+            *([(right("mining loss"), lambda each: _mined(each.mined))] if findings.field else []),
+            caption="The groups that lose most.",
+        )
+        if findings.field:
             yield Paragraph(
                 [
                     "Mining loss: how much less often the deciding miner predicts ",
-                    code(found.field),
+                    code(findings.field),
                     " correctly for the group from the release than from the original, on a sample of rows, with a 95% interval.",
                 ],
                 aside=True,
             )
-    elif found.not_mined:
-        yield Paragraph(f"Not mined: {found.not_mined}", aside=True)
+    elif findings.not_mined:
+        yield Paragraph(f"Not mined: {findings.not_mined}", aside=True)

@@ -11,9 +11,8 @@ from collections.abc import Iterator
 
 from .. import __version__
 from ..attacks.homogeneity import homogeneity
-from ..core.errors import Unavailable
 from ..core.outcome import Outcome
-from ..study.findings import ReleaseFindings, findings
+from ..study.findings import ReleaseFindings
 from ..study.study import Result
 from . import shared_sections
 from .document import (
@@ -36,11 +35,7 @@ from .document import (
 
 def intruder(result: Result) -> Document:
     """The record on the recommended release."""
-    chosen = result.recommended[0]
-    if chosen is None:
-        raise Unavailable("No candidate can be recommended, so there is no release to attack.")
-    release = findings(result).release
-    assert release is not None  # there is one where a candidate is recommended
+    chosen, release = shared_sections.recommended(result, "to attack")
     name = shared_sections.table_name(result)
     quasi = joined([code(column) for column in result.study.roles.quasi])
     blocks: list[Block] = [
@@ -70,7 +65,7 @@ def intruder(result: Result) -> Document:
                 "Asking people, or any means that need a breach or a deception.",
             ]
         ),
-        *_limits(result),
+        *shared_sections.required(result),
         Heading("Conclusion"),
         Paragraph(
             "Left for whoever signs: whether the means are reasonably likely to be used, and whether what was found can be accepted."
@@ -169,10 +164,3 @@ def _learned(release: ReleaseFindings) -> Iterator[Block]:
 
 def _hard(attack: Outcome) -> str:
     return f"It takes {attack.effort}; a spreadsheet or a short program does it."
-
-
-def _limits(result: Result) -> Iterator[Block]:
-    if result.study.require:
-        yield Heading("Limits set for this release")
-        yield from shared_sections.limits(result)
-        yield from shared_sections.verdicts(result)

@@ -21,6 +21,7 @@ from .document import (
     Terms,
     Text,
     pieces,
+    plain,
     printable,
     strong,
 )
@@ -57,7 +58,7 @@ def _block(block: Block) -> str:
         case Terms():
             return "\n".join(f"- {_inline(_bold(term))}: {_inline(said)}" for term, said in block.items)
         case Callout():
-            inside = "\n\n".join([_inline(_bold(_plain(block.title))), *map(_block, block.blocks)])
+            inside = "\n\n".join([_inline(_bold(plain(block.title))), *map(_block, block.blocks)])
             return "\n".join(f"> {line}".rstrip() for line in inside.splitlines())
         case Fold():
             return "\n\n".join([f"#### {escaped(block.title)}", *map(_block, block.blocks)])
@@ -66,8 +67,8 @@ def _block(block: Block) -> str:
 
 
 def _figure(figure: Figure) -> str:
-    said = f"*Figure: {escaped(figure.alt)}.*"
-    return said if figure.numbers is None else f"{said}\n\n{_grid(figure.numbers)}"
+    caption = f"*Figure: {escaped(figure.alt)}.*"
+    return caption if figure.numbers is None else f"{caption}\n\n{_grid(figure.numbers)}"
 
 
 def _grid(grid: Grid) -> str:
@@ -100,11 +101,6 @@ def _piece(piece: str | Mark) -> str:
     if piece.kind == "strong":
         return f"**{escaped(piece.text.strip())}**"
     return escaped(piece.text)
-
-
-def _plain(text: Text) -> str:
-    """The same without marks: a line that is all bold has nothing left to stress."""
-    return "".join(piece if isinstance(piece, str) else piece.text for piece in pieces(text))
 
 
 def _bold(term: Text) -> Text:

@@ -26,7 +26,9 @@ from .document import (
     Row,
     Terms,
     Text,
+    breakable,
     pieces,
+    plain,
     printable,
 )
 from .vega import vl_convert
@@ -118,25 +120,20 @@ def _grid(grid: Grid) -> dict[str, Any]:
     most = 46 if width <= 7 else 21  # many columns: texts give way to numbers
     wide = [0.0] * width  # how much room each column wants
     for i, column in enumerate(grid.head):
-        wide[i] = max((len(word) for word in _breakable(column.name).split()), default=1)
+        wide[i] = max((len(word) for word in breakable(column.name).split()), default=1)
     for row in grid.rows:
         for i, cell in enumerate(row[: width if len(row) == width else 1]):
-            text = "".join(piece if isinstance(piece, str) else piece.text for piece in pieces(cell))
-            wide[i] = max(wide[i], min(len(text), most))
+            wide[i] = max(wide[i], min(len(plain(cell)), most))
     return {
         "is": "grid",
         "caption": printable(grid.caption),
         "columns": [
-            {"name": printable(_breakable(c.name)), "below": printable(c.below), "align": c.align} for c in grid.head
+            {"name": printable(breakable(c.name)), "below": printable(c.below), "align": c.align} for c in grid.head
         ],
         "widths": [max(w, 4.0) ** 0.8 for w in wide],
         "rows": [[_inline(cell) for cell in row] for row in grid.rows],
         "chosen": grid.chosen,
     }
-
-
-def _breakable(name: str) -> str:
-    return name.replace("_", " ").replace("[", " [")
 
 
 def _inline(text: Text) -> list[list[str]]:

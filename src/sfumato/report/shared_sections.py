@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
 from ..attacks import registry
+from ..core.errors import Unavailable
 from ..core.metric import Metric, Score
 from ..core.outcome import MARKS, Outcome, Rate, Standing, standing
 from ..core.people import owners_word
@@ -14,7 +15,7 @@ from ..inspect.changes import ColumnChange, Suppression
 from ..inspect.riskiest_combinations import ClassSizes
 from ..profile.free_columns import waived_sentences
 from ..study import inference
-from ..study.findings import ReleaseFindings
+from ..study.findings import ReleaseFindings, findings
 from ..study.study import Result
 from .document import (
     Block,
@@ -22,12 +23,14 @@ from .document import (
     Callout,
     Grid,
     GridColumn,
+    Heading,
     Mark,
     Paragraph,
     Text,
     code,
     joined,
     percent,
+    right,
     soft,
     spell,
     strong,
@@ -54,11 +57,6 @@ ROLES = {
     "person": "person",
     "guarding": "guarding",
     "none": "no role",
-}
-SURE = {
-    "exact": "exact: counted over all rows",
-    "bound": "bound: the true value is not worse",
-    "estimate": "estimate",
 }
 
 
@@ -109,14 +107,31 @@ def limits(result: Result) -> list[Block]:
     return blocks
 
 
+def required(result: Result) -> Iterator[Block]:
+    """A section on the limits set for the release, where there are some."""
+    if result.study.require:
+        yield Heading("Limits set for this release")
+        yield from limits(result)
+        yield from verdicts(result)
+
+
+def recommended(result: Result, what: str) -> tuple[int, ReleaseFindings]:
+    """The recommended candidate and what was found in its release, or that there is none for a document to be about."""
+    chosen = result.recommended[0]
+    release = None if chosen is None else findings(result).release
+    if chosen is None or release is None:
+        raise Unavailable(f"No candidate can be recommended, so there is no release {what}.")
+    return chosen, release
+
+
 def unprotected(result: Result, *, counts: bool = True) -> list[Block]:
     """What no document may leave out: the sensitive columns that stay unprotected, and the owner's reason where they are waived."""
-    found = [
+    sentences = [
         each.sentence if counts else replace(each, certain=None).sentence for each in inference.unprotected(result)
     ]
     blocks: list[Block] = []
-    if found:
-        blocks.append(Callout("Not protected", [Bullets([f"Column {text}." for text in found])], "beware"))
+    if sentences:
+        blocks.append(Callout("Not protected", [Bullets([f"Column {text}." for text in sentences])], "beware"))
     return [*blocks, *waived(result, findings=counts)]
 
 
@@ -167,35 +182,32 @@ def verdicts(result: Result) -> list[Block]:
     return [Grid(columns, rows, f"The requirements, and what {point.candidate.outward} achieves.")]
 
 
-def compared(before: ClassSizes | str, after: ClassSizes | str | None, *, small: bool = True) -> list[Block]:
-    """The sizes of classes before and after; `small` if counts of small classes may be told."""
+def compared(before: ClassSizes | str, after: ClassSizes | str | None) -> list[Block]:
+    """The sizes of classes before and after."""
     if isinstance(before, str):
         return [Paragraph(before)]
     there = None if isinstance(after, str) else after
-    lines: list[tuple[str, str, bool]] = [
-        ("rows", "rows", True),
-        ("classes", "classes", small),
-        ("rows alone in their class", "alone", small),
-        ("smallest class", "smallest", small),
-        ("risk of the most exposed person (prosecutor)", "prosecutor", True),
-        ("mean risk of a row (marketer)", "marketer", True),
+    rarer = [
+        (f"rows in classes of fewer than {least}", lambda sizes, least=least: sizes.below[least])
+        for least in before.below
     ]
-    rows: list[list[Text]] = [
-        [title, spell(getattr(before, key)), "–" if there is None else spell(getattr(there, key))]
-        for title, key, shown in lines
-        if shown
+    lines: list[tuple[str, Callable[[ClassSizes], float]]] = [
+        ("rows", lambda sizes: sizes.rows),
+        ("classes", lambda sizes: sizes.classes),
+        ("rows alone in their class", lambda sizes: sizes.alone),
+        ("smallest class", lambda sizes: sizes.smallest),
+        *reversed(rarer),
+        ("risk of the most exposed person (prosecutor)", lambda sizes: sizes.prosecutor),
+        ("mean risk of a row (marketer)", lambda sizes: sizes.marketer),
     ]
-    if small:
-        for least, rarer in before.below.items():
-            title = f"rows in classes of fewer than {least}"
-            rows.insert(4, [title, spell(rarer), "–" if there is None else spell(there.below[least])])
-    blocks: list[Block] = [
-        Grid(
-            ["", GridColumn("before", "right"), GridColumn("after", "right")],
-            rows,
-            "All quasi-identifiers together: before in the original, after in the recommended release.",
-        )
-    ]
+    grid = Grid.of(
+        lines,
+        ("", lambda line: line[0]),
+        (right("before"), lambda line: spell(line[1](before))),
+        (right("after"), lambda line: spell(None if there is None else line[1](there))),
+        caption="All quasi-identifiers together: before in the original, after in the recommended release.",
+    )
+    blocks: list[Block] = [grid]
     if isinstance(after, str):
         blocks.append(Paragraph(after, aside=True))
     return blocks
@@ -238,18 +250,14 @@ def column_grid(columns: Sequence[ColumnChange] | str) -> Block:
     """Every column with its role, what became of it and what that lost."""
     if isinstance(columns, str):
         return Paragraph(columns)
-    rows: list[list[Text]] = [
-        [code(each.name), ROLES[each.role], technique(each), "–" if each.loss is None else spell(each.loss)]
-        for each in columns
-    ]
-    head: list[GridColumn | str] = ["column", "role", "what became of it", GridColumn("loss", "right", "ILoss, 0 to 1")]
-    return Grid(
-        head,
-        rows,
-        (
-            "Loss: the share of the column's possible values that a released value covers in addition to the true one (0: exact; near "
-            "1: suppressed)."
-        ),
+    return Grid.of(
+        columns,
+        ("column", lambda each: code(each.name)),
+        ("role", lambda each: ROLES[each.role]),
+        ("what became of it", technique),
+        (right("loss", "ILoss, 0 to 1"), lambda each: spell(each.loss)),
+        caption="Loss: the share of the column's possible values that a released value covers in addition to the true one (0: exact; near "
+        "1: suppressed).",
     )
 
 

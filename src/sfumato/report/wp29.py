@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from .. import __version__
 from ..attacks import wp29_tests
-from ..core.errors import Unavailable
-from ..study.findings import ReleaseFindings, findings
+from ..study.findings import ReleaseFindings
 from ..study.study import Result
 from . import shared_sections
 from .document import Block, Callout, Document, Heading, Mark, Paragraph, Terms, code, joined
@@ -15,11 +14,7 @@ from .document import Block, Callout, Document, Heading, Mark, Paragraph, Terms,
 
 def wp29(result: Result) -> Document:
     """The sheet on the recommended release."""
-    chosen = result.recommended[0]
-    if chosen is None:
-        raise Unavailable("No candidate can be recommended, so there is no release to put to WP29's tests.")
-    release = findings(result).release
-    assert release is not None  # there is one where a candidate is recommended
+    chosen, release = shared_sections.recommended(result, "to put to WP29's tests")
     name = shared_sections.table_name(result)
     blocks: list[Block] = [
         *shared_sections.unprotected(result),
@@ -27,7 +22,7 @@ def wp29(result: Result) -> Document:
         Heading("The three tests"),
         *shared_sections.wp29_grid(release),
         *_each(release),
-        *_limits(result),
+        *shared_sections.required(result),
         Heading("How to read this"),
         Paragraph(
             "The Opinion asks the three questions and leaves the judgement to the controller: a technique that is robust against all "
@@ -96,10 +91,3 @@ def _each(release: ReleaseFindings) -> Iterator[Block]:
                     ("without the release", f"{shared_sections.rate(attack.baseline)} by the baseline."),
                 ]
             )
-
-
-def _limits(result: Result) -> Iterator[Block]:
-    if result.study.require:
-        yield Heading("Limits set for this release")
-        yield from shared_sections.limits(result)
-        yield from shared_sections.verdicts(result)

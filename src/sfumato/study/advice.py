@@ -159,18 +159,18 @@ def _steps(result: Result, chosen: int) -> list[Said]:
     here = (risk[at[chosen]], loss[at[chosen]])
     less = [i for i in result.frontier if risk[at[i]] < here[0] and (result.points[i].met or not point.met)]
     more = [i for i in result.frontier if risk[at[i]] > here[0] and loss[at[i]] < here[1] and not _bare(result, i)]
-    found = []
+    steps = []
     now = (point.value(study.risk), point.value(study.utility))
     if less:
         i = max(less, key=lambda i: (risk[at[i]], -loss[at[i]]))
-        found.append(Said("up", f"The next stricter candidate is {_step(result, i, *now)}"))
+        steps.append(Said("up", f"The next stricter candidate is {_step(result, i, *now)}"))
     else:
         meets = " that meets every requirement" if any(risk[at[i]] < here[0] for i in result.placed) else ""
-        found.append(Said("up", f"No candidate on the frontier{meets} has less risk."))
+        steps.append(Said("up", f"No candidate on the frontier{meets} has less risk."))
     if more:
         i = min(more, key=lambda i: (risk[at[i]], loss[at[i]]))
-        found.append(Said("down", f"The next more useful candidate is {_step(result, i, *now)}"))
-    return found
+        steps.append(Said("down", f"The next more useful candidate is {_step(result, i, *now)}"))
+    return steps
 
 
 def _step(result: Result, i: int, risk: float, loss: float) -> str:

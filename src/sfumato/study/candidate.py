@@ -83,14 +83,14 @@ class Candidate:
         return cls(text, made, label=label)
 
     @classmethod
-    def by(cls, made: Mechanism, *, label: str | None = None) -> Candidate:
+    def by(cls, made: Mechanism) -> Candidate:
         """From a mechanism."""
         texts = []
         for link in _links(made):
             settings = link.settings()
             require = settings.pop("require", [])
             texts.append(spelled(link.card.name, settings, require))
-        return cls(" | ".join(texts), made, label=label)
+        return cls(" | ".join(texts), made)
 
 
 def _links(made: Mechanism) -> tuple[Mechanism, ...]:

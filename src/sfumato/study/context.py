@@ -42,8 +42,6 @@ QUESTIONS: dict[str, dict[str, str]] = {
 
 LIMIT = {"low": 0.1, "medium": 0.075, "high": 0.05}
 """The overall risk that is taken for each impact (IPC Ontario 2016; ISO/IEC 27559:2022 as adapted by IHE)."""
-WORST = 1 / 3
-"""No row above this, whatever the mean (IPC prints 0.33, which it reads as k = 3)."""
 INSIDER: dict[str, tuple[float, float, float]] = {
     "high": (0.05, 0.1, 0.2),
     "medium": (0.2, 0.3, 0.4),
@@ -232,8 +230,8 @@ class Context:
         if self.preset in OVERALL:
             return f"Released under the preset {self.preset}. {who} Context risk {self.risk:.3g}."
         more = " Every candidate is put to WP29's tests. The Opinion sets no numbers, so the limits come from the two answers."
-        said = f"{who} Impact {self.impact}: {QUESTIONS['impact'][self.impact]}. Context risk {self.risk:.3g}."
-        return said + (more if self.preset == WP29 else "")
+        text = f"{who} Impact {self.impact}: {QUESTIONS['impact'][self.impact]}. Context risk {self.risk:.3g}."
+        return text + (more if self.preset == WP29 else "")
 
     def to_dict(self) -> dict[str, Any]:
         """For machines."""

@@ -97,13 +97,13 @@ class Unprotected:
     @property
     def sentence(self) -> str:
         """What is not limited, what that lets people learn, and the owner's reason where there is one."""
-        said = f"{self.column!r} is not protected"
+        text = f"{self.column!r} is not protected"
         if self.certain:
             verb = "is" if self.certain == 1 else "are"
-            said += f": {self.certain:,} of {counted(self.rows, 'row')} {verb} in a group where every row has the same value"
+            text += f": {self.certain:,} of {counted(self.rows, 'row')} {verb} in a group where every row has the same value"
         elif self.certain == 0:
-            said = f"{self.column!r} is only partly protected: no group has a single value, but nothing limits how likely one value is"
-        return said + (f" (waived: {self.waived})" if self.waived else "")
+            text = f"{self.column!r} is only partly protected: no group has a single value, but nothing limits how likely one value is"
+        return text + (f" (waived: {self.waived})" if self.waived else "")
 
 
 def unprotected(result: Result) -> tuple[Unprotected, ...]:
@@ -113,12 +113,12 @@ def unprotected(result: Result) -> tuple[Unprotected, ...]:
     if chosen is None or not study.roles.sensitive:
         return ()
     if "each" not in kept:
-        found = []
+        columns = []
         for column in study.roles.sensitive:
             certain, rows = _certain(result, chosen, column)
             if rows and (certain or not limited(column, study.require)):
-                found.append(Unprotected(column, certain, rows, study.waive.get(column)))
-        kept["each"] = tuple(sorted(found, key=lambda each: -(each.certain or 0)))
+                columns.append(Unprotected(column, certain, rows, study.waive.get(column)))
+        kept["each"] = tuple(sorted(columns, key=lambda each: -(each.certain or 0)))
     return kept["each"]
 
 

@@ -74,9 +74,9 @@ def _better(result: Result, seen: list[Point]) -> Point | None:
     if chosen is None:
         return None
     trial = dataclasses.replace(result, points=(*result.points, *seen))
-    found = [i for i in range(here, len(trial.points)) if trial.points[i].met and trial.dominates(i, chosen)]
-    loss = trial.axis(trial.study.utility, found)
-    return None if not found else trial.points[found[int(loss.argmin())]]
+    better = [i for i in range(here, len(trial.points)) if trial.points[i].met and trial.dominates(i, chosen)]
+    loss = trial.axis(trial.study.utility, better)
+    return None if not better else trial.points[better[int(loss.argmin())]]
 
 
 def _around(result: Result) -> Iterator[Candidate]:

@@ -73,29 +73,26 @@ class Result:
     def knee(self) -> int | None:
         """Where the frontier turns most sharply, if it does."""
         on = np.array([self.placed.index(i) for i in self.frontier])
-        found = knee(self.axis(self.study.risk), self.axis(self.study.utility), on)
-        return None if found is None else self.placed[found]
+        at = knee(self.axis(self.study.risk), self.axis(self.study.utility), on)
+        return None if at is None else self.placed[at]
 
     def dominates(self, a: int, b: int) -> bool:
         """Whether a is no worse than b on both axes and better on one."""
         if a not in self.placed or b not in self.placed:
             return False
-        one, other = self.points[a], self.points[b]
-        pairs = [
-            _turned(metric, one.value(metric), other.value(metric)) for metric in (self.study.risk, self.study.utility)
-        ]
+        pairs = [self.axis(metric, [a, b]) for metric in (self.study.risk, self.study.utility)]
         return all(x <= y for x, y in pairs) and any(x < y for x, y in pairs)
 
     @cached_property
     def dominance(self) -> list[dict[str, Any]]:
         """Who dominates whom and by how much: for each beaten candidate, the one of the frontier that beats it by most utility."""
-        found = []
+        beaten = []
         for b in self.placed:
             by = [a for a in self.frontier if self.dominates(a, b)]
             if not by:
                 continue
             best = max(by, key=lambda a: (self._ahead(self.study.utility, a, b), self._ahead(self.study.risk, a, b)))
-            found.append(
+            beaten.append(
                 {
                     "candidate": b,
                     "by": best,
@@ -104,10 +101,10 @@ class Result:
                     "utility": self._ahead(self.study.utility, best, b),
                 }
             )
-        return found
+        return beaten
 
     def _ahead(self, metric: Metric, a: int, b: int) -> float:
-        x, y = _turned(metric, self.points[a].value(metric), self.points[b].value(metric))
+        x, y = self.axis(metric, [a, b]).tolist()
         return y - x if x != y else 0.0  # both may be infinite
 
     @cached_property
@@ -198,11 +195,11 @@ class Result:
         if isinstance(made, Chain):  # its parameters stand in its text
             mechanism, settings = shlex.quote(self.points[chosen].candidate.text), {}
         every = list(dict.fromkeys([*made.promises, *self.study.require]))
-        asked = [r for i, r in enumerate(every) if not _told(r, every[:i], every[i + 1 :])]
+        needed = [r for i, r in enumerate(every) if not _implied(r, every[:i], every[i + 1 :])]
         given = "".join(f" --set {shlex.quote(f'{key}={value}')}" for key, value in settings.items())
         given += "".join(f" {shlex.quote(word)}" for word in self.study.arguments)
         given += "" if self.seed is None else f" --seed {self.seed}"
-        need = "".join(f" --require {shlex.quote(str(r))}" for r in asked)
+        need = "".join(f" --require {shlex.quote(str(r))}" for r in needed)
         released = self.study.roles.released(self.study.table.columns)
         need += "".join(
             f" --waive {shlex.quote(f'{column}: {reason}')}"
@@ -221,7 +218,7 @@ class Result:
         """For each requirement, how near any candidate comes."""
         from .advice import spell
 
-        found = []
+        sentences = []
         for requirement in self.study.require:
             values = [
                 verdict.score.value
@@ -230,12 +227,12 @@ class Result:
                 if verdict.requirement == requirement
             ]
             if not values:
-                found.append(f"{requirement} could be measured on none.")
+                sentences.append(f"{requirement} could be measured on none.")
                 continue
             best = max(values) if requirement.sign == ">=" else min(values)
             word = "met by some" if requirement.holds(best) else "met by none"
-            found.append(f"{requirement} is {word}; the best reaches {spell(best, apart=requirement.bound)}.")
-        return found
+            sentences.append(f"{requirement} is {word}; the best reaches {spell(best, apart=requirement.bound)}.")
+        return sentences
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that the report shows, for machines: the same numbers."""
@@ -285,20 +282,16 @@ class Result:
         }
 
 
-def _told(one: Requirement, before: list[Requirement], after: list[Requirement]) -> bool:
+def _implied(one: Requirement, before: list[Requirement], after: list[Requirement]) -> bool:
     """Whether another says it, too, and no less; of two that say the same the first stays."""
     return any(r.implies(one) for r in before) or any(r.implies(one) and not one.implies(r) for r in after)
 
 
-def _turned(metric: Metric, a: float, b: float) -> tuple[float, float]:
-    return (-a, -b) if metric.card.better == "higher" else (a, b)
-
-
 def scores_dict(scores: dict[str, tuple[Metric, Score]], *, per_class: bool = False) -> dict[str, Any]:
     """Scores as every `--json` prints them; with the value of each class, in the order of the released tuples, if asked for."""
-    found = {}
+    content = {}
     for name, (metric, score) in scores.items():
-        found[name] = {
+        content[name] = {
             "value": number(score.value),
             "unit": score.unit,
             "exactness": score.exactness,
@@ -310,7 +303,7 @@ def scores_dict(scores: dict[str, tuple[Metric, Score]], *, per_class: bool = Fa
                 {"per_class": [number(v) for v in score.per_class]} if per_class and score.per_class is not None else {}
             ),
         }
-    return found
+    return content
 
 
 def number(x: float) -> int | float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..core.figure import drawable, themed
+from ..core.figure import drawable, marks, themed
 from ..core.metric import Metric
 from ..metrics.privacy.k_anonymity import k_anonymity
 from ..metrics.privacy.prosecutor_risk import prosecutor_risk
@@ -43,15 +43,15 @@ def _title(metric: Metric) -> str:
 def limits(result: Result, risk: Metric | None = None, utility: Metric | None = None) -> list[dict[str, Any]]:
     """The requirements that are lines on a map; k-anonymity is one on the prosecutor's risk, at 1/k."""
     risk, utility = risk or result.study.risk, utility or result.study.utility
-    found = []
+    lines = []
     for requirement in result.study.require:
         if requirement.metric == risk:
-            found.append({"axis": "risk", "at": requirement.bound, "text": str(requirement)})
+            lines.append({"axis": "risk", "at": requirement.bound, "text": str(requirement)})
         elif requirement.metric == utility:
-            found.append({"axis": "utility", "at": requirement.bound, "text": str(requirement)})
+            lines.append({"axis": "utility", "at": requirement.bound, "text": str(requirement)})
         elif requirement.metric == k_anonymity and risk == prosecutor_risk and requirement.bound >= 1:
-            found.append({"axis": "risk", "at": 1 / requirement.bound, "text": str(requirement)})
-    return found
+            lines.append({"axis": "risk", "at": 1 / requirement.bound, "text": str(requirement)})
+    return lines
 
 
 def risk_utility_map(
@@ -83,28 +83,15 @@ def risk_utility_map(
     ]  # two lines: a telephone is narrow
     x = alt.X("utility:Q", title=below, scale=alt.Scale(zero=True, nice=True))
     y = alt.Y("risk:Q", title=_title(risk), scale=alt.Scale(zero=True, nice=True))
-    names = [name for name in STANDING if any(row["standing"] == name for row in rows)]
-    last = sorted(rows, key=lambda row: -names.index(row["standing"]))  # what matters most is drawn on top
-    points = (
-        alt.Chart(alt.Data(values=last))
-        .mark_point(size=140, filled=True, opacity=1)
-        .encode(
-            x=x,
-            y=y,
-            shape=alt.Shape(
-                "standing:N", title=None, scale=alt.Scale(domain=names, range=[STANDING[n][0] for n in names])
-            ),
-            color=alt.Color(
-                "standing:N", title=None, scale=alt.Scale(domain=names, range=[STANDING[n][1] for n in names])
-            ),
-            tooltip=[
-                "candidate:N",
-                "standing:N",
-                alt.Tooltip("risk:Q", format=".4f"),
-                alt.Tooltip("utility:Q", format=".4f"),
-            ],
-        )
-    )
+    last = sorted(rows, key=lambda row: -[*STANDING].index(row["standing"]))  # what matters most is drawn on top
+    tooltip = [
+        "candidate:N",
+        "standing:N",
+        alt.Tooltip("risk:Q", format=".4f"),
+        alt.Tooltip("utility:Q", format=".4f"),
+    ]
+    points = alt.Chart(alt.Data(values=last)).mark_point(size=140, filled=True, opacity=1)
+    points = points.encode(x=x, y=y, tooltip=tooltip, **marks("standing", STANDING, rows))
     on_frontier = [row for i, row in zip(which, rows, strict=True) if i in front]
     line = (
         alt.Chart(alt.Data(values=on_frontier))

@@ -81,13 +81,13 @@ def robust(result: Result) -> list[Ranking]:
     pool = [i for i in result.placed if result.points[i].met]
     seen = [set(result.points[i].scores) for i in pool if not result.points[i].found]
     names = set.intersection(*seen) if seen else set()
-    found = []
-    told = {_plain(study.risk, study), _plain(study.utility, study)}
+    rankings = []
+    known = {_plain(study.risk, study), _plain(study.utility, study)}
     for name in sorted(names):
         metric = result.points[pool[0]].scores[name][0] if name in result.points[pool[0]].scores else None
-        if metric is None or _plain(metric, study) in told:
+        if metric is None or _plain(metric, study) in known:
             continue
-        told.add(_plain(metric, study))
+        known.add(_plain(metric, study))
         which = [i for i in pool if result.points[i].has(metric)]
         values = result.axis(metric, which)
         if chosen not in which or len(np.unique(values)) < 2:
@@ -97,7 +97,7 @@ def robust(result: Result) -> list[Ranking]:
         mine = values[which.index(chosen)]
         pair = (other, metric) if about == "utility" else (metric, other)
         on = _beaten_by_none(result.axis(pair[0], which), result.axis(pair[1], which), which.index(chosen))
-        found.append(
+        rankings.append(
             Ranking(
                 metric,
                 str(axis),
@@ -108,7 +108,7 @@ def robust(result: Result) -> list[Ranking]:
                 on,
             )
         )
-    return found
+    return rankings
 
 
 def _plain(metric: Metric, study: Study) -> Metric:

@@ -94,33 +94,33 @@ def run(
 ) -> list[Measurement]:
     """Measure every candidate, in order; `wanted` None is every metric that can be asked, and `also` comes in any case."""
     keys = _keys(bench, candidates) if kept.folder is not None else [""] * len(candidates)
-    asked = list(dict.fromkeys([*(wanted or ()), *also]))
-    found: dict[int, Measurement] = {}
+    metrics_asked = list(dict.fromkeys([*(wanted or ()), *also]))
+    measured: dict[int, Measurement] = {}
     todo: dict[int, list[Metric] | None] = {}
     for i, key in enumerate(keys):
         content = kept.get(key)
         before = _read(content)
         if before is not None:
-            found[i] = before
-            missing = _missing(before, bool(content and content.get("all")), asked, whole=wanted is None)
+            measured[i] = before
+            missing = _missing(before, bool(content and content.get("all")), metrics_asked, whole=wanted is None)
             if missing == []:
                 continue
             todo[i] = missing
         else:
-            todo[i] = None if wanted is None else asked
+            todo[i] = None if wanted is None else metrics_asked
     done = len(candidates) - len(todo)
     each = _each(bench, candidates, todo, also, workers, lambda n, name: told and told(done + n, name))
     with closing(each) as results:
         for i, result in results:
-            found[i] = found[i].joined(result) if i in found else result
+            measured[i] = measured[i].joined(result) if i in measured else result
             everything = wanted is None or bool((kept.get(keys[i]) or {}).get("all"))
-            if found[i].lasting:
-                kept.put(keys[i], {**found[i].to_dict(), "all": everything})
+            if measured[i].lasting:
+                kept.put(keys[i], {**measured[i].to_dict(), "all": everything})
     if told is not None:
         told(len(candidates), "")
-    names = [*_names(asked), *(_names(metrics.everything(bench.roles)) if wanted is None else ())]
+    names = [*_names(metrics_asked), *(_names(metrics.everything(bench.roles)) if wanted is None else ())]
     names += metrics.registry() if wanted is None else ()
-    return [found[i].only(names) for i in range(len(candidates))]
+    return [measured[i].only(names) for i in range(len(candidates))]
 
 
 def _keys(bench: Bench, candidates: Sequence[Candidate]) -> list[str]:
@@ -191,10 +191,10 @@ def _each(
 
 
 def _one(bench: Bench, candidate: Candidate, wanted: list[Metric] | None, also: Sequence[Metric]) -> Measurement:
-    found = bench.measure(candidate, wanted)
-    if wanted is None and also and found.release is not None:
-        found = found.joined(bench.measure(candidate, list(also), found.release))
-    return found
+    measured = bench.measure(candidate, wanted)
+    if wanted is None and also and measured.release is not None:
+        measured = measured.joined(bench.measure(candidate, list(also), measured.release))
+    return measured
 
 
 def _pack(bench: Bench, workers: int) -> tuple[Any, ...]:

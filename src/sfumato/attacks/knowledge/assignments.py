@@ -91,10 +91,10 @@ class Puzzle:
     @cached_property
     def classes(self) -> list[list[int]]:
         """The groups of each class."""
-        found: dict[tuple[str | None, ...], list[int]] = {}
+        groups_of: dict[tuple[str | None, ...], list[int]] = {}
         for group, label in enumerate(self.released):
-            found.setdefault(label, []).append(group)
-        return list(found.values())
+            groups_of.setdefault(label, []).append(group)
+        return list(groups_of.values())
 
     @cached_property
     def texts(self) -> list[tuple[str | None, ...]]:
@@ -145,17 +145,17 @@ class Puzzle:
 
     def assignments(self, classes: Any, most: int) -> int:
         """How many ways there are for these classes together, counted no further than above `most`."""
-        found = 1
+        ways = 1
         for c in classes:
             here = 0
             if self._many(c):
                 return most + 1
             for _ in self._ways(c):
                 here += 1
-                if found * here > most:
+                if ways * here > most:
                     return most + 1
-            found *= here
-        return found
+            ways *= here
+        return ways
 
     def explain(self, classes: Any) -> tuple[dict[int, FloatArray], int]:
         """For the groups of these classes the belief in each value, all other values being true; and the assignments tried."""

@@ -11,10 +11,10 @@ from ...core.counts import Counts
 from ...core.cover import BoolArray, Domain
 from ...core.noun import dataclass
 from ...core.release import Evidence
+from ...core.runs import distinct, held, parts, spread
 from ..lookup.axis import covered
 from ..lookup.external import grouped, placed
 from ..lookup.match import Match
-from ..lookup.runs import distinct, held, parts, spread
 
 _BLOCK = 4_000_000
 

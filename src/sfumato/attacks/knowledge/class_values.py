@@ -12,9 +12,9 @@ from ...core.errors import InputError, Unavailable
 from ...core.noun import dataclass
 from ...core.release import Evidence, Release
 from ...core.roles import Roles
+from ...core.runs import spread
 from ...core.table import Table
 from ..lookup.match import Match
-from ..lookup.runs import spread
 
 SHOWN = 20
 """Classes that are shown where the owner asks for values."""

@@ -134,13 +134,13 @@ class Reader:
         return Atom(person, ~flags if m[2] else flags)
 
     def _selection(self, text: str, where: str) -> dict[str, str]:
-        found: dict[str, str] = {}
+        known: dict[str, str] = {}
         for part in text.split(","):
             column, sign, value = part.partition("=")
             if not sign or not column.strip() or not value.strip():
                 raise InputError(f"{where} selects a person; write what is known of them like age=34, zip=47677.")
-            found[self._give(column)] = self._give(value)
-        return found
+            known[self._give(column)] = self._give(value)
+        return known
 
     def _hold(self, text: str) -> str:
         """The text with what stands in quotes put aside."""
@@ -157,7 +157,7 @@ class Reader:
 
 def homes(tuples: Counts, roles: Roles, known: Sequence[Mapping[str, str]]) -> list[IntArray]:
     """The classes that cover what is known of each person; a released value may also be named as it is."""
-    found = []
+    homes_of = []
     for at, person in enumerate(known, 1):
         fits = np.ones(len(tuples), dtype=bool)
         for name, value in person.items():
@@ -175,19 +175,19 @@ def homes(tuples: Counts, roles: Roles, known: Sequence[Mapping[str, str]]) -> l
             raise InputError(
                 f"No class of the release covers what is known of person {at} of the facts; is it right, and is the person in it?"
             )
-        found.append(np.flatnonzero(fits))
-    return found
+        homes_of.append(np.flatnonzero(fits))
+    return homes_of
 
 
 def beliefs(classes: Classes, homes: Sequence[IntArray], facts: Sequence[Fact]) -> list[FloatArray]:
     """P(person has value | facts) of every person for all values of the column, exactly; refused beyond WORLDS worlds."""
     m = len(classes.sensitive.total)
-    found: list[FloatArray] = [np.zeros(m) for _ in homes]
+    posterior: list[FloatArray] = [np.zeros(m) for _ in homes]
     for people in _together(homes, facts):
         inside = [fact for fact in facts if fact.atoms[0].person in people]
         for person, belief in zip(people, _component(classes, people, homes, inside, m), strict=True):
-            found[person] = belief
-    return found
+            posterior[person] = belief
+    return posterior
 
 
 def _together(homes: Sequence[IntArray], facts: Sequence[Fact]) -> list[list[int]]:

@@ -10,10 +10,10 @@ from ...core.column import FloatArray, IntArray
 from ...core.counts import Counts, exact, pack
 from ...core.noun import dataclass
 from ...core.release import Evidence
+from ...core.runs import distinct, held, parts, spread
 from ...core.table import Table
 from ..lookup.external import grouped
 from ..lookup.match import Match
-from ..lookup.runs import distinct, held, parts, spread
 
 _BLOCK = 4_000_000
 Pairs = tuple[IntArray, IntArray]

@@ -11,9 +11,9 @@ from ...core.counts import Counts
 from ...core.errors import InputError, Unavailable
 from ...core.noun import dataclass
 from ...core.release import Evidence
+from ...core.runs import distinct
 from ...core.table import Table
 from ..lookup.external import grouped, placed, tuples_of
-from ..lookup.runs import distinct
 from .candidate_values import Sets, candidate_sets
 
 

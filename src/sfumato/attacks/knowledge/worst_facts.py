@@ -101,7 +101,7 @@ def _least(size: IntArray, top: IntArray, atoms: int) -> FloatArray:
 
 def _anywhere(least: FloatArray) -> FloatArray:
     """The same over all classes together: atoms divided among them so that the product is least."""
-    found = np.ones(len(least))
+    lowest = np.ones(len(least))
     for j in range(1, len(least)):
-        found[j] = min(least[c] * found[j - c] for c in range(1, j + 1))
-    return found
+        lowest[j] = min(least[c] * lowest[j - c] for c in range(1, j + 1))
+    return lowest

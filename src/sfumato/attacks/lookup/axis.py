@@ -9,6 +9,7 @@ from ...core.column import Column, IntArray
 from ...core.cover import BoolArray, Domain, edges
 from ...core.hierarchy import TOP, Hierarchy
 from ...core.noun import dataclass
+from ...core.runs import spread
 from ...core.value_sets import read_set
 
 
@@ -55,9 +56,8 @@ class Axis:
         if not len(times) or np.cumsum(times).max() <= 1:
             home = np.full(size, -1, dtype=np.int64)
             for part in (end - start == 1, end - start > 1):
-                length = (end - start)[part]
-                at = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length - start[part], length)
-                home[at] = np.repeat(label[part], length)
+                at, run = spread(start[part], end[part])
+                home[at] = label[part][run]
         return cls(place, low, high, size, hole, _bits(hole, label, start, end, size), home, int((runs == 0).sum()))
 
     def covers(self, labels: IntArray, places: IntArray) -> BoolArray:

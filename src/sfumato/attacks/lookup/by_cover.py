@@ -15,11 +15,11 @@ from ...core.noun import dataclass
 from ...core.outcome import Rate
 from ...core.release import Evidence
 from ...core.roles import Roles
+from ...core.runs import distinct, spread
 from ...core.table import Table
 from .external import External
 from .match import Match
 from .outsiders import outsiders
-from .runs import distinct, spread
 
 OUTCOMES = ("correct", "ambiguous", "wrong", "none")
 
@@ -88,12 +88,12 @@ def _candidates(facts: External, match: Match) -> IntArray:
     person, own = facts.people
     order = np.argsort(own, kind="stable")
     person, own = person[order], own[order]
-    found = np.zeros(match.points, dtype=np.int64)
+    candidates = np.zeros(match.points, dtype=np.int64)
     for point, box in match.pairs():
         at, pair = spread(*(np.searchsorted(own, box, side=side) for side in ("left", "right")))
         whose = distinct(point[pair] * facts.total + person[at]) // facts.total
-        found += np.bincount(whose, minlength=len(found))
-    return found
+        candidates += np.bincount(whose, minlength=len(candidates))
+    return candidates
 
 
 def _right(facts: External, match: Match) -> IntArray:

@@ -13,6 +13,7 @@ from ...core.metric import Exactness
 from ...core.noun import dataclass
 from ...core.outcome import Rate
 from ...core.release import Evidence
+from ...core.runs import held, spread
 from ...core.table import Table
 from ...mining.rows import merged
 from .axis import Axis
@@ -20,7 +21,6 @@ from .by_cover import OUTCOMES, Linked, named
 from .external import External
 from .nearest import Ground, Line, Links, NearPeople, worth
 from .outsiders import outsiders
-from .runs import held, spread
 
 
 def by_distance(

@@ -12,8 +12,8 @@ from ...core.counts import pack
 from ...core.cover import BoolArray, Domain
 from ...core.noun import dataclass
 from ...core.outcome import Rate
+from ...core.runs import spread
 from ...mining.rows import Frame
-from .runs import spread
 from .space import Space
 from .targets import BLOCK
 

@@ -15,9 +15,9 @@ from ...core.errors import InputError, Unavailable
 from ...core.noun import dataclass
 from ...core.release import Evidence
 from ...core.roles import Roles
+from ...core.runs import spread
 from ...core.table import Table
 from ...metrics.privacy.noise_interval import paired
-from .runs import spread
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,7 @@ from ...core.counts import Counts, exact, pack
 from ...core.cover import BoolArray
 from ...core.hierarchy import Hierarchy
 from ...core.noun import dataclass
+from ...core.runs import parts, spread
 from .axis import Axis
 
 _PAIRS = 4_000_000
@@ -75,9 +76,9 @@ class Match:
         """How many points there are."""
         return len(self._points[0][0]) if self.axes else int(len(self.known) > 0)
 
-    def candidates(self, n: IntArray | None = None) -> IntArray:
-        """For each point, the rows (`n` of each released tuple) of all released tuples that cover it."""
-        weights = self.released.n if n is None else n
+    def candidates(self) -> IntArray:
+        """For each point, the rows of all released tuples that cover it."""
+        weights = self.released.n
         total = np.zeros(self.points, dtype=np.int64)
         for point, box in self._walk(weights, total):
             total += exact(np.bincount(point, weights=weights[box], minlength=self.points))
@@ -214,14 +215,9 @@ class _Walk:
     ) -> Iterator[tuple[IntArray, IntArray]]:
         """All points of a cell with all its boxes."""
         first, last = np.searchsorted(bc, pc, side="left"), np.searchsorted(bc, pc, side="right")
-        upto = np.cumsum(last - first)
-        start = 0
-        while start < len(point):
-            stop = int(np.searchsorted(upto, (upto[start - 1] if start else 0) + _PAIRS, side="right"))
-            stop = max(stop, start + 1)
-            length = (last - first)[start:stop]
-            at = np.arange(int(length.sum())) - np.repeat(np.cumsum(length) - length - first[start:stop], length)
-            mine, theirs = np.repeat(point[start:stop], length), box[at]
+        for part in parts(last - first, _PAIRS):
+            at, run = spread(first[part], last[part])
+            mine, theirs = point[part][run], box[at]
             for axis, place, label, low, high in zip(
                 self.axes, self.places, self.labels, self.low, self.high, strict=True
             ):
@@ -232,7 +228,6 @@ class _Walk:
                 mine, theirs = mine[found], theirs[found]
             if len(mine):
                 yield mine, theirs
-            start = stop
 
 
 _State = tuple[IntArray, IntArray, IntArray, IntArray]

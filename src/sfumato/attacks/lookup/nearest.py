@@ -19,7 +19,7 @@ import numpy as np
 
 from ...core.column import FloatArray, IntArray
 from ...core.noun import dataclass
-from .runs import distinct, held, parts, spread
+from ...core.runs import distinct, held, parts, spread
 from .tiles import Tiles
 
 _PAIRS = 4_000_000
@@ -116,7 +116,7 @@ class Ground:
     def reach(self, known: IntArray) -> FloatArray:
         """How far the nearest released tuple of each is at most: that of the nearest tile; infinite where the block has none."""
         tiles = self._tiled[0]
-        found = np.full(len(known), np.inf)
+        nearest = np.full(len(known), np.inf)
         for part, tile, whose, away in self._near_tiles(known):
             if not len(tile):
                 continue
@@ -124,8 +124,8 @@ class Ground:
             best = order[np.flatnonzero(np.diff(whose, prepend=-1))]  # whose ascends, so runs stay where they are
             at, pair = spread(tiles.start[tile[best]], tiles.start[tile[best] + 1])
             mine = whose[best][pair] + part.start
-            np.minimum.at(found, mine, self.apart(known[mine], tiles.order[at]))
-        return found
+            np.minimum.at(nearest, mine, self.apart(known[mine], tiles.order[at]))
+        return nearest
 
     def within(self, known: IntArray, reach: FloatArray) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
         """Released tuples that are no farther than this: the place among `known`, the released tuple, the squared distance."""
@@ -211,7 +211,7 @@ class Ground:
 
     def _mean(self, links: Links, released: Links, person: IntArray, candidate: IntArray) -> FloatArray:
         """One by one, the mean over the tuples of a person of the distance from the candidate's nearest row, where one fits."""
-        found = np.zeros(len(person))
+        means = np.zeros(len(person))
         known, rows = np.diff(links.first), np.diff(released.first)
         for part in parts(known[person] * rows[candidate], _PAIRS):
             mine, pair = spread(links.first[person[part]], links.first[person[part] + 1])
@@ -222,8 +222,8 @@ class Ground:
             least = np.minimum.reduceat(far, np.flatnonzero(np.diff(run, prepend=-1)))
             fits, count = np.isfinite(least), part.stop - part.start
             total = np.bincount(pair[fits], weights=least[fits], minlength=count)
-            found[part] = total / np.bincount(pair[fits], minlength=count)
-        return found
+            means[part] = total / np.bincount(pair[fits], minlength=count)
+        return means
 
 
 def _joined(parts_: Iterator[tuple[IntArray, IntArray, FloatArray]]) -> tuple[IntArray, IntArray, FloatArray]:

@@ -11,8 +11,8 @@ import numpy as np
 from ...core.column import FloatArray, IntArray
 from ...core.cover import BoolArray
 from ...core.noun import dataclass
+from ...core.runs import spread
 from ...mining.rows import Frame
-from .runs import spread
 from .scale import Scale
 from .tiles import Tiles
 

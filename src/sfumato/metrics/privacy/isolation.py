@@ -34,15 +34,15 @@ def crowd(released: FloatArray, real: FloatArray, n: IntArray, c: float) -> IntA
 
     Def. 10 asks this of every real y with `d_y = |q - y|`; the ball of the nearest one is the smallest and lies in all others.
     """
-    found = np.empty(len(released), dtype=np.int64)
+    rows = np.empty(len(released), dtype=np.int64)
     step = max(1, BLOCK // len(real))
     for start in range(0, len(released), step):
         away = np.zeros((min(step, len(released) - start), len(real)))
         for j in range(real.shape[1]):
             away += (released[start : start + step, j, None] - real[:, j]) ** 2
         reach = c * c * away.min(axis=1, keepdims=True)
-        found[start : start + step] = (away <= reach * (1 + 1e-9)) @ n
-    return found
+        rows[start : start + step] = (away <= reach * (1 + 1e-9)) @ n
+    return rows
 
 
 @measure(
@@ -97,10 +97,10 @@ def isolation(evidence: Evidence, column: None, c: float) -> Score:
         top = np.nanmax(both) + (np.nanmax(both) - np.nanmin(both) or 1.0)
         for side, values in zip(points, (new, old), strict=True):
             side.append(np.where(np.isnan(values), top, values) / spread)
-    found = crowd(np.column_stack(points[0]), np.column_stack(points[1]), real.n, c).astype(np.float64)
-    worst = float(found.min())
-    details = {"columns": names, "worst_points": int((found == worst).sum())}
-    return Score(worst, "rows", "exact", found if names == [*evidence.tuples.names] else None, details=details)
+    rows = crowd(np.column_stack(points[0]), np.column_stack(points[1]), real.n, c).astype(np.float64)
+    worst = float(rows.min())
+    details = {"columns": names, "worst_points": int((rows == worst).sum())}
+    return Score(worst, "rows", "exact", rows if names == [*evidence.tuples.names] else None, details=details)
 
 
 def _points(counts: Counts, at: int) -> FloatArray:

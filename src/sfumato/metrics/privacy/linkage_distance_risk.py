@@ -7,6 +7,7 @@ from ...core.errors import Unavailable
 from ...core.metric import Score, measure
 from ...core.parameter import Number
 from ...core.release import Evidence
+from ...core.runs import spread
 from ...core.sizes import check_squares
 from ...core.words import percent
 from .noise_interval import paired
@@ -35,13 +36,12 @@ def linked(released: FloatArray, own: FloatArray, originals: FloatArray, n: IntA
     found, ties = np.ones(len(released), dtype=bool), np.zeros(len(released), dtype=np.int64)
 
     def look(which: IntArray, start: IntArray, stop: IntArray, tie: bool) -> None:
-        length = stop - start
-        which, start, length = which[length > 0], start[length > 0], length[length > 0]
+        some = stop > start
+        which, start, stop = which[some], start[some], stop[some]
         if not len(which):
             return
-        first = np.cumsum(length) - length
-        at = np.arange(int(length.sum())) - np.repeat(first - start, length)
-        mine = np.repeat(which, length)
+        at, run = spread(start, stop)
+        mine, first = which[run], np.searchsorted(run, np.arange(len(which)))
         away = np.zeros(len(at))
         for j in range(originals.shape[1]):
             away += (originals[at, j] - released[mine, j]) ** 2

@@ -35,7 +35,7 @@ def perturbed(evidence: Evidence, why: str) -> dict[str, tuple[FloatArray, Float
 
     Pairs with a missing value are left out: neither side of them is a number that was moved.
     """
-    found = {}
+    columns = {}
     for name in evidence.tuples.names:
         counts = paired(evidence, (name,), why)
         before, after = (column.numbers for column in counts.columns)
@@ -45,13 +45,13 @@ def perturbed(evidence: Evidence, why: str) -> dict[str, tuple[FloatArray, Float
                 check_squares(numbers, name, why)
             there = ~(np.isnan(x) | np.isnan(y))
             if there.any() and np.ptp(x[there]) > 0:
-                found[name] = x[there], y[there], counts.n[there]
-    if not found:
+                columns[name] = x[there], y[there], counts.n[there]
+    if not columns:
         raise Unavailable(
             f"{why} needs a quasi-identifier with numbers that differ, in the original and in the release; "
             "generalized values are no perturbed numbers."
         )
-    return found
+    return columns
 
 
 def shortest(moved: FloatArray, n: IntArray, confidence: float) -> float:
@@ -99,8 +99,8 @@ def noise_interval(evidence: Evidence, column: None, confidence: float) -> Score
     counts; those that are not numbers on both sides, or constant, are left out.
     Extremes: 0 for the identity; above 1 where the noise is wider than the column.
     """
-    found = {}
+    lengths = {}
     for name, (x, y, n) in perturbed(evidence, "noise_interval").items():
-        found[name] = shortest(x - y, n, confidence) / float(np.ptp(x))
-    worst = min(found, key=lambda name: found[name])
-    return Score(found[worst], "share of the range", details={"worst": worst, "columns": found})
+        lengths[name] = shortest(x - y, n, confidence) / float(np.ptp(x))
+    worst = min(lengths, key=lambda name: lengths[name])
+    return Score(lengths[worst], "share of the range", details={"worst": worst, "columns": lengths})

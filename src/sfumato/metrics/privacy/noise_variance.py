@@ -47,6 +47,6 @@ def noise_variance(evidence: Evidence, column: None) -> Score:
     and for one shift of all; 1 where all numbers became their mean.
     """
     pairs = perturbed(evidence, "noise_variance")
-    found = {name: variance(x - y, n) / variance(x, n) for name, (x, y, n) in pairs.items()}
-    worst = min(found, key=lambda name: found[name])
-    return Score(found[worst], "ratio of variances", details={"worst": worst, "columns": found})
+    ratios = {name: variance(x - y, n) / variance(x, n) for name, (x, y, n) in pairs.items()}
+    worst = min(ratios, key=lambda name: ratios[name])
+    return Score(ratios[worst], "ratio of variances", details={"worst": worst, "columns": ratios})

@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from ...core.column import Column, FloatArray, IntArray
+from ...core.column import Column, FloatArray, IntArray, number_of
 from ...core.counts import Counts
 from ...core.cover import Domain
-from ...core.errors import Unavailable
 from ...core.group_join import Joined
 from ...core.metric import Score, Usual, measure
 from ...core.noun import dataclass
 from ...core.release import Evidence
 from ...core.words import percent
+from ..column_losses import not_told
 from .entropy_utility import expected, joint, shared_columns
 
 
@@ -50,21 +50,15 @@ def _spread(evidence: Evidence, before: Column, after: Column, why: str) -> Spre
     domain = Domain(before, evidence.roles.hierarchy(before) if taxonomy is None else taxonomy)
     covered = [domain.covered(text) for text in after.texts]
     strange = [i for i, codes in enumerate(covered) if codes is None]
-    numbers: list[float] = []
-    if strange:
-        own = [_number(after.texts[i]) for i in strange]
-        if before.numbers is None or None in own:
-            raise Unavailable(
-                f"{why} cannot tell what {len(strange)} released values of {name!r} stand for: "
-                "they are neither in the original nor in its hierarchy, nor an interval, set or mask."
-            )
-        numbers = [x for x in own if x is not None]
-    elsewhere = np.unique(np.array(numbers, dtype=np.float64))
+    numbers = np.array([number_of(after.texts[i]) for i in strange], dtype=np.float64)
+    if strange and (before.numbers is None or np.isnan(numbers).any()):
+        raise not_told(len(strange), name, why)
+    elsewhere = np.unique(numbers)
     none, rest = np.zeros(0, dtype=np.int64), len(before) + len(elsewhere)
     parts, shares, sizes = [], [], []
     for text, codes in zip(after.texts, covered, strict=True):
         if codes is None:
-            codes = len(before) + np.searchsorted(elsewhere, np.array([_number(text)], dtype=np.float64))
+            codes = len(before) + np.searchsorted(elsewhere, [number_of(text)])
             share = 1.0
         else:
             share = 1.0 / max(domain.leaves(text) or 1, len(codes))
@@ -85,14 +79,6 @@ def _spread(evidence: Evidence, before: Column, after: Column, why: str) -> Spre
 def margin(counts: Counts | Joined, name: str) -> IntArray:
     """The rows of each value of one counted column."""
     return (counts.part(name) if isinstance(counts, Joined) else counts).margin(name)
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        number = float(text or "")
-    except ValueError:
-        return None
-    return number if np.isfinite(number) else None
 
 
 def _sentence(value: float) -> str:
@@ -135,11 +121,13 @@ def column_distance(evidence: Evidence, column: None) -> Score:
     if others:
         for side, values in zip(sides, (original.value_counts(others), table.value_counts(others)), strict=True):
             side |= {n: (c.columns[0], c.n) for n, c in values.items()}
-    found = {}
+    distances = {}
     for name, (before, n) in sides[0].items():
         after, m = sides[1][name]
         even = spread(evidence, before, after, "column_distance").mass(m) / m.sum()
-        found[name] = min(float(np.maximum(n / n.sum() - even, 0.0).sum()), 1.0)
-    worst = max(found, key=lambda name: found[name])
-    mean = sum(found.values()) / len(found)
-    return Score(found[worst], "total variation distance", details={"worst": worst, "mean": mean, "columns": found})
+        distances[name] = min(float(np.maximum(n / n.sum() - even, 0.0).sum()), 1.0)
+    worst = max(distances, key=lambda name: distances[name])
+    mean = sum(distances.values()) / len(distances)
+    return Score(
+        distances[worst], "total variation distance", details={"worst": worst, "mean": mean, "columns": distances}
+    )

@@ -115,5 +115,5 @@ def entropy_utility(evidence: Evidence, column: None) -> Score:
     """
     table = evidence.release.table
     counts = joint(table, shared_columns(evidence, table), "entropy_utility")
-    told = u_max(counts)
-    return Score(weighted_mean(told, evidence.roles, "entropy_utility"), "bits", details={"columns": told})
+    bits_told = u_max(counts)
+    return Score(weighted_mean(bits_told, evidence.roles, "entropy_utility"), "bits", details={"columns": bits_told})

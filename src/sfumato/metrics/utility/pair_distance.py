@@ -136,11 +136,11 @@ def pair_distance(evidence: Evidence, column: None) -> Score:
         group = groups(margin(before, name), before.column(name).rank(evidence.roles.orders.get(name)))
         even = spread(evidence, before.column(name), after.column(name), "pair_distance")
         by[name] = group, GroupShares.of(even, group)
-    found = {names: distance(before, after, names, by) for names in itertools.combinations(columns, 2)}
-    worst = max(found, key=lambda names: found[names])
+    distances = {names: distance(before, after, names, by) for names in itertools.combinations(columns, 2)}
+    worst = max(distances, key=lambda names: distances[names])
     details = {
         "worst": list(worst),
-        "mean": sum(found.values()) / len(found),
-        "pairs": {" x ".join(names): value for names, value in found.items()},
+        "mean": sum(distances.values()) / len(distances),
+        "pairs": {" x ".join(names): value for names, value in distances.items()},
     }
-    return Score(found[worst], "total variation distance", details=details)
+    return Score(distances[worst], "total variation distance", details=details)

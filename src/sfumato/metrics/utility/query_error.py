@@ -28,7 +28,7 @@ def answers(counts: Counts | Joined, queries: Sequence[Mapping[str, FloatArray]]
     """
     if isinstance(counts, Joined):
         return counts.answers(queries)
-    found = np.zeros(len(queries))
+    totals = np.zeros(len(queries))
     alike: dict[tuple[str, ...], list[int]] = {}
     for i, query in enumerate(queries):
         alike.setdefault(tuple(query), []).append(i)
@@ -40,7 +40,7 @@ def answers(counts: Counts | Joined, queries: Sequence[Mapping[str, FloatArray]]
         if room > max(len(counts), 1_000_000):
             n = counts.n.astype(np.float64)
             for i in which:
-                found[i] = (
+                totals[i] = (
                     np.prod([queries[i][name][code] for name, code in zip(names, codes, strict=True)], axis=0) @ n
                 )
             continue
@@ -52,8 +52,8 @@ def answers(counts: Counts | Joined, queries: Sequence[Mapping[str, FloatArray]]
             for name, size in zip(names[1:], shape[1:], strict=True):
                 share = np.stack([queries[i][name] for i in some])
                 part = np.einsum("qij,qi->qj", part.reshape(len(some), size, -1), share)
-            found[some] = part[:, 0]
-    return found
+            totals[some] = part[:, 0]
+    return totals
 
 
 def estimated(even: Spread, asked: Flags, ends: tuple[float, float] | None) -> FloatArray:

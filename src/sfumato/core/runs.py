@@ -1,4 +1,4 @@
-"""Runs of places one after the other, and keys without repetition: what all look-ups are made of."""
+"""Runs of places one after the other, and keys without repetition: what look-ups are made of."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...core.column import IntArray
+from .column import IntArray
 
 
 def spread(first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:

@@ -1,0 +1,157 @@
+"""Two figures with their numbers, each a page: a policy frontier, and designed mechanisms beside published ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from ..core.files import write_whole
+from ..core.roles import Roles
+from ..metrics import metric
+from ..search.frontier import Frontier, FrontierAxis, Policy
+from . import figures, html
+from .document import (
+    Block,
+    Document,
+    Figure,
+    Grid,
+    GridColumn,
+    Heading,
+    Mark,
+    Paragraph,
+    Text,
+    code,
+    joined,
+    spell,
+    verdict,
+)
+
+
+def write_frontier(frontier: Frontier, roles: Roles, path: Path, *, table: str) -> None:
+    """Write the page of a policy frontier; complete or absent."""
+    secret = f" and wants to learn {' or '.join(roles.sensitive)}" if roles.sensitive else ""
+    subtitle: list[str | Mark] = [
+        "Generalizations of ",
+        code(table),
+        f" ({frontier.rows:,} rows), measured for an adversary who knows {', '.join(roles.quasi)} of a person{secret}. The line joins "
+        "those that no other beats on both axes.",
+    ]
+    footer = (
+        f"Sfumato {__version__}; Xia, Heatherly, Ding, Li, Malin 2015. The risk is {frontier.risk.exactness}, the utility "
+        f"{frontier.utility.exactness}. The numbers hold for the quasi-identifiers and the adversary named above; they say nothing "
+        "about an adversary who knows more."
+    )
+    title = f"Sfumato policy frontier: {table}"
+    document = Document("The policy frontier", subtitle, list(_frontier_blocks(frontier)), footer, title)
+    write_whole(path, html.written(document))
+
+
+def _frontier_blocks(frontier: Frontier) -> Iterator[Block]:
+    risk, utility = frontier.risk, frontier.utility
+    if frontier.status == "exact":
+        yield Paragraph(
+            f"The frontier is complete: each of the {frontier.lattice:,} generalizations was measured ({frontier.checked:,} of them) or is "
+            "beaten whatever it measures."
+        )
+    else:
+        stopped = f"The search was stopped: {frontier.checked:,} of {frontier.lattice:,} generalizations were measured."
+        yield Paragraph([Mark(f"{stopped} Some of the frontier may be missing.", "no")])
+    if frontier.require:
+        yield Paragraph(["Required of each: ", *joined([code(each) for each in frontier.require]), "."])
+    if frontier.knee is not None:
+        sentence = metric(risk.name).sentence(frontier.nodes[frontier.knee].risk)
+        yield Paragraph(f"At the knee, the frontier's sharpest turn: {sentence}")
+    alt = "Risk-utility map of the generalizations; its numbers are in the tables below"
+    yield Figure("map", figures.policy_map(frontier).to_dict(), alt)
+    if frontier.policies:
+        yield Heading("Fixed policies")
+        axes = [GridColumn(axis.name, "right") for axis in (risk, utility)]
+        policies: list[list[Text]] = [
+            [
+                each.name,
+                figures.levels(each.node),
+                spell(each.node.risk),
+                spell(each.node.utility),
+                _against_frontier(each, risk, utility),
+            ]
+            for each in frontier.policies
+        ]
+        yield Grid(["policy", "levels", *axes, "against the frontier"], policies)
+    yield Heading("The frontier")
+    head = [*(GridColumn(name, "right") for name in frontier.nodes[0].levels), _axis_head(risk), _axis_head(utility)]
+    nodes: list[list[Text]] = [
+        [
+            *map(str, node.levels.values()),
+            spell(node.risk),
+            spell(node.utility),
+            f"{node.suppressed:,}",
+            f"{node.classes:,}",
+            "knee" * (i == frontier.knee) + (f" {len(node.same)} more like it" if node.same else ""),
+        ]
+        for i, node in enumerate(frontier.nodes)
+    ]
+    more = [GridColumn("rows suppressed", "right"), GridColumn("classes", "right"), GridColumn("")]
+    yield Grid([*head, *more], nodes, chosen=frontier.knee)
+    yield Paragraph("A level of 0 is the column as it is; the highest is *.", aside=True)
+
+
+def _axis_head(axis: FrontierAxis) -> GridColumn:
+    sign = "↑" if axis.better == "higher" else "↓"
+    return GridColumn(axis.name, "right", f"{sign} {axis.better} is better")
+
+
+def _against_frontier(policy: Policy, risk: FrontierAxis, utility: FrontierAxis) -> Text:
+    """What a fixed policy misses, and which nodes of the frontier beat it, a line each."""
+    lines: list[str | Mark] = [verdict(False, f"misses {requirement}") for requirement in policy.missed]
+    if policy.on_frontier:
+        lines.append(verdict(True, "on the frontier"))
+    elif not policy.beaten_by:
+        lines.append("none on the frontier beats it on both axes")
+    else:
+        lines.append(f"beaten by {len(policy.beaten_by)}:")
+        lines += [
+            f"{figures.levels(each.node)} ({risk.name} better by {spell(each.risk)}, {utility.name} better by {spell(each.utility)})"
+            for each in policy.beaten_by[:5]
+        ]
+        lines += [f"and {len(policy.beaten_by) - 5} more"] if len(policy.beaten_by) > 5 else []
+    return joined(lines, "\n")
+
+
+def write_design(
+    designs: Sequence[Mapping[str, Any]], rivals: Sequence[Mapping[str, Any]], path: Path, *, what: str, uniform: bool
+) -> None:
+    """Write the page of designed mechanisms; complete or absent."""
+    prior = "" if uniform else " and how frequent each value is"
+    subtitle = (
+        f"For {what}: how often an adversary who knows the mechanism{prior} guesses the value wrong, against what the release loses. "
+        "The points on the line are mechanisms found by linear programming; no mechanism of the same degradation has a larger error."
+    )
+    head = ["degradation", "error of the adversary"]
+    sides = [GridColumn(head[0], "right", "↓ lower is better"), GridColumn(head[1], "right", "↑ higher is better")]
+    beside: list[list[Text]] = [
+        [each["name"], *(spell(each[key]) for key in ("degradation", "error", "designed", "bound"))] for each in rivals
+    ]
+    line: list[list[Text]] = [[spell(each["degradation"]), spell(each["error"]), each["exactness"]] for each in designs]
+    blocks: list[Block] = [
+        Paragraph(
+            "PRAM keeps a value with a chance and else draws another; groups release which of several neighbouring values it is, which "
+            "is what generalization does."
+        ),
+        Figure(
+            "map",
+            figures.design_map(designs, rivals).to_dict(),
+            "Error of the adversary against degradation; its numbers are in the tables below",
+        ),
+        Heading("At equal degradation"),
+        Grid(["mechanism", *sides, GridColumn("designed", "right"), GridColumn("none can exceed", "right")], beside),
+        Heading("The frontier"),
+        Grid([*(GridColumn(name, "right") for name in head), "exactness"], line),
+    ]
+    footer = (
+        f"Sfumato {__version__}; Askari, Safavi-Naini, Barker 2012. The numbers hold for one value of one person and an adversary who "
+        "sees one release of it; they say nothing about an adversary who knows more."
+    )
+    document = Document("Designed mechanisms", subtitle, blocks, footer, f"Sfumato designed mechanisms: {what}")
+    write_whole(path, html.written(document))
