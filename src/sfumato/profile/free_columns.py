@@ -221,7 +221,7 @@ class FreeColumns:
                 told |= set() if self._waives(names) else {first}
                 others = tuple(name for name in names if name != first)
                 yield Finding(first, "alone", alone, people, others, people=True)
-        for name in self.free:
+        for name in self.free if self.classes else ():  # before a release nothing is known of classes
             if name not in self.linking:
                 apart, people = people_by_order(self.released, person, self.classes, name)
                 if apart >= ALONE_BY_ONE * people and apart:
