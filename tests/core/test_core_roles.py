@@ -207,3 +207,17 @@ def test_a_hierarchy_object() -> None:
     fitted = roles.hierarchy(column("c", ["b"]))
     assert fitted is not None
     assert fitted.levels == (("b",), ("x",), ("*",))
+
+
+def test_a_hierarchy_file_is_read_once(tmp_path: Path) -> None:
+    (tmp_path / "birth.csv").write_text("1980;80s;*\n1991;90s;*\n", encoding="utf-8")
+    (tmp_path / "roles.toml").write_text(
+        '[roles]\nquasi = ["birth"]\n[hierarchies]\nbirth = "birth.csv"\n', encoding="utf-8"
+    )
+    roles = Roles.read(tmp_path / "roles.toml")
+    taxonomy = roles.taxonomy("birth")
+    assert taxonomy is not None
+    (tmp_path / "birth.csv").unlink()
+    assert roles.taxonomy("birth") is taxonomy
+    with pytest.raises(InputError, match="no such hierarchy file"):
+        Roles.read(tmp_path / "roles.toml").taxonomy("birth")

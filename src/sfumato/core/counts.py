@@ -34,6 +34,17 @@ def pack(codes: Sequence[npt.NDArray[np.signedinteger[Any]]], sizes: Sequence[in
     return key
 
 
+def shuffled(length: int) -> IntArray:
+    """The numbers below `length` in an order that says nothing and is the same everywhere: by a hash of each (SplitMix64).
+
+    numpy.random would do it, too, and takes longer to load than most counts take.
+    """
+    key = np.arange(1, length + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        key = (key ^ (key >> np.uint64(shift))) * np.uint64(factor)
+    return np.argsort(key ^ (key >> np.uint64(31))).astype(np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class Counts:
     """Distinct tuples over `columns`, `codes[i]` the code of each in column i, and `n` rows of each.
@@ -92,6 +103,14 @@ class Counts:
             columns.append(column.only(used))
             codes.append(inverse.astype(np.int64))
         return Counts(tuple(columns), tuple(codes), self.n[kept])
+
+    def some(self, most: int) -> Counts:
+        """These tuples, or so many of them, chosen without looking at them."""
+        if len(self) <= most:
+            return self
+        kept = np.zeros(len(self), dtype=bool)
+        kept[shuffled(len(self))[:most]] = True
+        return self.only(kept)
 
     def column(self, name: str) -> Column:
         """A counted column by name."""

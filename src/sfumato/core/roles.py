@@ -16,6 +16,7 @@ from . import ladders
 from .column import Column
 from .errors import InputError, hint
 from .hierarchy import Hierarchy
+from .memory import remembered
 from .noun import dataclass
 from .rules import KEYS, check_rule
 from .sheet import Sheet
@@ -326,6 +327,7 @@ class Roles:
             )
         return low, high
 
+    @remembered
     def taxonomy(self, name: str) -> Hierarchy | None:
         """The taxonomy that the owner supplied for a column (a file or an object), whole; None for rules and no hierarchy."""
         rule = self.hierarchies.get(name)

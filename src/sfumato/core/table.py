@@ -220,12 +220,7 @@ class Table(ABC):
 
         All of them where there are no more: then `rows` of the counts is that of the table.
         """
-        counts = self.count(by)
-        if len(counts) <= most:
-            return counts
-        kept = np.zeros(len(counts), dtype=bool)
-        kept[np.random.default_rng(0).permutation(len(counts))[:most]] = True
-        return counts.only(kept)
+        return self.count(by).some(most)
 
     def in_order(self, columns: Sequence[str]) -> Mapping[str, tuple[int, int]]:
         """For each column, how many rows have a larger and how many a smaller value than the row before them; none where unknown."""

@@ -297,6 +297,10 @@ def _placed(text: str, delimiter: str, quote: str) -> Layout | None:
             cells += [record, *([[]] * (reader.line_num - len(cells) - 1))]
     except csv.Error:
         return None
+    first = next((row for row in cells if any(field.strip() for field in row)), [])
+    named = {field.strip() for field in first} - {""}
+    if len(named) == max(map(len, cells), default=0):
+        return None  # a name for every column, and no two alike: no line below can be the header
     widths = Counter(len(row) for row in cells if any(field.strip() for field in row))
     if not widths or widths.most_common(1)[0][0] < 2:
         return None

@@ -12,6 +12,7 @@ from itertools import combinations
 import numpy as np
 
 from ..core.column import FloatArray, IntArray
+from ..core.counts import shuffled
 from ..core.noun import dataclass
 from ..core.sizes import LARGEST
 from .column_views import ColumnView
@@ -55,7 +56,7 @@ def chosen_rows(n: IntArray) -> IntArray:
     total = int(ends[-1]) if len(ends) else 0
     at = np.linspace(0, max(total - 1, 0), min(total, LOOKED_AT)).astype(np.int64)
     at = at[np.diff(at, prepend=-1) > 0]
-    return np.random.default_rng(0).permutation(np.searchsorted(ends, at, side="right")).astype(np.int64)
+    return np.searchsorted(ends, at, side="right")[shuffled(len(at))]
 
 
 def lines(numbers: Sequence[Numbers]) -> Iterator[Arithmetic]:

@@ -328,9 +328,9 @@ class FreeColumns:
         covered = (*self.identifiers, *self.covered, *self.secret)
         pairs = [(f, p) for f in same for p in covered]
         pairs += [(f, p) for f in open_ for p in self.linking if p in same]
-        few = _some(sample, SCREENED)
-        fewer = _some(few, LOOKED_AT)
-        fewest = _some(fewer, GLANCED)
+        few = sample.some(SCREENED)
+        fewer = few.some(LOOKED_AT)
+        fewest = fewer.some(GLANCED)
         for f, p in pairs:
             for relation in (Equal((f,), (p,)), Contains((f,), (p,), p), Contains((f,), (p,), f)):
                 if relation.glance(fewest) and relation.holds(fewer):
@@ -444,12 +444,3 @@ def _key(counts: Counts, names: Sequence[str]) -> IntArray:
     at = [counts.names.index(name) for name in names]
     key = pack([counts.codes[i] for i in at], [len(counts.columns[i]) for i in at], len(counts))
     return np.unique(key, return_inverse=True)[1].astype(np.int64)
-
-
-def _some(counts: Counts, most: int) -> Counts:
-    """Some of the tuples, chosen without looking."""
-    if len(counts) <= most:
-        return counts
-    kept = np.zeros(len(counts), dtype=bool)
-    kept[np.random.default_rng(0).permutation(len(counts))[:most]] = True
-    return counts.only(kept)

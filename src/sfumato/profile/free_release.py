@@ -6,14 +6,15 @@ from collections.abc import Collection
 
 import numpy as np
 
-from ..core.arrow import numpy
 from ..core.column import encode
 from ..core.errors import NotMet
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from .free_columns import FreeColumns, refusal
-from .relations import most_frequent
+
+_FIRST = 1000
+"""Replacements that are looked at before all of them."""
 
 
 def free_of_table(table: Table, roles: Roles, waived: Collection[str] = ()) -> FreeColumns:
@@ -73,8 +74,8 @@ def free_of_release(release: Release, roles: Roles, waived: Collection[str] = ()
         identifiers=_house(roles, original),
         quasi=quasi,
         covered=tuple(
-            name for name in quasi if told(release, name) < 1
-        ),  # the few rows that are covered are those that need it
+            name for name in quasi if covers(release, name)
+        ),  # if only in a few rows: it is these that need it
         linking=tuple(name for name in free if name in roles.sensitive),
         secret=tuple(name for name in roles.sensitive if name in original.columns and name not in free),
         person=joined,
@@ -83,18 +84,19 @@ def free_of_release(release: Release, roles: Roles, waived: Collection[str] = ()
     )
 
 
-def told(release: Release, name: str) -> float:
-    """The share of rows whose value of a quasi-identifier the release tells, if each released value is taken for the likeliest original."""
+def covers(release: Release, name: str) -> bool:
+    """Whether a release covers any value of a quasi-identifier: whether some released value stands for several of the original."""
     recoding = release.recoding
     if name not in release.table.columns or name in release.perturbed:
-        return 0.0
-    if recoding is not None and name in recoding.to and name in recoding.by:
-        _, before = encode(name, recoding.table.column(recoding.by.index(name)))
-        _, after = encode(name, recoding.table.column(len(recoding.by) + recoding.to.index(name)))
-        n = numpy(recoding.table.column("n")).astype(np.int64)
-        _, most = most_frequent(after, before, n)
-        return float(most.sum() / n.sum()) if n.sum() else 1.0
-    return 1.0 if _unchanged(release, name) else 0.0
+        return True
+    if recoding is None or name not in recoding.to or name not in recoding.by:
+        return not _unchanged(release, name)
+    places = (recoding.by.index(name), len(recoding.by) + recoding.to.index(name))
+    for rows in (recoding.table.slice(0, _FIRST), recoding.table):  # most columns are settled by the first few
+        (before, x), (after, y) = (encode(name, rows.column(place)) for place in places)
+        if len(np.unique(y * max(len(before), 1) + x)) > len(after):
+            return True
+    return False
 
 
 def _unchanged(release: Release, name: str) -> bool:
