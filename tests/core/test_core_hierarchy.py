@@ -125,8 +125,17 @@ def test_fit_refuses_values_without_a_line(refusal: Callable[..., str], canary: 
 
 
 def test_fit_sends_values_without_a_line_to_the_top() -> None:
-    hierarchy = Hierarchy.of("c", [("a", "x", "p"), ("b", "y", "p")])
-    assert hierarchy.fit(["new", "b"], unknown="*").levels == (("new", "b"), ("*", "y"), ("*", "p"), ("*", "*"))
+    hierarchy = Hierarchy.of("c", [("a", "x", "p"), ("b", "y", "q")])
+    assert hierarchy.fit(["new", "b"], unknown="*").levels == (("new", "b"), ("*", "y"), ("*", "q"), ("*", "*"))
+
+
+def test_a_last_level_of_one_label_is_the_top_and_gets_no_second_one() -> None:
+    hierarchy = Hierarchy.of("c", [("a", "x", "any"), ("b", "x", "any"), ("d", "y", "any")])
+    assert hierarchy.levels == (("a", "b", "d"), ("x", "x", "y"), ("*", "*", "*"))
+    assert hierarchy.under("any") == hierarchy.under("*") == {"a", "b", "d"}
+    assert hierarchy.fit(["a", "any", "*"]).levels[-1] == ("*", "*", "*")  # a release from elsewhere may have the label
+    assert Hierarchy.of("c", [("a", "x", "*"), ("d", "y", "*")]).height == 2
+    assert Hierarchy.of("c", [("a", "x"), ("d", "y")]).height == 2
 
 
 def test_fit_of_a_column_that_is_all_missing(refusal: Callable[..., str]) -> None:

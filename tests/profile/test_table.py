@@ -158,7 +158,16 @@ def test_names_come_before_a_constant_value() -> None:
 
 def test_dates_that_no_calendar_rule_reads_are_not_given_one() -> None:
     days = ["30.02.1950", *(f"{i % 28 + 1:02d}.{i % 12 + 1:02d}.19{i % 60 + 40}" for i in range(199))]
-    found = profile(sf.read(pa.table({"birth": days, "visit": [f"2020-01-{i % 28 + 1:02d}" for i in range(200)]})))
+    found = profile(
+        sf.read(
+            pa.table(
+                {
+                    "birth": days,
+                    "visit": [f"20{15 + i // 24 % 9}-{i % 12 + 1:02d}-{i % 28 + 1:02d}" for i in range(200)],
+                }
+            )
+        )
+    )
     assert found.roles.hierarchies["birth"] == {"suppress": True}
     assert found.roles.hierarchies["visit"] == {"dates": ["month", "quarter", "year", "decade"]}
     assert any("YYYY-MM-DD" in note and "birth" in note for note in found.notes)

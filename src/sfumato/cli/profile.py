@@ -137,7 +137,7 @@ def show(found: Profile, most: int = 12) -> None:
     for column in content["columns"]:
         about = "" if column.get("exactness", "exact") == "exact" else "about "
         distinct, gaps = f"{about}{column['distinct']:,}", f"{column['missing']:,}"
-        cells.add_row(column["name"], column["kind"], distinct, gaps, column["role"], column["reason"])
+        cells.add_row(column["name"], column["kind"], distinct, gaps, column["role"], column["because"])
     out.print(cells)
     if content["combinations"]:
         cells = grid("\nWhich combinations single rows out, worst first", "columns", "alone", "share")

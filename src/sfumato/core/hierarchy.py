@@ -38,6 +38,8 @@ class Hierarchy:
     source: str = "rule"
     lines: tuple[int, ...] = ()
     """The line of each value in its file, for errors."""
+    top: str = TOP
+    """What the last level is called where it was written; it is released as `*`."""
     hint: str = ""
     """What may be behind values that have no line: how those of the file were read."""
 
@@ -69,6 +71,8 @@ class Hierarchy:
     ) -> Hierarchy:
         """From lines `value, level 1, ..., *`; a last level `*` is added where it is missing.
 
+        A last level that has one label for all values is `*` by another name: it is not generalized once more, and is released as `*`.
+
         A line for the empty value is left out: a missing value is covered by nothing but `*`.
         """
         numbered = [(i, row) for i, row in zip(lines or range(1, len(rows) + 1), rows, strict=True) if row and row[0]]
@@ -83,9 +87,9 @@ class Hierarchy:
                     f"{source}, line {i}: level {list(row).index('')} is empty, which would mean missing; name it."
                 )
         levels = [tuple(row[h] for _, row in numbered) for h in range(width)]
-        if set(levels[-1]) != {TOP}:
-            levels.append((TOP,) * len(numbered))
-        return cls(column, tuple(levels), source, tuple(i for i, _ in numbered))
+        top = levels[-1][0] if len(set(levels[-1])) == 1 and width > 1 else TOP
+        levels = [*(levels if top == TOP and set(levels[-1]) != {TOP} else levels[:-1]), (TOP,) * len(numbered)]
+        return cls(column, tuple(levels), source, tuple(i for i, _ in numbered), top)
 
     @classmethod
     def read(cls, column: str, path: Path, *, as_text: bool = False, neutralised: bool = False) -> Hierarchy:
@@ -144,7 +148,7 @@ class Hierarchy:
 
         A label may be used at several levels, or be a value elsewhere: what it covers is then the most it can mean.
         """
-        found: dict[str, IntArray] = {TOP: np.arange(len(self.levels[0]))}
+        found: dict[str, IntArray] = {name: np.arange(len(self.levels[0])) for name in (TOP, self.top)}
         for level in reversed(self.levels[1:]):
             labels, where = np.unique(np.array(level, dtype=object), return_inverse=True)
             order = np.argsort(where, kind="stable")
@@ -178,7 +182,7 @@ class Hierarchy:
     @cached_property
     def _place(self) -> dict[str, tuple[int, int]]:
         """The lowest level and a line of each label."""
-        place: dict[str, tuple[int, int]] = {}
+        place = {self.top: (self.height, 0)} if self.levels[0] else {}
         for h, level in reversed(list(enumerate(self.levels))):
             place.update((label, (h, i)) for i, label in enumerate(level))
         return place
@@ -219,7 +223,9 @@ class Hierarchy:
                 f'Add them, or send them to * with {self.column} = {{ file = "...", unknown = "*" }}.{self.hint or other}'
             )
         lines = [found[text] or (text, *[TOP] * self.height) for text in texts if text is not None]
-        return Hierarchy(self.column, tuple(zip(*lines, strict=True)) or ((),) * len(self.levels), self.source)
+        return Hierarchy(
+            self.column, tuple(zip(*lines, strict=True)) or ((),) * len(self.levels), self.source, top=self.top
+        )
 
 
 def _hint(column: str, found: ColumnSpelling) -> str:

@@ -19,7 +19,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from .column import Column, FloatArray
+from .column import Column, FloatArray, IntArray
 from .cover import day_span, number_span
 from .errors import InputError
 from .hierarchy import TOP, Hierarchy
@@ -27,6 +27,10 @@ from .range_ends import Ends
 from .rules import check_rule
 from .value_sets import read_set
 
+_MANY_ZEROS = 0.25
+"""The share of rows from which on a zero is a class of its own."""
+_PARTS = 8
+"""Parts with about as many rows each, where values pile up."""
 _NO_DATES = "is not all dates written YYYY-MM-DD, so dates cannot build its hierarchy"
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -218,34 +222,96 @@ def build(column: Column, rule: dict[str, Any]) -> Hierarchy:
     return Hierarchy.of(column.name, list(zip(texts, *levels, [TOP] * len(texts), strict=True)), source=source)
 
 
-def suggest(column: Column, kind: str) -> dict[str, Any]:
-    """A rule that suits a column's kind: nice widths for numbers, a calendar for dates, masks for codes, else only `*`.
+def suggest(column: Column, kind: str, n: IntArray | None = None) -> dict[str, Any]:
+    """A rule that suits a column's kind and its values, with `n` rows of each: no level that changes nothing, or leaves one label.
 
-    Widths go by where most values lie, twice the distance between the first and the last tenth, if the extremes lie further apart:
-    a few far values would else put all the others into one interval.
+    Numbers get round widths; where they pile up, so that one interval would hold most rows, cuts with about as many rows between them,
+    and a class of its own for a zero that many have. Dates get a calendar, codes masks, everything else only `*`.
     """
+    rule: dict[str, Any] = {}
     if kind == "numeric" and column.numbers is not None:
-        x = column.numbers[np.isfinite(column.numbers)]
-        spread = 0.0
-        if len(x):
-            first, last = np.quantile(x, [0.1, 0.9])
-            # halves: the distance between the largest numbers there are is none
-            spread = 2 * min(float(x.max() / 2 - x.min() / 2), 2 * float(last / 2 - first / 2))
-        if not 0 < spread < math.inf:
-            return {"suppress": True}
-        step = 10.0 ** math.floor(math.log10(spread / 10))
-        nice = next(step * f for f in (1, 2, 5, 10, 20) if spread / (step * f) <= 20)
-        if column.numbers is not None and np.all(x == np.floor(x)):
-            nice = max(nice, 2.0) if spread > 4 else 1.0
-        ladder = [nice, nice * 2, nice * 4]
-        return (
-            {"widths": [int(w) if float(w).is_integer() else w for w in ladder if w < spread]}
-            if spread > nice
-            else {"suppress": True}
-        )
-    if kind == "date":
-        return {"dates": ["month", "quarter", "year", "decade"]}
-    if kind == "code":
+        ascending = np.argsort(column.numbers, kind="stable")  # texts are not in the order of their numbers
+        ascending = ascending[np.isfinite(column.numbers[ascending])]
+        x, rows = column.numbers[ascending], (np.ones(len(column)) if n is None else n)[ascending]
+        rule = _piled(x, rows) or _round(x)
+    elif kind == "date" and column.dates:
+        rule = {"dates": ["month", "quarter", "year", "decade"]}
+    elif kind == "code":
         longest = max((len(text) for text in column.texts if text is not None), default=0)
-        return {"prefix": list(range(1, max(longest, 2)))}
-    return {"suppress": True}
+        rule = {"prefix": list(range(1, max(longest, 2)))}
+    return _telling(column, rule) or {"suppress": True}
+
+
+def _telling(column: Column, rule: dict[str, Any]) -> dict[str, Any]:
+    """A rule without the levels that merge nothing, or all there is; nothing if no level is left."""
+    for name, steps in rule.items():
+        try:
+            ladder = RULES[name](column, steps)
+        except InputError:  # a day that no calendar has
+            return rule
+        kept: list[Any] = []
+        labels = len(column.values)
+        for step, level in zip(steps, ladder, strict=True):
+            if 1 < len(set(level)) < labels:
+                kept, labels = [*kept, step], len(set(level))
+        return {name: kept} if kept else {}
+    return {}
+
+
+def _round(x: FloatArray) -> dict[str, Any]:
+    """Widths by where most values lie, twice the distance between the first and the last tenth, if the extremes lie further apart.
+
+    A few far values would else put all the others into one interval.
+    """
+    spread = 0.0
+    if len(x):
+        first, last = np.quantile(x, [0.1, 0.9])
+        # halves: the distance between the largest numbers there are is none
+        spread = 2 * min(float(x.max() / 2 - x.min() / 2), 2 * float(last / 2 - first / 2))
+    if not 0 < spread < math.inf:
+        return {}
+    step = 10.0 ** math.floor(math.log10(spread / 10))
+    nice = next(step * f for f in (1, 2, 5, 10, 20) if spread / (step * f) <= 20)
+    if np.all(x == np.floor(x)):
+        nice = max(nice, 2.0)
+    return {"widths": [int(w) if float(w).is_integer() else w for w in (nice, nice * 2, nice * 4) if w <= spread]}
+
+
+def _piled(x: FloatArray, rows: FloatArray | IntArray) -> dict[str, Any]:
+    """Cuts by the rows where a zero, or one round width, would hold too many of them; nothing where none does.
+
+    `x` ascends. A cut lies at a number of two digits, and each level keeps every other cut of the one below.
+    """
+    total, zero = float(rows.sum()), float(rows[x == 0].sum())
+    own = len(x) > 4 and x[0] == 0 and zero >= _MANY_ZEROS * total
+    widths = _round(x).get("widths", [])
+    fullest = (
+        np.bincount((np.floor(x / widths[0]) - np.floor(x[0] / widths[0])).astype(np.int64), weights=rows).max()
+        if widths and x[-1] - x[0] < 1e6 * widths[0]
+        else 0.0
+    )
+    if not own and (len(x) <= 2 * _PARTS or not widths or fullest <= 0.5 * total):
+        return {}
+    above, many = (x[1:], rows[1:]) if own else (x, rows)
+    share = np.cumsum(many) / many.sum()
+    at = [above[min(int(np.searchsorted(share, i / _PARTS)), len(above) - 1)] for i in range(1, _PARTS)]
+    rounded = [_two_digits(float(cut)) for cut in at]
+    levels: list[list[float]] = []
+    for step in (1, 2, 4):
+        cuts = sorted({cut for cut in rounded[step - 1 :: step] if above[0] < cut <= above[-1]})
+        if own:
+            cuts = [_below(float(above[0])), *(cut for cut in cuts if cut > above[0])]
+        levels.append(cuts)
+    if own:
+        levels.append(levels[0][:1])
+    return {"cuts": [[int(cut) if float(cut).is_integer() else cut for cut in level] for level in levels if level]}
+
+
+def _two_digits(x: float) -> float:
+    return float(f"{x:.1e}") if x else 0.0
+
+
+def _below(x: float) -> float:
+    """A number of one digit above zero and not above this one."""
+    unit = 10.0 ** math.floor(math.log10(x))
+    return float(f"{math.floor(x / unit) * unit:.0e}")

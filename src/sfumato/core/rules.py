@@ -15,7 +15,7 @@ from .errors import InputError
 
 CALENDAR = ("day", "month", "quarter", "year", "decade")
 BUILDING = ("widths", "cuts", "quantiles", "dates", "prefix")
-KEYS = (*BUILDING, "origin", "suppress", "file", "unknown", "text", "neutralised")
+KEYS = (*BUILDING, "origin", "suppress", "nominal", "file", "unknown", "text", "neutralised")
 
 
 def check_rule(where: str, rule: Mapping[str, Any]) -> None:
@@ -25,7 +25,11 @@ def check_rule(where: str, rule: Mapping[str, Any]) -> None:
         raise InputError(f"{where}: {' and '.join(named)} are two rules; give one.")
     if "origin" in rule and not (named == ["widths"] and _finite(rule["origin"])):
         raise InputError(f"{where}: origin must be a number, and belongs to widths.")
-    for name in ("suppress", "text", "neutralised"):
+    if rule.get("nominal") and named:
+        raise InputError(
+            f"{where}: nominal says that the values have no order, so {named[0]} cannot build levels; give one of them."
+        )
+    for name in ("suppress", "nominal", "text", "neutralised"):
         if not isinstance(rule.get(name, False), bool):
             raise InputError(f"{where}: {name} must be true or false.")
     if named:

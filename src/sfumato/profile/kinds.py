@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..core.arrow import numpy, strings
-from ..core.column import Column, FloatArray, encode
+from ..core.column import Column, FloatArray, IntArray, encode
 from ..core.counts import Counts
 from ..core.noun import dataclass
 from . import name_lexicon
@@ -26,6 +26,104 @@ Mask = npt.NDArray[np.bool_]
 _MOST = 0.95  # of the rows must have a shape for the column to have it
 _SINGLED_OUT = 0.9  # distinct values over rows: about one row a value
 _FEW_LEVELS = 20
+_QUANTITIES = frozenset(
+    [
+        "number",
+        "count",
+        "counts",
+        "num",
+        "anzahl",
+        "zahl",
+        "nb",
+        "nombre",
+        "cantidad",
+        "times",
+        "size",
+        "days",
+        "tage",
+        "weeks",
+        "wochen",
+        "months",
+        "monate",
+        "hours",
+        "stunden",
+        "minutes",
+        "minuten",
+        "years",
+        "jahre",
+        "year",
+        "jahr",
+        "children",
+        "kinder",
+        "siblings",
+        "dependents",
+        "rooms",
+        "zimmer",
+        "visits",
+        "besuche",
+        "cars",
+        "points",
+        "punkte",
+        "score",
+        "level",
+        "levels",
+        "stage",
+        "stadium",
+        "grade",
+        "grad",
+        "rank",
+        "stufe",
+        "rating",
+        "tier",
+        "quintile",
+        "quartile",
+        "decile",
+        "severity",
+        "schweregrad",
+        "persons",
+        "personen",
+        "members",
+        "dauer",
+        "duration",
+        "length",
+    ]
+)
+"""Words of names of whole numbers that count or grade."""
+_LABELS = frozenset(
+    [
+        "id",
+        "code",
+        "codes",
+        "kode",
+        "group",
+        "groups",
+        "gruppe",
+        "gruppen",
+        "grp",
+        "type",
+        "typ",
+        "art",
+        "kind",
+        "category",
+        "kategorie",
+        "class",
+        "klasse",
+        "region",
+        "branch",
+        "branche",
+        "sector",
+        "zone",
+        "key",
+        "schlussel",
+        "cluster",
+        "status",
+        "zustand",
+        "color",
+        "farbe",
+        "drg",
+    ]
+)
+"""Words of names of whole numbers that only name something."""
 _DATES = (
     r"^([0-9]{4})-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?([T ][0-9]{2}:[0-9]{2}(:[0-9.]+)?( ?Z|[+-][0-9:]{2,5})?)?$"
     r"|^(0?[1-9]|[12][0-9]|3[01])([./-])(0?[1-9]|[12][0-9]|3[01])([./-])(19|20)?[0-9]{2}( [0-9]{1,2}:[0-9]{2}(:[0-9]{2})?)?$"
@@ -82,7 +180,7 @@ def kind(name: str, counts: Counts | None, sample: Sequence[str], distinct: int,
     if column.dates:
         return Guess("date", "dates")
     if not pa.types.is_string(values.type):
-        return _numbers(name, column, distinct, filled, about)
+        return _numbers(name, column, n, distinct, filled, about)
     return _texts(name, column, n, distinct, filled, about)
 
 
@@ -112,7 +210,7 @@ def _few(column: Column) -> list[str]:
     return [text for text in column.texts if text is not None] if len(column.values) <= MOST_LEVELS else []
 
 
-def _numbers(name: str, column: Column, distinct: int, filled: int, about: float) -> Guess:
+def _numbers(name: str, column: Column, n: IntArray, distinct: int, filled: int, about: float) -> Guess:
     """Whole and decimal numbers: quantities, levels, or numbers that only name something."""
     if column.numbers is None:
         return Guess("category", "values of a type that Sfumato does not inspect")
@@ -137,11 +235,31 @@ def _numbers(name: str, column: Column, distinct: int, filled: int, about: float
         return Guess("numeric", "whole numbers that look like years")
     if "code" in name_lexicon.tokens(name) and low >= 100 and len(str(int(low))) == len(str(int(high))):
         return Guess("code", "whole numbers of one length in a column named after codes")
-    if "id" in name_lexicon.tokens(name):
-        return Guess("category", "whole numbers that are labels, judging by the column's name")
-    if distinct <= _FEW_LEVELS and high - low < 2 * distinct and filled >= 2 * distinct:
-        return Guess("ordinal", "a few levels written as whole numbers")
-    return Guess("numeric", "whole numbers")
+    words, few = set(name_lexicon.tokens(name)), distinct <= _FEW_LEVELS and filled >= 2 * distinct
+    if words & _LABELS and not words & _QUANTITIES:
+        return Guess("category", "whole numbers that are labels without an order, judging by the column's name")
+    if not few:
+        return Guess("numeric", "whole numbers")
+    reason = "the column's name says that it counts or grades" if words & _QUANTITIES else _ordered(x, n)
+    if reason is None:
+        return Guess("category", "a few whole numbers, and nothing says that they have an order")
+    return Guess("ordinal" if high - low < 2 * distinct else "numeric", f"whole numbers in order: {reason}")
+
+
+def _ordered(x: FloatArray, n: IntArray) -> str | None:
+    """What speaks for an order of a few whole numbers (ascending, `n` rows each), if anything does."""
+    step = int(np.gcd.reduce(x.astype(np.int64)))
+    if step > 1 and len(x) >= 3:
+        return f"all are multiples of {step}"
+    if not bool(np.all(np.diff(x) == 1)):
+        return None
+    turns = np.diff(n[: len(x)])
+    falls = np.flatnonzero(turns < 0)
+    if len(x) >= 4 and bool((turns < 0).all()):
+        return "each is rarer than the one before it, as counts are"
+    if len(x) >= 6 and len(falls) and bool((turns[falls[0] :] <= 0).all()):
+        return "they grow more frequent and then rarer, as counts and grades do"
+    return None
 
 
 def _texts(name: str, column: Column, n: npt.NDArray[np.int64], distinct: int, filled: int, about: float) -> Guess:
@@ -163,7 +281,7 @@ def _texts(name: str, column: Column, n: npt.NDArray[np.int64], distinct: int, f
             return Guess("identifier", "digits with leading zeros, a different number for nearly every row or person")
         return Guess("code", "digits with leading zeros, so a code rather than a number")
     if column.numbers is not None:
-        return _numbers(name, column, distinct, filled, about)
+        return _numbers(name, column, n, distinct, filled, about)
     if (what := _direct(values, rows)) is not None:
         return Guess("identifier", f"the values look like {what}")
     code = shaped(_CODE) and not matches(values, r"^[^0-9]*$").any()

@@ -117,13 +117,24 @@ CONCEPTS = (
         "health", "sensitive", "its name says that it is about a person's health",
         """diagnosis diagnoses disease illness health icd icd10 condition symptom symptoms treatment therapy medication drug
         drugs hiv cancer tumor blood bloodpressure glucose cholesterol bmi disability pregnancy pregnant mental psychiatric
-        surgery medical allergy severity dose dosage vaccination vaccinated sick sickness sickdays sickleave infection infected covid
+        surgery medical allergy dose dosage vaccination vaccinated sick sickness sickdays sickleave infection infected covid
         hepatitis diabetes diabetic asthma epilepsy dementia depression autism adhd dyslexia addiction alcohol smoker smoking suicide
         prescription prescriptions comorbidity comorbidities pathology prognosis impairment diagnose krankheit krank krankentage krankenstand
         krankschreibung gesundheit behandlung medikament medikation befund impfung schwanger schwangerschaft behinderung
         schwerbehindert schwerbehinderung pflegegrad pflegestufe maladie sante diagnostic traitement grossesse enceinte vaccin
         ordonnance arretmaladie handicap enfermedad salud diagnostico tratamiento discapacidad malattia salute diagnosi terapia
         disabilita doenca saude tratamento ziekte gezondheid behandeling 诊断 疾病 健康 病""",
+    ),
+    _concept(
+        "outcome", "sensitive", "its name says how it went for a person, which nobody may learn from the release",
+        """outcome outcomes severity schweregrad mortality died deceased survival survived complication complications komplikation komplikationen
+        relapse remission readmission readmitted recovered response responder defaulted churn churned verlauf ergebnis issue resultat
+        gravite gravedad gravita gravidade exitus verstorben uberlebt ruckfall heilung""",
+    ),
+    _concept(
+        "laboratory", "sensitive", "its name says that it was measured in a laboratory or on a patient",
+        """lab labs laboratory labor laborwert laborwerte crp creatinine kreatinin hba1c hemoglobin haemoglobin hamoglobin leukocytes leukozyten
+        thrombozyten platelets sodium natrium potassium kalium triglycerides ldl hdl troponin systolic diastolic heartrate puls pulse""",
     ),
     _concept(
         "money", "sensitive", "its name says that it is about a person's money",
@@ -181,7 +192,7 @@ CONCEPTS = (
     _concept(
         "amount", "quasi", "whoever paid or was paid knows the amount, and an amount exact to the cent distinguishes people",
         """amount amounts price cost costs paid payment payments balance fee fees charge charges premium expense expenses spending
-        revenue turnover rent betrag betrage preis kosten zahlung saldo gebuhr pramie ausgaben miete montant prix cout paiement solde
+        revenue turnover rent bill bills billed billing invoice invoices amt betrag rechnung rechnungen rechnungsbetrag facture factura fattura betrage preis kosten zahlung saldo gebuhr pramie ausgaben miete montant prix cout paiement solde
         frais loyer importe precio coste costo pago gasto alquiler importo prezzo pagamento spesa affitto preco custo despesa aluguel
         bedrag prijs betaling uitgaven huur 金额 价格 费用""",
     ),

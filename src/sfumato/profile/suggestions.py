@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..core import ladders
-from ..core.column import Column
+from ..core.column import Column, IntArray
 from ..core.noun import dataclass
 from ..core.roles import Roles
 from . import name_lexicon as words
@@ -35,6 +35,8 @@ class ProfiledColumn:
     distinct: int
     missing: int
     rows: int
+    n: IntArray
+    """The rows of each value of `column`, missing last."""
     codes: Sentinels | None = None
     """What looks like codes for missing; `column` is without them."""
 
@@ -65,6 +67,7 @@ def suggest(seen: Sequence[ProfiledColumn], quasi: Sequence[str] | None = None) 
         found[column.name] = Suggestion(
             "identifiers", "it numbers people or groups, and another column does so more finely"
         )
+    _one_role_a_family(seen, found)
     if quasi is not None:
         for name, said in found.items():
             if name in quasi:
@@ -72,6 +75,27 @@ def suggest(seen: Sequence[ProfiledColumn], quasi: Sequence[str] | None = None) 
             elif said.role == "quasi":
                 found[name] = _left_over(next(column for column in seen if column.name == name))
     return found
+
+
+def _one_role_a_family(seen: Sequence[ProfiledColumn], found: dict[str, Suggestion]) -> None:
+    """Give columns that differ by a number at the end, bill_1 to bill_6, the most careful role of theirs that can be released.
+
+    What names or numbers people, and texts, stay out of it.
+    """
+    families: dict[tuple[str, ...], list[ProfiledColumn]] = {}
+    for column in seen:
+        stem = words.tokens(column.name)
+        kept_back = found[column.name].role in ("identifiers", "person") and column.guess.kind != "identifier"
+        if len(stem) > 1 and stem[-1].isdigit() and not kept_back and column.column.numbers is not None:
+            families.setdefault(stem[:-1], []).append(column)
+    for family in families.values():
+        roles = {found[column.name].role for column in family}
+        role = next((role for role in ("sensitive", "quasi") if role in roles), None)
+        if len(roles) > 1 and role is not None:
+            first = next(column.name for column in family if found[column.name].role == role)
+            for column in family:
+                if found[column.name].role != role:
+                    found[column.name] = Suggestion(role, f"it belongs to one family with {first!r}")
 
 
 def named(roles: Roles | None) -> dict[str, Suggestion]:
@@ -193,9 +217,11 @@ def hierarchy(seen: ProfiledColumn) -> dict[str, Any]:
     kind, column = seen.guess.kind, seen.column
     if kind == "date" and not column.dates:
         return {"suppress": True}
-    if kind == "ordinal" and column.numbers is not None:
-        return ladders.suggest(column, "numeric")
-    return ladders.suggest(column, kind)
+    if kind == "category" and column.numbers is not None and seen.distinct > 2:
+        return {"nominal": True}
+    if kind in ("ordinal", "identifier", "constant") and column.numbers is not None:
+        kind = "numeric"
+    return ladders.suggest(column, kind, seen.n)
 
 
 def notes(seen: Sequence[ProfiledColumn], found: Mapping[str, Suggestion], *, owned: bool = False) -> list[str]:

@@ -56,9 +56,18 @@ class ColumnProfile:
     ordered: bool
     """Whether the values have an order: numbers, dates, quantities or a recognised scale."""
 
+    @property
+    def because(self) -> str:
+        """Why it has its role, and, of levels and labels, why they are taken to have an order or none."""
+        return (
+            f"{self.reason}; {self.evidence}"
+            if "order" in self.evidence and ("whole numbers" in self.evidence or self.kind == "ordinal")
+            else self.reason
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        return {field: getattr(self, field) for field in self.__dataclass_fields__}
+        return {**{field: getattr(self, field) for field in self.__dataclass_fields__}, "because": self.because}
 
 
 @dataclass(frozen=True)
@@ -116,7 +125,7 @@ class Profile:
 
     def toml(self) -> str:
         """The suggested roles file, with the reason behind each column."""
-        told = {column.name: f"{column.kind}: {column.reason}" for column in self.columns}
+        told = {column.name: f"{column.kind}: {column.because}" for column in self.columns}
         return replace(self.roles, reading={}, people={}).toml(told) + self.proposals
 
     def to_dict(self) -> dict[str, Any]:
@@ -162,7 +171,7 @@ def profile(table: Source, *, most: int = 3, quasi: Sequence[str] | None = None,
             distinct, missing = distinct - len(codes.codes), missing + codes.rows * (counts is not None)
         guess = kind(name, None if counts is None else left, sample, distinct, missing, rows)
         distinct = distinct if counts is None else len(left)
-        seen.append(ProfiledColumn(name, guess, left.columns[0], distinct, missing, rows, codes))
+        seen.append(ProfiledColumn(name, guess, left.columns[0], distinct, missing, rows, left.margin(name), codes))
     looks = suggestions.suggest(seen, quasi) | suggestions.named(roles)
     found = settle(table, seen, looks, quasi_named=quasi is not None) if roles is None else looks
     repeated = several_rows(table, suggestions.roles(seen, found) if roles is None else roles)

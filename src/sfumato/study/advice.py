@@ -278,7 +278,8 @@ def _beware(result: Result, chosen: int) -> list[Said]:
             )
         else:
             rows = score.details.get("worst_rows")
-            where = f" ({counted(rows, 'row')})" if isinstance(rows, int) else ""
+            who = ("person", "people") if result.study.roles.counts_people else ("row",)
+            where = f" ({counted(rows, *who)})" if isinstance(rows, int) else ""
             text = (
                 f"{about} In some classes{where} everyone shares one value of {column or 'a sensitive column'!r}. Anyone who knows "
                 f"that a person is in such a class learns it. {_bounding(result, column)}"

@@ -134,7 +134,7 @@ def _certain(result: Result, chosen: int, column: str) -> tuple[int | None, int]
     if release.statistics:
         return None, 0
     try:
-        classes = release.evidence(study.roles).classes(column)
+        classes = release.evidence(study.roles.by_rows).classes(column)  # the sentence counts rows, whoever has them
         return int(np.sum(classes.size[classes.distinct == 1])), int(classes.rows)
     except SfumatoError:  # it cannot be asked of such a release
         return None, release.table.rows if column in release.table.columns or release.companions else 0

@@ -44,7 +44,7 @@ class PartitionAxis:
         """The axis that suits a column with `rows` of each value.
 
         The owner's taxonomy, masks or calendar where there is one, else its own order. Interval rules (widths, cuts, quantiles)
-        are not used: numbers are cut where the data ask for it. Values without an order stand by frequency, the most frequent
+        are not used: numbers are cut where the data ask for it, unless they are nominal. Values without an order stand by frequency, the most frequent
         first, so that a cut in the middle sets the few frequent values apart from the many rare ones.
         """
         texts = column.texts
@@ -53,7 +53,7 @@ class PartitionAxis:
             fitted = roles.hierarchy(column)
             assert fitted is not None
             return cls._tree(column, fitted)
-        ranges = None
+        ranges, nominal = None, isinstance(rule, dict) and bool(rule.get("nominal"))
         if column.numbers is None and not column.dates and column.name not in roles.orders:
             ranges = ranges_in_order(column)
         if ranges is not None:
@@ -65,10 +65,10 @@ class PartitionAxis:
             return cls(column, code, [texts[i] for i in order], ends=Ends.of_ranges(column, spans, dates=dates))
         rank = (
             column.rank(roles.orders.get(column.name))
-            if len(column) > 2 or column.numbers is not None or column.dates
+            if not nominal and (len(column) > 2 or column.numbers is not None or column.dates)
             else None
         )
-        numeric = (column.numbers is not None or column.dates) and column.name not in roles.orders
+        numeric = not nominal and (column.numbers is not None or column.dates) and column.name not in roles.orders
         if rank is None:
             given = len(column.values)  # the missing value stays last
             rank = np.arange(len(column))
