@@ -10,7 +10,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.core.class_people import class_people, people_note
-from sfumato.core.errors import InputError
+from sfumato.core.errors import InputError, NotMet
 from sfumato.core.people import several_rows
 from sfumato.core.table import Table
 from sfumato.metrics import registry, require
@@ -138,3 +138,38 @@ def test_a_note_has_both_counts() -> None:
     assert "60 rows are of 20 people" in note
     assert people_note(sf.Release(table=table([i // 3 for i in range(90)], [1] * 90, "patient_id")), ROLES) is not None
     assert people_note(sf.Release(table=TWO_EACH.keep(("age", "ill"))), ROLES) is None
+
+
+def _measured(alone: int, rows: int) -> tuple[Table, sf.Roles]:
+    """100 people with so many rows each, and a height that the first of them have to themselves; the others share three."""
+    whos = [who for who in range(100) for _ in range(rows)]
+    columns = {
+        "who": [f"p{who:03d}" for who in whos],
+        "age": [20 + i % 5 for i in range(len(whos))],
+        "height": [f"{1400 + who if who < alone else 1700 + who % 3} mm" for who in whos],
+        "ill": [("flu", "cold", "gout")[i % 3] for i in range(len(whos))],
+    }
+    roles = sf.Roles(
+        quasi=("age",),
+        sensitive=("ill",),
+        insensitive=("height",),
+        person="who",
+        people={"rows": "unlinked"},
+        source="roles.toml",
+    )
+    return sf.read(pa.table(columns)), roles
+
+
+@pytest.mark.parametrize("rows", [2, 6])
+def test_a_column_that_joins_the_rows_of_unlinked_people_is_refused(rows: int, tmp_path: Path) -> None:
+    """No row is alone by it, since its person has another with the same value; so people are looked at."""
+    original, roles = _measured(40, rows)
+    release = sf.Mondrian(k=5)(original, roles)
+    with pytest.raises(
+        NotMet, match=rf"'height': {40 * rows} of {100 * rows} rows \(40%\) have values of it that one person alone"
+    ):
+        publish(release, roles, [], tmp_path / "o.csv")
+    assert not (tmp_path / "o.csv").exists()
+    publish(release, roles, [], tmp_path / "o.csv", waive={"height": "nobody measures people"})
+    few, roles = _measured(4, rows)
+    publish(sf.Mondrian(k=5)(few, roles), roles, [], tmp_path / "few.csv")

@@ -28,6 +28,7 @@ import numpy as np
 from ..core.column import FloatArray, IntArray
 from ..core.counts import Counts, pack
 from ..core.noun import dataclass
+from ..core.person_weights import distinct_people
 from ..core.table import Table
 from ..core.words import counted, percent
 from .arithmetic import LOOKED_AT, chosen_rows, lines, numbers_of, sums
@@ -77,6 +78,8 @@ class Finding:
     relation: Relation | None = field(default=None, compare=False, repr=False)
     people: bool = False
     """Whether people are counted, by all of their rows."""
+    joins: bool = False
+    """Whether rows of one person are taken together, since nobody else shares their values."""
 
     @property
     def share(self) -> float:
@@ -103,6 +106,9 @@ class Finding:
                 return f"Column {self.column!r}: the order that it gives a person's rows sets {people} apart from others of their class."
             by = f"it together with {' and '.join(map(repr, self.others))}" if self.others else "it"
             return f"Column {self.column!r}: {people} {'is' if self.rows == 1 else 'are'} alone by all their values of {by}."
+        if self.kind == "alone" and self.joins:
+            by = f"it together with {' and '.join(map(repr, self.others))}" if self.others else "it"
+            return f"Column {self.column!r}: {rows} {'has' if self.rows == 1 else 'have'} values of {by} that one person alone has, which joins that person's rows."
         if self.kind == "alone":
             by = f"by it together with {' and '.join(map(repr, self.others))}" if self.others else "by it"
             return f"Column {self.column!r}: {rows} {'is' if self.rows == 1 else 'are'} alone {by}."
@@ -153,6 +159,8 @@ class FreeColumns:
     """The column that joins the rows of a person in the release."""
     classes: tuple[str, ...] = ()
     """The released quasi-identifiers, where rows are joined."""
+    apart: str | None = None
+    """The column of the original whose number says whose each row is, where nobody is to join the rows of a person."""
     waived: frozenset[str] = frozenset()
     """Columns that the owner lets out all the same: what takes one of them is found, and hides nothing that does without."""
 
@@ -183,7 +191,7 @@ class FreeColumns:
         """Columns that set many rows apart, alone first; a set is only told where no part of it is enough."""
         if not self.free:
             return
-        sample = self._sample
+        sample, owners = self._sample, self._owners
         enough: list[frozenset[str]] = []
         told: set[str] = set()
         for size in (1, 2, 3):
@@ -196,17 +204,20 @@ class FreeColumns:
                 finest = max(names, key=lambda name: len(sample.column(name)))
                 if any(smaller <= chosen for smaller in enough) or (finest in told and not waived):
                     continue  # what is said of it already is enough
-                if not self._leads_on(names) or self._most_tuples(names) < limit * self.rows:
+                if not self._leads_on(names):
                     continue
-                if self._share_alone(sample, names) < limit:
-                    continue
-                rows = self._alone(names)
-                if rows >= limit * self.rows:
+                rows, of, joins = 0, self.rows, False
+                if self._most_tuples(names) >= limit * self.rows and self._share_alone(sample, names) >= limit:
+                    rows = self._alone(names)
+                if rows < limit * of and owners is not None and set(names) <= set(owners.names):
+                    assert self.original is not None
+                    rows, of, joins = self._of_one_person(owners, names, limit), self.original.rows, True
+                if rows >= limit * of:
                     if not waived:
                         enough.append(chosen)
                         told.add(finest)
                     others = tuple(name for name in names if name != finest)
-                    yield Finding(finest, "alone", rows, self.rows, others)
+                    yield Finding(finest, "alone", rows, of, others, joins=joins)
 
     def people_apart(self) -> Iterator[Finding]:
         """Columns that set many people apart where their rows are joined, by all their values or by the order of their rows."""
@@ -282,6 +293,24 @@ class FreeColumns:
         if self._whole:
             return int((_sizes(self._sample, names) == 1).sum())
         return self.released.unique_rows(names)[0]
+
+    @cached_property
+    def _owners(self) -> Counts | None:
+        """The original's free columns with whose each row is; a sample, in which what one person alone has still is that person's."""
+        if self.original is None or self.apart is None or self.apart not in self.original.columns:
+            return None
+        return self.original.sampled((*self._compared, self.apart), SAMPLE)
+
+    def _of_one_person(self, owners: Counts, names: Sequence[str], limit: float) -> int:
+        """The rows of the original whose values one person alone has; none where the sample shows fewer than the limit."""
+        assert self.original is not None
+        assert self.apart is not None
+        rows = _rows_of_one(owners, names, self.apart)
+        if rows < limit * owners.rows:
+            return 0
+        if owners.rows < self.original.rows:
+            rows = _rows_of_one(self.original.count((*names, self.apart)), names, self.apart)
+        return rows
 
     # --- what free columns tell
 
@@ -438,6 +467,13 @@ def _sizes(counts: Counts, names: Sequence[str]) -> FloatArray:
     key = _key(counts, names)
     sizes: FloatArray = np.bincount(key, weights=counts.n).astype(np.float64)
     return sizes
+
+
+def _rows_of_one(counts: Counts, names: Sequence[str], person: str) -> int:
+    """The rows whose values are those of one person."""
+    key, who = _key(counts, names), counts.codes[counts.names.index(person)]
+    people = distinct_people(key, who, int(key.max(initial=-1)) + 1, len(counts.column(person)) + 1)
+    return int(counts.n[people[key] == 1].sum())
 
 
 def _key(counts: Counts, names: Sequence[str]) -> IntArray:

@@ -29,6 +29,7 @@ def free_of_table(table: Table, roles: Roles, waived: Collection[str] = ()) -> F
         covered=tuple(name for name in roles.quasi if name in table.columns),
         linking=tuple(name for name in free if name in roles.sensitive),
         person=roles.person if roles.linked and free else None,
+        apart=roles.person if roles.unlinked else None,
         waived=frozenset(waived),
     )
 
@@ -80,6 +81,7 @@ def free_of_release(release: Release, roles: Roles, waived: Collection[str] = ()
         secret=tuple(name for name in roles.sensitive if name in original.columns and name not in free),
         person=joined,
         classes=classes,
+        apart=roles.person if roles.unlinked else None,
         waived=frozenset(waived),
     )
 
