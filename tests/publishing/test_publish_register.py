@@ -80,6 +80,31 @@ def test_a_name_that_cannot_be_given_takes_the_entry_back(people: sf.Table, tmp_
     assert not (tmp_path / "a.csv").exists()
 
 
+@pytest.mark.parametrize("made_by", [sf.Anatomy(l=2), counts(1)])
+def test_an_interruption_that_comes_after_the_name_keeps_the_entry(
+    made_by: sf.Mechanism, people: sf.Table, tmp_path: Path, monkeypatch
+) -> None:
+    """A set of files is named to its end before the interruption goes on; what is out has been spent."""
+    register = Register(tmp_path / "r.sqlite", epsilon=1)
+    replaced = Path.replace
+
+    def interrupted(self: Path, target: Path) -> Path:
+        done = replaced(self, target)
+        if Path(target).name == "a.csv":
+            monkeypatch.setattr(Path, "replace", replaced)
+            raise KeyboardInterrupt
+        return done
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        publish(people, register, tmp_path / "a.csv", made_by)
+    assert (tmp_path / "a.csv").exists()
+    (entry,) = register.entries
+    assert not entry.confirmed
+    assert "cut off" in entry.sentence
+    assert register.spent == Fraction(getattr(made_by, "epsilon", 0))
+
+
 def test_a_run_that_was_cut_off_has_spent_what_it_cost(people: sf.Table, tmp_path: Path) -> None:
     register = Register(tmp_path / "r.sqlite", epsilon=1)
     publish(people, register, tmp_path / "a.csv", counts(0.75))

@@ -199,7 +199,10 @@ class Register:
 
     @contextlib.contextmanager
     def entering(self, entry: Entry) -> Iterator[None]:
-        """Enter a release, let it get its name inside, and confirm it; taken back if it does not get its name."""
+        """Enter a release, let it get its name inside, and confirm it; taken back if it does not get its name.
+
+        An interruption may come when it has its name already: then the entry stays, since the release is out.
+        """
         with self._connection() as db:
             self._check(db, Fraction(entry.epsilon))
             kept = {key: value for key, value in asdict(entry).items() if key not in ("number", "confirmed")}
@@ -211,8 +214,9 @@ class Register:
         try:
             yield
         except BaseException:
-            with self._connection() as db:
-                db.execute("DELETE FROM release WHERE number = ?", (number,))
+            if not _is_there(entry):
+                with self._connection() as db:
+                    db.execute("DELETE FROM release WHERE number = ?", (number,))
             raise
         with self._connection() as db:
             db.execute("UPDATE release SET confirmed = 1 WHERE number = ?", (number,))
@@ -276,6 +280,12 @@ def identity_of(roles: Roles) -> str | None:
     return roles.person or next(iter(roles.identifiers), None)
 
 
+def _is_there(entry: Entry) -> bool:
+    """Whether a release stands where it was written, unchanged."""
+    file = Path(entry.file)
+    return file.is_file() and checksum(file) == entry.sha256
+
+
 def _place(name: str) -> str:
     return str(Path(name).resolve()) if Path(name).exists() else name
 
@@ -331,7 +341,7 @@ def _apart(entry: Entry) -> str | None:
 def _published(entry: Entry, original: Table | None) -> tuple[Release, Roles]:
     """A release with its original (the one given, where it is that) and its roles; refuses what is gone or was changed."""
     file = Path(entry.file)
-    if not file.is_file() or checksum(file) != entry.sha256:
+    if not _is_there(entry):
         raise InputError(f"{entry.file} is not there any more, or has been changed.")
     if original is None or original.digest() != entry.original_digest:
         if not entry.original or not Path(entry.original).is_file():
