@@ -57,7 +57,11 @@ class Reading:
         return tuple(words)
 
     def open(self, path: Path, roles: Roles | None = None, *, stated: bool = False) -> Table:
-        """Open the table of these roles and say what was detected; where it is to be read as `stated`, by fixed rules beside."""
+        """Open the table of these roles and say what was detected; where it is to be read as `stated`, by fixed rules beside.
+
+        One row a person, where the roles make one of each person's; of a table that is read as stated, whoever asked for that does it.
+        """
+        from ..core.people import one_row_a_person
         from ..core.stated_reading import ALL
         from ..engines import read
 
@@ -65,7 +69,8 @@ class Reading:
         for name, _ in () if roles is None else roles.missing:
             if roles is not None and name != ALL:
                 roles.check_column(name, table.columns, where=table.name, kind="[reading] missing")
-        return self._told(path, table)
+        told = self._told(path, table)
+        return told if roles is None or stated else one_row_a_person(told, roles)
 
     def beside(self, path: Path, roles: Roles) -> Table:
         """Open another table about the same people: what means missing means it there, too."""

@@ -14,8 +14,10 @@ from .metric import NOTATION, Metric, Score, measure
 from .noun import dataclass
 from .outcome import Outcome, worst
 from .parameter import from_text
-from .release import Evidence
+from .people import one_row_a_person
+from .release import Evidence, Release
 from .roles import Roles
+from .table import Table
 
 P = ParamSpec("P")
 Needs = Literal["sensitive", "original", "population", "previous", "mechanism"]
@@ -87,7 +89,13 @@ class Attack(Generic[P]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Outcome:
         """Play it; on several sensitive columns each in turn, and the worst counts."""
         given: dict[str, Any] = {**dict(zip(("release", "roles"), args, strict=False)), **self.settings, **kwargs}
-        if given["roles"].linked:
+        roles = given["roles"]
+        for name, value in given.items():  # a table of several rows a person that one row is made of
+            if isinstance(value, Release):
+                given[name] = value.one_row_each(roles)
+            elif isinstance(value, Table) and roles.row_choice is not None and roles.row_choice.fits(value):
+                given[name] = one_row_a_person(value, roles)
+        if roles.linked:
             given = self._by_history(given)
         given["roles"] = given["roles"].by_rows  # an adversary has rows, and does not know whose they are
         column = given.pop("sensitive", None)

@@ -56,7 +56,8 @@ def class_people(release: Release, roles: Roles) -> ClassPeople | None:
 
     Where the rows of a person are joined, the release shows them by itself.
     """
-    original, evidence = release.original, release.evidence(roles)
+    evidence = release.evidence(roles)
+    release, original = evidence.release, evidence.release.original
     if roles.linked and {*roles.quasi, roles.person} <= {*release.table.columns} and roles.quasi:
         return _linked(release, roles)
     if original is None or not _has_classes(release, roles):
@@ -136,6 +137,9 @@ def counted_sentence(release: Release, roles: Roles, found: ClassPeople | None) 
     if not len(tuples):
         return ""
     rows = f"Each class has at least {counted(int(tuples.n.min()), 'row')}"
+    chosen = None if release.original is None else release.original.chosen
+    if chosen is not None:
+        return f"{rows}, each of another person, by {roles.person!r}. {chosen.sentence}"
     if release.original is not None and roles.person is not None and roles.person in release.original.columns:
         return f"{rows}, each of another person, by {roles.person!r}."
     if roles.one_row_per_person:
@@ -155,6 +159,9 @@ def people_note(release: Release, roles: Roles) -> str | None:
         found: ClassPeople | Repeated | None = class_people(release, roles)
     except (InputError, Unavailable):  # rows that cannot be paired: whoever needs the pairs says so
         found = None
+    release = release.one_row_each(roles)
+    if release.original is not None and release.original.chosen is not None:
+        return release.original.chosen.sentence
     found = found or several_rows(release.original or release.table, roles)
     if found is None:
         return None

@@ -6,6 +6,7 @@ import dataclasses
 import typing
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 from .errors import InputError
@@ -117,13 +118,16 @@ class Mechanism(ABC):
 
         `progress=True` shows a line of progress on standard error; a function is told the share that is done.
         """
-        table = as_table(table)
+        table = as_table(table, None if self.card.private else roles)
         check_linking(table, roles, self.card.name, links=self.card.links)
         if self.refuses_several_rows:
             counts_people = self.card.links if roles.linked else self.card.people
             one_row_each(table, roles, self.card.name, counts_people=counts_people)
         with progress_line(self.card.name, progress) as line:
-            return self.sanitize(table, roles, rng, progress=line or unheard)
+            release = self.sanitize(table, roles, rng, progress=line or unheard)
+        if table.chosen is None or release.neighbours is not None or table.chosen.sentence in release.notes:
+            return release
+        return replace(release, notes=(table.chosen.sentence, *release.notes))
 
     @abstractmethod
     def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:

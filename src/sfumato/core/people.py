@@ -33,8 +33,10 @@ LINKED_WORD = (
 """What every document says where the roles say that the rows of a person are linked."""
 
 
-def owners_word(roles: Roles) -> str | None:
-    """What every document says of rows and people, by the owner's word."""
+def owners_word(roles: Roles, table: Table, *, counts: bool = False) -> str | None:
+    """What every document says of rows and people, by the owner's word; `counts`: also how many there are of them."""
+    if table.chosen is not None:
+        return table.chosen.sentence if counts else table.chosen.how
     if roles.counts_people:
         return LINKED_WORD if roles.linked else UNLINKED_WORD
     return OWNERS_WORD if roles.one_row_per_person else None
@@ -110,6 +112,15 @@ class Repeated:
             f"Column {self.column!r} repeats like a person's number: {self.rows:,} rows may be of {self.people:,} people, "
             f"one of them with {self.most:,} rows."
         )
+
+
+def one_row_a_person(table: Table, roles: Roles) -> Table:
+    """The table of one row a person, where the roles say that one is made of each person's; else the table as it is."""
+    choice = roles.row_choice
+    if choice is None or (table.chosen is not None and table.chosen.choice == choice):
+        return table
+    choice.check(table, [*roles.quasi, *roles.sensitive, *roles.insensitive], f"[people] of {roles.source}")
+    return table.one_row_by(choice)
 
 
 def several_rows(table: Table, roles: Roles) -> Repeated | None:

@@ -21,6 +21,7 @@ from .group_join import Joined
 from .histories import Histories, histories
 from .linked_table import LinkedTable
 from .noun import dataclass
+from .people import one_row_a_person
 from .person_weights import PersonWeights, distinct_people, fewest_people
 from .population import Cover, cover
 from .roles import Roles
@@ -115,8 +116,19 @@ class Release:
         for evidence in kept:
             if evidence.roles is roles:
                 return evidence
-        kept.append(Evidence(self, roles))
+        kept.append(Evidence(self.one_row_each(roles), roles))
         return kept[-1]
+
+    def one_row_each(self, roles: Roles) -> Release:
+        """The same, its original (and its population, if that can be) of one row a person where the roles make one of each person's."""
+        choice, original, people = roles.row_choice, self.original, self.population
+        if choice is None:
+            return self
+        original = None if original is None else one_row_a_person(original, roles)
+        people = people if people is None or not choice.fits(people) else one_row_a_person(people, roles)
+        if original is self.original and people is self.population:
+            return self
+        return replace(self, original=original, population=people)
 
 
 @dataclass(frozen=True, eq=False)

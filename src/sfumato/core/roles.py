@@ -18,6 +18,7 @@ from .errors import InputError, hint
 from .hierarchy import Hierarchy
 from .memory import remembered
 from .noun import dataclass
+from .row_choice import RowChoice
 from .rules import KEYS, check_rule
 from .sheet import Sheet
 from .stated_reading import MissingCodes, StatedReading, missing_codes
@@ -31,7 +32,7 @@ _STATED = "one_row_per_person"
 PEOPLE_ROWS = {
     "unlinked": "the number is left out, rows of a person cannot be joined, and each class holds k different people",
     "linked": "rows of a person stay joined by a fresh random number, and each class holds k people of whom all rows say the same",
-    "one": "one row of each person is released; not there yet, so bring one row per person",
+    "one": "one row is made of each person's, as keep and by, or aggregates, say, and then each row is another person",
 }
 """What `[people] rows` may say of people with several rows, and what each promises."""
 _PEOPLE_KEYS: Mapping[str, tuple[str, ...]] = {"unlinked": (), "linked": (), "one": ("keep", "by", "aggregates")}
@@ -72,7 +73,8 @@ class Roles:
     domains      the values that a column may have, for the same mechanisms: "17:99", "17:99:10", "Female|Male" or a list;
                  public, so the outermost ranges that other mechanisms make of numbers and dates end there, too
     people       what is promised to people with several rows: rows = "unlinked" counts people instead of rows, rows = "linked"
-                 people of whom the release says the same over all their rows
+                 people of whom the release says the same over all their rows, rows = "one" makes one row of each person's
+                 (core.row_choice)
     """
 
     quasi: tuple[str, ...] = ()
@@ -90,6 +92,8 @@ class Roles:
     people: Mapping[str, Any] = field(default_factory=dict)
     source: str = "roles"
     folder: Path = field(default_factory=Path)
+    row_choice: RowChoice | None = field(default=None, init=False)
+    """How one row a person is made, where `people` says so."""
 
     def __post_init__(self) -> None:
         for kind in KINDS:
@@ -126,17 +130,19 @@ class Roles:
         known(self.people, ("rows", *_PEOPLE_KEYS.get(str(rows), ())), where)
         if self.people and rows not in PEOPLE_ROWS:
             raise InputError(f"{where}: rows must be one of {', '.join(map(repr, PEOPLE_ROWS))}.")
-        if rows == "one":
-            raise InputError(f'{where}: rows = "{rows}" is not there yet; use "unlinked", or bring one row per person.')
         if self.people and self.person is None:
             raise InputError(
                 f'{where}: rows needs to know whose each row is; name the column in [roles]: person = "...".'
             )
+        if self.person is not None and rows == "one":
+            object.__setattr__(self, "row_choice", RowChoice.of(self.person, self.people, where))
 
     @property
     def by_rows(self) -> Roles:
-        """The same with rows counted, whatever is said of people."""
-        return replace(self, people={}, person=None if self.linked else self.person) if self.people else self
+        """The same with rows counted, whatever is said of people; where one row a person is made, rows are people."""
+        if not self.people or self.row_choice is not None:
+            return self
+        return replace(self, people={}, person=None if self.linked else self.person)
 
     @property
     def missing(self) -> MissingCodes:

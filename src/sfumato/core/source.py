@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Protocol
 
+from .people import one_row_a_person
 from .plugins import hung
+from .roles import Roles
 from .table import Table
 
 
@@ -27,10 +29,10 @@ Source = Table | ArrowStream | LazyFrame | Path | str
 """A frame that is used more than once is better read once, by `sfumato.read`: a table remembers its counts."""
 
 
-def as_table(source: Source) -> Table:
-    """The table itself, or what the default engine reads."""
-    if isinstance(source, Table):
-        return source
-    (engine,) = hung("sfumato.engines")
-    table: Table = engine.read(source)
-    return table
+def as_table(source: Source, roles: Roles | None = None) -> Table:
+    """The table itself, or what the default engine reads; one row a person where the roles say so."""
+    if not isinstance(source, Table):
+        (engine,) = hung("sfumato.engines")
+        source = engine.read(source)
+        assert isinstance(source, Table)
+    return source if roles is None else one_row_a_person(source, roles)

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +21,9 @@ from .noun import dataclass, short
 from .sheet import Sheet
 from .stated_reading import StatedReading
 from .variable import Variable
+
+if TYPE_CHECKING:
+    from .row_choice import ChosenRows, RowChoice
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +129,13 @@ class Table(ABC):
     def stated(self, reading: Mapping[str, Any]) -> Table:
         """The same table read as stated, nothing of it guessed from its rows; what was stated when it was opened goes first."""
         return self
+
+    chosen: ChosenRows | None = None
+    """Where it was made of one row a person, how, and of how many rows."""
+
+    def one_row_by(self, choice: RowChoice) -> Table:
+        """The table of one row a person, put together from the rows of each."""
+        raise Unavailable(f"{self.name}: this engine cannot make one row a person; use the DuckDB engine.")
 
     def one_row_of(self, person: str) -> Table:
         """One row of each person, the first in the order of its values; rows without a person stay."""

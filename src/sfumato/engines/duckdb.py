@@ -29,6 +29,7 @@ from ..core.leftovers import hidden_beside, private_folder
 from ..core.memory import remembered
 from ..core.noun import dataclass
 from ..core.processes import address_space
+from ..core.row_choice import ChosenRows, RowChoice
 from ..core.spelling import ColumnSpelling
 from ..core.stated_reading import StatedReading
 from ..core.table import Recoding, Table
@@ -206,6 +207,9 @@ class DuckTable(Table):
     """What was opened, a file or a table in memory, and the options it was opened with; None for what was made here."""
     reading: StatedReading = field(default_factory=StatedReading)
     written: Mapping[str, Any] = field(default_factory=dict)
+    parent: DuckTable | None = field(default=None, repr=False)
+    """The table that it was made of, where it is one row a person."""
+    chosen: ChosenRows | None = None
     points: frozenset[str] = frozenset()
     """Columns of texts that were numbers in the file, some or all: a point in them is decimal, whatever stands beside it."""
     variables: Mapping[str, Variable] = field(default_factory=dict)
@@ -273,7 +277,7 @@ class DuckTable(Table):
         source, rows, few = self._source()
         if few and int(run(f"SELECT count(*) FROM ({source})", self.name)[0][0]) <= most:
             return self.scan(wide)
-        with _kept(f"SELECT {keys}, {rows} AS n FROM ({source}) GROUP BY ALL", self.name) as kept:
+        with kept_rows(f"SELECT {keys}, {rows} AS n FROM ({source}) GROUP BY ALL", self.name) as kept:
             chosen = wide if int(run(f"SELECT count(*) FROM {kept}", self.name)[0][0]) <= most else list(by)
             names = ", ".join(f"k{i}" for i in range(len(chosen)))
             sql = f"SELECT {names}, CAST(sum(n) AS BIGINT) AS n FROM {kept} GROUP BY ALL"
@@ -351,6 +355,8 @@ class DuckTable(Table):
         """A file, options and a name from which another process opens the same table; its rows are written to one if need be."""
         if self.opened is not None:
             return (*self.opened, self.name)
+        if self.parent is not None:  # made again there
+            return self.parent.portable()
         path = folder() / f"{next(serial)}.arrow"
         rows = arrow(self.sql, self.name)
         with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, rows.schema) as writer:
@@ -361,11 +367,22 @@ class DuckTable(Table):
         """Opened again where a file or a table in memory is known, once for each reading."""
         from .stated_table import again
 
+        if self.parent is not None and self.chosen is not None:
+            return self.parent.stated(reading).one_row_by(self.chosen.choice)
         kept: dict[str, DuckTable] = self.__dict__.setdefault("_stated", {})
         key = repr(sorted(reading.items()))
         if key not in kept:
             kept[key] = again(self, reading)
         return kept[key]
+
+    def one_row_by(self, choice: RowChoice) -> DuckTable:
+        """Made once for each choice."""
+        from .one_row import one_row
+
+        kept: dict[RowChoice, DuckTable] = self.__dict__.setdefault("_one_row", {})
+        if choice not in kept:
+            kept[choice] = one_row(self, choice)
+        return kept[choice]
 
     def one_row_of(self, person: str) -> DuckTable:
         """By a window over each person's rows."""
@@ -469,7 +486,7 @@ class DuckTable(Table):
             source, rows, _ = self._source()
             distinct = f"SELECT {chosen}, {rows} AS {number} FROM ({source}) GROUP BY ALL"
             names = ", ".join(name_of(c) for c in self.columns)
-            with turn, _kept(distinct, self.name) as kept:
+            with turn, kept_rows(distinct, self.name) as kept:
                 ordered = f"SELECT * FROM {kept} ORDER BY {order}"
                 total, all_rows = run(f"SELECT count(*), sum({number}) FROM {kept}", self.name)[0]
                 if csv and 0 < 2 * total <= (all_rows or 0) and total * len(self.columns) <= _MOST_FIELDS:
@@ -600,7 +617,7 @@ def _repeat_lines(path: Path, times: IntArray, name: str) -> None:
 
 
 @contextmanager
-def _kept(sql: str, *where: str) -> Iterator[str]:
+def kept_rows(sql: str, *where: str) -> Iterator[str]:
     """The rows of a SELECT, held (or spilled) for as long as they are needed."""
     name = f"kept_{next(serial)}"
     _tidy()

@@ -151,7 +151,7 @@ def raw_risk(
     `fraction` is the share of the population that the table is a sample of; `population` a table of that population. Several rows of
     a person (the roles' person column) count once in a class. `minimal` is the size of minimal uniques; `k` what the curve asks for.
     """
-    table, quasi = as_table(table), tuple(roles.quasi)
+    table, quasi = as_table(table, roles), tuple(roles.quasi)
     if not quasi:
         raise InputError(f"{roles.source} names no quasi-identifier; set quasi = [...].")
     roles.check(table.columns, where=table.name)

@@ -171,7 +171,7 @@ def subgroups(
         raise InputError("The smallest group that is named has at least 1 person.")
     if not release.evidence(roles).tuples.rows:
         raise Unavailable(f"{release.table.name} has no rows, so everybody was left out.")
-    release, notes = with_pairs(release, roles, WHY)
+    release, notes = with_pairs(release.one_row_each(roles), roles, WHY)
     evidence = release.evidence(roles)
     original = evidence.original(WHY)
     names, beyond = _columns(evidence, by)

@@ -93,7 +93,9 @@ def align(release: Release, roles: Roles, *, rows: int | None = None, seed: int 
         )
     if release.original is None:
         raise Unavailable("Mining needs the original table to know what is true; give it (Release(original=...)).")
+    release = release.one_row_each(roles)
     original = release.original
+    assert original is not None
     roles.check(original.columns, where=original.name)
     names = tuple(roles.released(original.columns))
     if len(names) < 2:

@@ -146,7 +146,7 @@ class Profile:
 
 def profile(table: Source, *, most: int = 3, quasi: Sequence[str] | None = None, roles: Roles | None = None) -> Profile:
     """Profile a table; combinations of up to `most` quasi-identifiers, which are suggested unless `quasi` or `roles` name them."""
-    table = as_table(table)
+    table = as_table(table, roles)
     if most < 1:
         raise InputError(f"Combinations cannot have {most} columns; give a size of at least 1.")
     if roles is not None:
@@ -232,7 +232,7 @@ def people_notes(table: Table, roles: Roles, repeated: Repeated | None) -> list[
     A row among rows of the same person is not alone, and the person still is.
     """
     if repeated is None:
-        return []
+        return [] if table.chosen is None else [table.chosen.sentence]
     quasi = [name for name in roles.quasi if name != repeated.column]
     note = f"{repeated.sentence} The profile counts rows, not people."
     if quasi:

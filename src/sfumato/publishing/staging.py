@@ -63,6 +63,7 @@ def publish(
         raise InputError(
             f"{path}: formulas are neutralised in CSV and Excel files only; write one of these, or leave neutralise_formulas out."
         )
+    release = release.one_row_each(roles)
     _check_told(release, require)
     _check_people(release, roles, require)
     tables = (release.table, *release.companions.values(), *([release.original] if release.original else []))

@@ -91,6 +91,7 @@ def verify_release(
     made: Release | None = None,
 ) -> Verification:
     """The same where more is known of a release: its companions, what joins them, how it was `made`."""
+    release, made = release.one_row_each(roles), None if made is None else made.one_row_each(roles)
     house = dict.fromkeys(roles.identifiers, "an identifier")
     if roles.person is not None and not roles.linked:
         house[roles.person] = "an identifier"

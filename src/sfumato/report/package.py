@@ -134,7 +134,7 @@ def write_package(
             study.title,
             command if verdicts else None,
             recipient.waived,
-            owners_word(study.roles),
+            owners_word(study.roles, study.table),
             cells,
         )
         write_text(hidden / "README.md", f"{readme}\n{FINDABLE}\n" if result.seeded(chosen) else readme)

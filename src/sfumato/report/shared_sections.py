@@ -139,8 +139,8 @@ def waived(result: Result, *, findings: bool) -> list[Block]:
     """The columns that the owner lets out all the same, each with the reason; what was found in them is for the owner's eyes."""
     study = result.study
     blocks: list[Block] = []
-    if (word := owners_word(study.roles)) is not None:
-        title = "People with several rows" if study.roles.counts_people else "The owner's word"
+    if (word := owners_word(study.roles, study.table, counts=findings)) is not None:
+        title = "The owner's word" if study.roles.one_row_per_person else "People with several rows"
         blocks.append(Callout(title, [Paragraph(word)], "beware"))
     if not study.waive:
         return blocks

@@ -33,7 +33,7 @@ from ..core.hierarchy import TOP, Hierarchy
 from ..core.mechanism import Progress
 from ..core.metric import Exactness, Requirement, spell_number
 from ..core.noun import dataclass
-from ..core.people import one_row_each
+from ..core.people import one_row_a_person, one_row_each
 from ..core.required_columns import sensitive_columns
 from ..core.roles import Roles
 from ..core.table import Table
@@ -140,6 +140,7 @@ def optimal_cuts(
     aim = named_objective(objective)
     if max_ranges is not None and (isinstance(max_ranges, bool) or max_ranges < 1):
         raise InputError("The most ranges must be at least 1.")
+    table = one_row_a_person(table, roles)
     roles.check(table.columns, where=table.name, need=("quasi",))
     if column not in roles.quasi:
         raise InputError(

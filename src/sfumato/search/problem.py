@@ -17,7 +17,7 @@ from ..core.errors import InputError
 from ..core.metric import Metric, Requirement, check_counted
 from ..core.noun import dataclass
 from ..core.parameter import Words
-from ..core.people import check_linking, nobodys, one_row_each
+from ..core.people import check_linking, nobodys, one_row_a_person, one_row_each
 from ..core.required_columns import sensitive_columns
 from ..core.roles import Roles
 from ..core.row_owners import row_owners
@@ -180,6 +180,7 @@ def pose(
     roles.check_quasi()
     if not 0 <= suppression <= 1:
         raise InputError("suppression must be a share of the rows between 0 and 1.")
+    table = one_row_a_person(table, roles)
     roles.check(table.columns, where=table.name, need=("identifiers", "quasi", "sensitive", "insensitive"))
     check_linking(table, roles, "the search", links=links)
     if roles.linked and population is not None:

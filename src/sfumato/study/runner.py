@@ -18,6 +18,7 @@ from .. import metrics
 from ..core.errors import Infeasible, SfumatoError, Unavailable
 from ..core.metric import Metric
 from ..core.noun import dataclass
+from ..core.people import one_row_a_person
 from ..core.processes import side_by_side
 from ..core.release import Release
 from ..core.roles import Roles
@@ -233,4 +234,6 @@ def _open(portable: tuple[str, tuple[tuple[str, Any], ...], str]) -> Table:
 def _unpack(packed: tuple[Any, ...]) -> Bench:
     table, population, roles, seed, threads, run = packed
     opened, people = _opened(table, population, threads, run)
-    return Bench(opened, roles, seed, people)
+    if people is not None and roles.row_choice is not None and roles.row_choice.fits(people):
+        people = one_row_a_person(people, roles)
+    return Bench(one_row_a_person(opened, roles), roles, seed, people)

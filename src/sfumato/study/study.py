@@ -74,7 +74,13 @@ class Study:
         return [f"{len(self.candidates)} candidates", f"{len(self.require)} requirements"]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "table", as_table(self.table))
+        object.__setattr__(self, "table", as_table(self.table, self.roles))
+        if (
+            self.population is not None
+            and self.roles.row_choice is not None
+            and self.roles.row_choice.fits(self.population)
+        ):
+            object.__setattr__(self, "population", as_table(self.population, self.roles))
         if self.waive:
             object.__setattr__(self, "waive", check_waivers(self.waive, self.table.columns, where="waive"))
         if self.context is not None:
