@@ -124,12 +124,13 @@ def play(
     tables: Any,
     event: Event,
     runs: int = RUNS,
+    header: bytes = b"age,sex,job\n",
 ) -> float:
     """Many releases of two files, each read anew, and what they say about the mechanism's epsilon."""
     hits = []
     for which, content in enumerate(tables):
         path, out = folder / "people.csv", folder / "release.csv"
-        path.write_bytes(b"age,sex,job\n" + content)
+        path.write_bytes(header + content)
         won = 0
         for seed in range(runs):
             rng = np.random.default_rng([which, seed])
@@ -160,6 +161,94 @@ def test_neighbours_are_told_apart_by_epsilon_at_most(game: str, tmp_path: Path)
     assert found <= EPSILON
     if tight:
         assert found > EPSILON / 2  # half of the claim would be a lie, and the game shows it
+
+
+MOST = 3
+PEOPLE = sf.Roles(quasi=("age", "sex"), sensitive=("job",), person="pid", people={"most_rows": MOST})
+PEOPLE_GAMES: dict[str, tuple[dict[str, str], bytes, Event, bool]] = {
+    # as above; the neighbour has one person more, who has seven such rows
+    "dp_statistics count": ({"statistics": "count"}, ONE_MORE, value("value", 9), True),
+    "dp_statistics sum": ({"statistics": "sum(age)", "bounds": "age=0:9"}, ONE_MORE, value("value", 45), True),
+    "dp_statistics mean": ({"statistics": "mean(age)", "bounds": "age=0:9"}, ONE_MORE, value("value", 5), False),
+    "dp_statistics hostile": ({"statistics": "count"}, HOSTILE, value("value", 9), True),
+    "dp_marginals": (
+        {"columns": "sex", "domains": "sex=F", "nonnegative": "false", "outside": "drop"},
+        HOSTILE,
+        value("rows", 9),
+        True,
+    ),
+    "dp_choice": ({"column": "sex", "candidates": "F|M"}, b"1,M,a\n", lambda lines: lines[0]["value"] == "F", True),
+    "dp_choice quantile": (
+        {"column": "age", "choose": "quantile", "candidates": "2|4"},
+        ONE_MORE,
+        lambda lines: lines[0]["value"] == "2",
+        True,
+    ),
+    "dp_synthesis": (
+        {"columns": "sex", "domains": "sex=F", "outside": "drop", "structure": "independent"},
+        HOSTILE,
+        rows(9),
+        True,
+    ),
+    "dp_synthesis tree": ({"columns": "age,sex,job", "domains": "age=0:9:5,sex=F|M,job=a|b"}, ONE_MORE, rows(9), False),
+    "dp_ranges tree": ({"column": "sex", "domain": "F", "method": "tree"}, HOSTILE, value("rows", 9), True),
+    "dp_ranges search": ({"column": "age", "domain": "0:9"}, ONE_MORE, value("rows", 3), False),
+}
+
+
+def of_people(content: bytes, first: int = 0, *, alone: bool = False) -> bytes:
+    """Rows with a person's number each, or all of one person."""
+    lines = content.splitlines(keepends=True)
+    return b"".join(b"p%d,%b" % (first + (0 if alone else i), line) for i, line in enumerate(lines))
+
+
+@pytest.mark.parametrize("game", few(PEOPLE_GAMES, "dp_statistics count"))
+def test_a_person_with_many_rows_is_told_apart_by_epsilon_at_most(game: str, tmp_path: Path) -> None:
+    settings, extra, event, tight = PEOPLE_GAMES[game]
+    made_by = mechanism(game.split()[0]).of({**settings, "epsilon": str(EPSILON)})
+    base, runs = of_people(BASE), RUNS if tight else 60
+    if made_by.card.name == "dp_choice":
+        base, runs = base if "quantile" in game else of_people(b"3,F,a\n3,M,a\n" * 3), 2 * RUNS
+    tables = (base, base + of_people(extra * 7, 100, alone=True))
+    header = b"pid,age,sex,job\n"
+    found = play(tmp_path, lambda table, rng: [made_by(table, PEOPLE, rng)], tables, event, runs, header)
+    assert found <= EPSILON
+    if tight:
+        assert found > EPSILON / 2
+
+
+def test_noise_for_one_row_where_three_are_used_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The game has teeth, and the neighbour's seven rows come down to three."""
+    opened = noise.Noise.__init__
+    monkeypatch.setattr(noise.Noise, "__init__", lambda self, rng, who, rows=1: opened(self, rng, who))
+    tables = (of_people(BASE), of_people(BASE) + of_people(ONE_MORE * 7, 100, alone=True))
+    made_by = sf.DpStatistics(epsilon=1)
+    header = b"pid,age,sex,job\n"
+    assert (
+        play(tmp_path, lambda table, rng: [made_by(table, PEOPLE, rng)], tables, value("value", 9), header=header) > 1
+    )
+
+
+def test_which_rows_of_a_person_are_used_is_drawn_of_their_rows_alone(tmp_path: Path) -> None:
+    """Whoever else is in the table and however it is sorted, the same key draws the same rows of a person; another key others."""
+    lines = [b"p%d,%d,F,a\n" % (i % 5, i) for i in range(50)]
+
+    def used(rows: list[bytes], key: bytes) -> dict[str, set[str]]:
+        path = tmp_path / "t.csv"
+        path.write_bytes(b"pid,age,sex,job\n" + b"".join(rows))
+        drawn = sf.read(path, stated=True).rows_of_each("pid", MOST, key).to_arrow().to_pylist()
+        found: dict[str, set[str]] = {}
+        for row in drawn:
+            found.setdefault(row["pid"], set()).add(row["age"])
+        return found
+
+    all_of_them = used(lines, b"key")
+    assert {len(ages) for ages in all_of_them.values()} == {MOST}
+    assert used(lines[::-1], b"key") == all_of_them
+    without = used([line for line in lines if not line.startswith(b"p0")], b"key")
+    assert without == {who: ages for who, ages in all_of_them.items() if who != "p0"}
+    draws = [used(lines, b"%d" % i)["p1"] for i in range(60)]
+    assert set.union(*draws) == {str(age) for age in range(1, 50, 5)}  # every row of theirs may be drawn
 
 
 @pytest.mark.parametrize(

@@ -270,6 +270,8 @@ def test_a_person_counts_with_one_row_and_the_promise_is_about_people(tmp_path: 
     roles = sf.Roles(quasi=("age",), person="name", domains={"age": "0:99"})
     table = people([30, 40, 50, 60, 70], name=["p", "p", "q", None, None])
     release = DpStatistics(statistics="count,sum(age)", epsilon=1e6)(table, roles, rng())
-    assert [float(row["value"]) for row in written(release, tmp_path)] == [4, 30 + 50 + 60 + 70]
+    count, total = (float(row["value"]) for row in written(release, tmp_path))
+    assert count == 3  # rows without a number are of one person
+    assert total in {p + 50 + n for p in (30, 40) for n in (60, 70)}
     assert "differ by one person, added or removed with all their rows" in release.notes[0]
     assert release.neighbours is not None

@@ -35,7 +35,12 @@ PEOPLE_ROWS = {
     "one": "one row is made of each person's, as keep and by, or aggregates, say, and then each row is another person",
 }
 """What `[people] rows` may say of people with several rows, and what each promises."""
-_PEOPLE_KEYS: Mapping[str, tuple[str, ...]] = {"unlinked": (), "linked": (), "one": ("keep", "by", "aggregates")}
+_PEOPLE_KEYS: Mapping[str, tuple[str, ...]] = {
+    "unlinked": ("most_rows",),
+    "linked": ("most_rows",),
+    "one": ("keep", "by", "aggregates"),
+    "None": ("most_rows",),
+}
 """What else `[people]` may say, by what it says of rows."""
 
 
@@ -74,7 +79,7 @@ class Roles:
                  public, so the outermost ranges that other mechanisms make of numbers and dates end there, too
     people       what is promised to people with several rows: rows = "unlinked" counts people instead of rows, rows = "linked"
                  people of whom the release says the same over all their rows, rows = "one" makes one row of each person's
-                 (core.row_choice)
+                 (core.row_choice); most_rows bounds the rows a person that are used with differential privacy
     """
 
     quasi: tuple[str, ...] = ()
@@ -128,14 +133,24 @@ class Roles:
         where = f"{self.source}, [people]"
         rows = self.people.get("rows")
         known(self.people, ("rows", *_PEOPLE_KEYS.get(str(rows), ())), where)
-        if self.people and rows not in PEOPLE_ROWS:
+        most = self.people.get("most_rows", 1)
+        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+            raise InputError(
+                f"{where}: most_rows is how many rows a person are used with differential privacy; it must be at least 1, and whole."
+            )
+        if self.people and rows not in PEOPLE_ROWS and ("rows" in self.people or "most_rows" not in self.people):
             raise InputError(f"{where}: rows must be one of {', '.join(map(repr, PEOPLE_ROWS))}.")
         if self.people and self.person is None:
             raise InputError(
-                f'{where}: rows needs to know whose each row is; name the column in [roles]: person = "...".'
+                f'{where}: it needs to be known whose each row is; name the column in [roles]: person = "...".'
             )
         if self.person is not None and rows == "one":
             object.__setattr__(self, "row_choice", RowChoice.of(self.person, self.people, where))
+
+    @property
+    def most_rows(self) -> int:
+        """How many rows a person count at most where differential privacy is promised."""
+        return int(self.people.get("most_rows", 1))
 
     @property
     def by_rows(self) -> Roles:

@@ -137,9 +137,9 @@ class Table(ABC):
         """The table of one row a person, put together from the rows of each."""
         raise Unavailable(f"{self.name}: this engine cannot make one row a person; use the DuckDB engine.")
 
-    def one_row_of(self, person: str) -> Table:
-        """One row of each person, the first in the order of its values; rows without a person stay."""
-        raise Unavailable(f"{self.name}: this engine cannot take one row of each person; use the DuckDB engine.")
+    def rows_of_each(self, person: str, most: int, key: bytes) -> Table:
+        """At most so many rows of each person, drawn by a key; rows without a person's number are of one person."""
+        raise Unavailable(f"{self.name}: this engine cannot draw rows of each person; use the DuckDB engine.")
 
     def beside(self, original: Table, key: str | None) -> Table:
         """The columns of both tables, `released.x` and `original.x`, rows paired by position or by a key column."""

@@ -384,16 +384,22 @@ class DuckTable(Table):
             kept[choice] = one_row(self, choice)
         return kept[choice]
 
-    def one_row_of(self, person: str) -> DuckTable:
-        """By a window over each person's rows."""
-        order = ", ".join(name_of(column) for column in self.columns)
-        first = f"row_number() OVER (PARTITION BY {self._value(person)} ORDER BY {order}) = 1"
-        return replace(
-            DuckTable.of(
-                self.name, f"SELECT * FROM ({self.sql}) QUALIFY {self._value(person)} IS NULL OR {first}", self.notes
-            ),
-            reading=self.reading,
+    def rows_of_each(self, person: str, most: int, key: bytes) -> DuckTable:
+        """The rows of a person are numbered in the order of their values; the smallest hashes of key, person and number are drawn.
+
+        So what is drawn of a person depends on the key and that person's rows alone, never on where they stand. Without the key a hash
+        tells nothing, and with it all rows of a person are drawn alike.
+        """
+        order = ", ".join(f"{name_of(column)} ASC NULLS LAST" for column in self.columns)
+        who, at = self._unused("person_drawn"), self._unused("row_of_person")
+        numbered = (
+            f"SELECT *, CAST({self._spelled(person)} AS VARCHAR) AS {who}, "
+            f"row_number() OVER (PARTITION BY {self._value(person)} ORDER BY {order}) AS {at} FROM ({self.sql})"
         )
+        said = f"concat({literal(key.hex())}, ' ', {at}, ' ', COALESCE('=' || {who}, ''))"
+        drawn = f"row_number() OVER (PARTITION BY {who} ORDER BY sha256({said}), {at}) <= {int(most)}"
+        every = f"SELECT * EXCLUDE ({who}, {at}) FROM ({numbered}) QUALIFY {drawn}"
+        return replace(DuckTable.of(self.name, every, self.notes), reading=self.reading)
 
     def keep(self, columns: Sequence[str]) -> DuckTable:
         """A projection."""

@@ -80,7 +80,7 @@ class DpChoice(Private):
         domain = StatedDomain.find(self.column, given, roles, "dp_choice", missing=False)
         frequent = self.choose == "most_frequent"
         numbers = None if frequent else _numbers(domain, self.candidates)
-        noise, budget = self._open(rng)
+        noise, budget = self._open(roles, rng)
         counts = table.count((self.column,))
         if numbers is None:
             scores, sensitivity = cells(counts, [domain], table.reading), 1

@@ -90,7 +90,7 @@ class DpMarginals(Private):
             raise InputError(f"dp_marginals: ways is {ways}, and there are only {len(domains)} columns.")
         chosen = list(itertools.combinations(domains, ways))
         self._room(sum(math.prod(len(domain) for domain in some) for some in chosen))
-        noise, budget = self._open(rng)
+        noise, budget = self._open(roles, rng)
         counts = table.count([domain.name for domain in domains])
         exact = [cells(counts.group([domain.name for domain in some])[0], some, table.reading) for some in chosen]
         share = self.cost / len(chosen)

@@ -101,7 +101,7 @@ class DpRanges(Private):
     def _make(self, table: Table, roles: Roles, rng: Rng, progress: Progress) -> Release:
         """Rows whose value is missing or not in the domain are left out."""
         domain = self._points(table, roles)
-        noise, budget = self._open(rng)
+        noise, budget = self._open(roles, rng)
         exact = cells(table.count((self.column,)), [domain], table.reading)
         counts, cuts, more = self._made(exact, noise, budget)
         progress(0.9)
@@ -188,10 +188,10 @@ class DpRanges(Private):
         """
         if not 0 < delta < 1 or runs < 1:
             raise InputError("dp_ranges: usefulness needs a delta between 0 and 1 and at least one run.")
-        table = table.stated(roles.reading)
+        table = self._used(table.stated(roles.reading), roles, rng)
         domain = self._points(table, roles)
         true = cells(table.count((self.column,)), [domain], table.reading)
-        noise, errors = Noise(rng, self.card.name), []
+        noise, errors = Noise(rng, self.card.name, rows=roles.most_rows), []
         for _run in range(runs):
             counts, cuts, _ = self._made(true, noise, Budget(self.cost))
             errors.append(_worst(true, _spread(counts, cuts, len(domain))))
@@ -294,10 +294,10 @@ def _search(
     inside = np.array([sums[last + 1] - sums[first] for first, last in cuts], dtype=np.int64)
     budget.spend_parallel([(parts["counts"], 0)], "the counts of the intervals", times=len(cuts))
     counts, _ = noise.laplace(inside, sensitivity=1, epsilon=parts["counts"])
-    return np.cumsum(counts).astype(np.float64), cuts, _needed(goal, most, steps, parts)
+    return np.cumsum(counts).astype(np.float64), cuts, _needed(goal, most, steps, parts, noise.rows)
 
 
-def _needed(goal: float, most: int, steps: int, parts: Mapping[str, Fraction]) -> int:
+def _needed(goal: float, most: int, steps: int, parts: Mapping[str, Fraction], rows: int) -> int:
     """The rows from which on a search is (6 goal, 1 - SURE)-useful for all ranges.
 
     Unless noise was rare, the total is off by at most t, every step of a search by s, every count by c. If goal t + s is at most
@@ -306,7 +306,7 @@ def _needed(goal: float, most: int, steps: int, parts: Mapping[str, Fraction]) -
     two ends, and the total in the denominator is off by b: 5/2 goal n + 3 b + 1 is at most 6 goal n.
     """
     pieces, each = 2 * most + 2, (1 - SURE) / 3
-    t = half_width(ceiling(scale_of(1, parts["total"])), each)
-    s = half_width(ceiling(scale_of(most * steps, parts["search"])), each / (most * steps))
-    c = half_width(ceiling(scale_of(1, parts["counts"])), each / pieces)
+    t = half_width(ceiling(scale_of(rows, parts["total"])), each)
+    s = half_width(ceiling(scale_of(rows * most * steps, parts["search"])), each / (most * steps))
+    c = half_width(ceiling(scale_of(rows, parts["counts"])), each / pieces)
     return math.ceil(max(4 * (goal * t + s) / goal, (3 * (pieces * c + 0.5) + 1) / (3.5 * goal)))

@@ -134,7 +134,7 @@ class DpStatistics(Private):
         for one in wanted:
             if one.column is not None:
                 self._column(one.column, roles)
-        noise, budget = self._open(rng)
+        noise, budget = self._open(roles, rng)
         exact = {one: _exact(one, table, stated) for one in dict.fromkeys(wanted)}
         share = self.cost / len(wanted)
         for one in wanted:

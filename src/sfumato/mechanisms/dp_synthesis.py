@@ -101,7 +101,7 @@ class DpSynthesis(Private):
         sizes = [len(domain) for domain in domains]
         looked = {"tree": itertools.combinations(sizes, 2), "chain": itertools.pairwise(sizes)}.get(structure, ())
         self._room(sum(sizes) + sum(a * b for a, b in looked))
-        noise, budget = self._open(rng)
+        noise, budget = self._open(roles, rng)
         counts = table.count([domain.name for domain in domains])
         measured = _Measured(domains, counts, table.reading, noise, budget, progress)
         pairs = measured.run(structure, self.cost)

@@ -3,7 +3,8 @@
 Every value is clamped to bounds that the owner states, put on a grid, and gets noise of scale (high - low)/epsilon: whatever
 two values a person may have had, the released one is at most exp(epsilon) times likelier under one than under the other.
 With a step of 1 this is the two-sided geometric mechanism on whole numbers. The paper calls it differential privacy; it is
-*local* differential privacy of single values, with noise as large as the whole range for epsilon = 1. The density that it
+*local* differential privacy of single values, with noise as large as the whole range for epsilon = 1. Where several rows of a person are
+used, each value has its epsilon, and the person the sum over all of their rows; the noise is not larger, and the budget pays the sum. The density that it
 prints lacks the factor 1/sensitivity, and its sensitivity of 16 for the range 1-16 is 15. 10 us a value.
 """
 
@@ -83,12 +84,16 @@ class LocalNoise(Private):
         """Epsilon is for each value, and a row has one in each column."""
         return super().cost * len(grids(self.bounds, "local_noise"))
 
+    def cost_of(self, roles: Roles) -> Fraction:
+        """Every row of a person costs that."""
+        return self.cost * roles.most_rows
+
     def _make(self, table: Table, roles: Roles, rng: Rng, progress: Progress) -> Release:
-        stated, total = grids(self.bounds, "local_noise"), self.cost
-        each = total / len(stated)
+        stated, most = grids(self.bounds, "local_noise"), roles.most_rows
+        each, total = self.cost / len(stated), self.cost_of(roles)
         for name in stated:
             self._column(name, roles)
-        noise, budget = self._open(rng)
+        noise, budget = self._open(roles, rng)
         rows = Rows.of(table, roles, "local_noise")
         known = {name: table.reading.numbers(rows.columns[name])[rows.codes[name]] for name in stated}
         changed, done = {}, 0
@@ -100,8 +105,10 @@ class LocalNoise(Private):
             gone = np.isnan(known[name])
             codes = np.full(len(rows), (grid.first + grid.last) // 2, dtype=np.int64)
             codes[~gone] = grid.codes(known[name][~gone])
-            budget.spend(each, what=f"each value of {name}")
-            noisy, _ = noise.laplace(codes, sensitivity=grid.width, epsilon=each, progress=report_progress)
+            of_all = "" if most == 1 else f" in up to {most} rows of a person"
+            budget.spend(each * most, what=f"each value of {name}{of_all}")
+            # the noise is scaled to all rows that a person may have, and so is what they cost: each value costs its epsilon
+            noisy, _ = noise.laplace(codes, sensitivity=grid.width, epsilon=each * most, progress=report_progress)
             done += 1
             if self.clamp:
                 noisy = np.clip(noisy, grid.first, grid.last)
@@ -109,13 +116,14 @@ class LocalNoise(Private):
             if self.missing == "keep":
                 numbers[gone] = np.nan
             changed[name] = released(numbers)
+        in_all = "" if most == 1 else f", and {spell(total)} for a person with {most} rows"
         return rows.release(
             self,
             changed,
             perturbed=stated,
             notes=(
                 f"{noise.word}: LOCAL differential privacy, epsilon {spell(each)} for each value "
-                f"of {', '.join(stated)}, and so {spell(total)} for a row, where {VALUES}; no file can show it.",
+                f"of {', '.join(stated)}, and so {spell(each * len(stated))} for a row{in_all}, where {VALUES}; no file can show it.",
                 *budget.notes,
                 "Not protected: the columns without noise, and the number of rows"
                 + (", and which values are missing." if self.missing == "keep" else "."),

@@ -47,10 +47,16 @@ def half_width(scale: float, beta: float) -> int:
 
 
 class Noise:
-    """Draws for one release; `rng` is a seeded generator, or None for OpenDP, which takes the system's source."""
+    """Draws for one release; `rng` is a seeded generator, or None for OpenDP, which takes the system's source.
 
-    def __init__(self, rng: np.random.Generator | None, who: str) -> None:
-        self.chance = Chance(rng)
+    `rows` is how many rows neighbouring tables may differ by. Every sensitivity given below is that to one row, added or removed, and is
+    multiplied by it: along a chain of tables that each have one row more than the last, what a row changes adds up, in the sum of absolute
+    differences as in the largest one, whichever cells the rows are in; and a row added changes all of some scores the same way if each
+    on the chain does.
+    """
+
+    def __init__(self, rng: np.random.Generator | None, who: str, rows: int = 1) -> None:
+        self.chance, self.rows = Chance(rng), rows
         self._dp: Any = opendp(who) if rng is None else None
 
     @property
@@ -70,8 +76,9 @@ class Noise:
     ) -> tuple[IntArray, float]:
         """Values with noise of scale sensitivity/epsilon each, and that scale.
 
-        `sensitivity` is how much all values together may change, by the sum of absolute differences, between neighbours.
+        `sensitivity` is how much one row may change all values together, by the sum of absolute differences.
         """
+        sensitivity *= self.rows
         scale = ceiling(scale_of(sensitivity, epsilon))
         if not math.isfinite(scale) or scale > 2**53:
             raise InputError("An epsilon this small for bounds this wide needs more noise than 64-bit numbers hold.")
@@ -93,8 +100,9 @@ class Noise:
 
         Permute-and-flip (McKenna, Sheldon 2020), which is report noisy max with exponential noise (Ding et al. 2021) and never
         worse than the exponential mechanism of McSherry and Talwar 2007. `monotone`: a row added changes all scores the
-        same way, which halves the noise.
+        same way, which halves the noise. `sensitivity` is how much one row may change the score that it changes most.
         """
+        sensitivity *= self.rows
         scale = ceiling(scale_of(sensitivity if monotone else 2 * sensitivity, epsilon))
         if self._dp is None:
             return exact_draws.permute_and_flip(self.chance, scores, Fraction(scale)), scale

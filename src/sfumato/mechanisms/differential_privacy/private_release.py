@@ -1,4 +1,13 @@
-"""What all mechanisms with a differential privacy promise share: the budget, the notes, and how statistics are released."""
+"""What all mechanisms with a differential privacy promise share: whose rows count, the budget, the notes, and how statistics are released.
+
+**People with several rows.** Where the roles name a person, neighbouring tables T and T' differ by one person with all their rows, however
+many. At most c of these are used ([people] most_rows, 1 unless said): which, depends on a secret key and on the rows of that person alone,
+so that with the same key the rows used of T and of T' differ by at most c, all of the one person. What is released of the used rows comes
+from noise that is scaled to c rows (`Noise`): each draw that costs epsilon for tables which differ by c rows costs epsilon for T and T',
+for every key, and so for a random one. Compositions add up as they do for rows. Disjoint parts of the rows cost no more than one of them
+costs, since what c rows change in different parts adds up to no more than c rows change in one. Where one row a person is made of all of
+theirs ([people] rows = "one"), the same holds with c = 1 and no key.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +26,7 @@ from ...core.column import IntArray
 from ...core.errors import InputError
 from ...core.mechanism import Mechanism, Progress, check_choices, check_require
 from ...core.metric import Requirement
-from ...core.randomness import Rng
+from ...core.randomness import Chance, Rng
 from ...core.release import Release
 from ...core.roles import KINDS, Roles
 from ...core.table import Table
@@ -27,11 +36,11 @@ from .budget import Budget, amount, spell
 from .noise import Noise
 
 NEIGHBOURS = "neighbouring tables differ by one row, added or removed"
-PEOPLE = "neighbouring tables differ by one person, added or removed with all their rows, of which one is counted"
+PEOPLE = "neighbouring tables differ by one person, added or removed with all their rows, of which {} used"
 VALUES = "neighbouring tables differ by one value, changed; the number of rows is public"
 PROMISED = (
     "where neighbouring tables differ by one row, added or removed (changing a row is both: twice epsilon), or, where the roles name "
-    "a person, by one person with all their rows, of which one counts"
+    "a person, by one person with all their rows, of which one counts, or as many as most_rows says"
 )
 AS_STATED = (
     "The file is read as the owner states it, never as its rows suggest: a value that does not fit counts as missing, and a number "
@@ -66,6 +75,11 @@ class Private(Mechanism):
     def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
         """Release the table as it is read by what was stated, one row of each person; with `rng` the noise is seeded, for tests."""
         stated = table.stated(roles.reading)
+        choice = roles.row_choice
+        if choice is not None:
+            if not choice.fits(stated):
+                raise InputError(f"{table.name}: it lacks a column that [people] of {roles.source} names.")
+            stated = stated.one_row_by(choice)
         named = [(kind, name) for kind in KINDS for name in getattr(roles, kind)]
         for kind, name in (*named, *([("person", roles.person)] if roles.person is not None else [])):
             if name not in stated.columns:
@@ -74,17 +88,29 @@ class Private(Mechanism):
                     f"file is written ({'; '.join(stated.notes)}); if it is written differently, state that under [reading] in "
                     f"{roles.source} or with --delimiter, --encoding, --quote, --header."
                 )
-        if roles.person is not None:
-            stated = stated.one_row_of(roles.person)
+        if choice is None:
+            stated = self._used(stated, roles, rng)
         made = self._make(stated, roles, rng, progress)
         told = f"{AS_STATED}. {'; '.join(stated.notes).capitalize() or 'The table stands as it was made'}."
         neighbours = self._neighbours(roles)
         original = stated if made.recoding is not None else table  # pairs are those of the rows that were read
-        return replace(made, original=original, neighbours=neighbours, epsilon=self.cost, notes=(*made.notes, told))
+        return replace(made, original=original, neighbours=neighbours, epsilon=self.cost_of(roles), notes=(*made.notes, told))
 
     def _neighbours(self, roles: Roles) -> str:
         """What the promise is about."""
-        return NEIGHBOURS if roles.person is None else PEOPLE
+        if roles.person is None:
+            return NEIGHBOURS
+        if roles.row_choice is not None:
+            return PEOPLE.format("one row is made that is")
+        most = roles.most_rows
+        return PEOPLE.format("one, drawn at random, is" if most == 1 else f"at most {most}, drawn at random, are")
+
+    @staticmethod
+    def _used(table: Table, roles: Roles, rng: Rng) -> Table:
+        """The rows that count: of each person at most as many as the roles say, drawn by a key that nobody keeps."""
+        if roles.person is None:
+            return table
+        return table.rows_of_each(roles.person, roles.most_rows, Chance(rng).bits(4).tobytes())
 
     @abstractmethod
     def _make(self, table: Table, roles: Roles, rng: Rng, progress: Progress) -> Release:
@@ -114,11 +140,15 @@ class Private(Mechanism):
         assert self.epsilon is not None
         return amount(self.epsilon, "epsilon")
 
-    def _open(self, rng: Rng) -> tuple[Noise, Budget]:
+    def cost_of(self, roles: Roles) -> Fraction:
+        """The epsilon that a release costs a person."""
+        return self.cost
+
+    def _open(self, roles: Roles, rng: Rng) -> tuple[Noise, Budget]:
         """The noise and the budget for one release, once the table is known to fit; nothing is spent yet."""
-        noise = Noise(rng, self.card.name)
-        budget = self.budget if self.budget is not None else Budget(self.cost)
-        budget.afford(self.cost, what=self.card.name)
+        noise = Noise(rng, self.card.name, rows=roles.most_rows)
+        budget = self.budget if self.budget is not None else Budget(self.cost_of(roles))
+        budget.afford(self.cost_of(roles), what=self.card.name)
         return noise, budget
 
     def _column(self, name: str, roles: Roles) -> None:
