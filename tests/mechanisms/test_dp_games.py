@@ -217,6 +217,7 @@ def test_a_person_with_many_rows_is_told_apart_by_epsilon_at_most(game: str, tmp
         assert found > EPSILON / 2
 
 
+@pytest.mark.full
 def test_noise_for_one_row_where_three_are_used_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The game has teeth, and the neighbour's seven rows come down to three."""
     opened = noise.Noise.__init__

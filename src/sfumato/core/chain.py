@@ -125,6 +125,7 @@ def _left(roles: Roles, table: Table) -> Roles:
         identifiers=tuple(name for name in roles.identifiers if name in table.columns),
         insensitive=tuple(name for name in roles.insensitive if name in table.columns),
         person=roles.person if roles.person in table.columns else None,
+        household=roles.household if roles.household in table.columns else None,
         guarding=roles.guarding if roles.guarding in table.columns else None,
     )
 

@@ -137,6 +137,9 @@ def counted_sentence(release: Release, roles: Roles, found: ClassPeople | None) 
     if not len(tuples):
         return ""
     rows = f"Each class has at least {counted(int(tuples.n.min()), 'row')}"
+    if roles.counts_households and release.original is not None:
+        fewest = int(release.evidence(roles).people.min())
+        return f"{rows}, of at least {counted(fewest, 'different household')}, by {roles.household!r}."
     chosen = None if release.original is None else release.original.chosen
     if chosen is not None:
         return f"{rows}, each of another person, by {roles.person!r}. {chosen.sentence}"

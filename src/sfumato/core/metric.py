@@ -374,8 +374,8 @@ class Metric:
             return evidence.by_rows
         if not card.counts_people:
             raise Unavailable(
-                f"{self} counts rows, and {roles.source} says of people with several rows that they are counted "
-                f'(rows = "{roles.people["rows"]}").'
+                f"{self} counts rows, and {roles.source} says that {'households' if roles.counts_households else 'people'} are counted "
+                f"([people] {', '.join(f'{key} = {value!r}' for key, value in roles.people.items() if key in ('rows', 'count'))})."
             )
         if not roles.linked:
             return evidence
@@ -423,7 +423,9 @@ class Metric:
             )
 
     def _score(self, evidence: Evidence, column: str | None) -> Score:
-        unit = "people" if self.card.unit == "rows" and evidence.roles.counts_people else self.card.unit
+        unit, roles = self.card.unit, evidence.roles
+        if unit == "rows" and roles.counts_people:
+            unit = "households" if roles.counts_households else "people"
         if self.card.scope == "class":
             classes = evidence.classes(column)
             if self.card.covers:

@@ -21,6 +21,11 @@ from .words import counted
 
 OWNERS_WORD = "The owner states that each row is another person (one_row_per_person = true); limits on rows are limits on people by that word."
 """What every document says where the roles say so."""
+HOUSEHOLDS_WORD = (
+    "Limits are on different households, each of which weighs the same; the owner counted them by a number that is not released. Whoever "
+    "recognises one member of a household may still guess which rows are the others'."
+)
+"""What every document says where the roles say that households are counted."""
 UNLINKED_WORD = (
     "A person may have several rows here, which no column joins. Limits are on different people, each of whom weighs the same; the owner "
     "counted them by a number that is not released."
@@ -36,7 +41,10 @@ LINKED_WORD = (
 def owners_word(roles: Roles, table: Table, *, counts: bool = False) -> str | None:
     """What every document says of rows and people, by the owner's word; `counts`: also how many there are of them."""
     if table.chosen is not None:
-        return table.chosen.sentence if counts else table.chosen.how
+        said = table.chosen.sentence if counts else table.chosen.how
+        return f"{said} {HOUSEHOLDS_WORD}" if roles.counts_households else said
+    if roles.counts_households:
+        return HOUSEHOLDS_WORD
     if roles.counts_people:
         return LINKED_WORD if roles.linked else UNLINKED_WORD
     return OWNERS_WORD if roles.one_row_per_person else None
@@ -177,11 +185,13 @@ def one_row_each(table: Table, roles: Roles, who: str, *, counts_people: bool = 
 
     Where the roles say that people are counted, whoever does so goes on.
     """
+    if roles.counts_households:
+        _check_households(table, roles, who, counts_people)
     found = several_rows(table, roles)
     if found is None:
         return
     bring = "bring one row per person, for example the latest of each (of a database with --query)"
-    if found.named and roles.counts_people:
+    if found.named and roles.counts_people and "rows" in roles.people:
         if counts_people:
             return
         raise InputError(
@@ -201,7 +211,27 @@ def one_row_each(table: Table, roles: Roles, who: str, *, counts_people: bool = 
     )
 
 
+def _check_households(table: Table, roles: Roles, who: str, counts_people: bool) -> None:
+    """Refuse to count households for one who cannot, or where somebody has several: different ones need not be different people then."""
+    household, person = str(roles.household), roles.person
+    roles.check_column(household, table.columns, where=table.name, kind="household")
+    if not counts_people:
+        raise InputError(
+            f'{who} cannot count households (count = "households" in [people] of {roles.source}); take one that counts people, such as mondrian.'
+        )
+    if person is None or person not in table.columns:
+        return
+    several = len(table.count((person, household))) - len(table.count((person,)))
+    if several:
+        raise InputError(
+            f"{table.name}: some people have rows in several households, by {person!r} and {household!r}; give each person one household, or "
+            f"count people in [people] of {roles.source}."
+        )
+
+
 def _looks(table: Table, name: str, roles: Roles | None) -> Repeated | None:
+    if roles is not None and name == roles.household:
+        return None
     words = tokens(name)
     told = numbers_people(words) or "".join(words) in OFFICIAL
     if not told and (roles is None or name not in roles.identifiers or "of" in words):

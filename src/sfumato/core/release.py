@@ -341,14 +341,14 @@ class Evidence:
         except Unavailable:
             original = self.release.original
             told = self.release.recoding is not None or self.release.pairing != "none"
-            if told or original is None or self.roles.person not in original.columns:
+            if told or original is None or self.roles.owner not in original.columns:
                 raise
             return np.minimum(fewest_people(self.tuples.n, self._everybody().n), self.tuples.n), False
         return distinct_people(owners.member, owners.person, len(self.tuples), owners.people), True
 
     def _everybody(self) -> Counts:
         """The rows of each person, before anything was left out where that is known."""
-        original, person = self.release.original, str(self.roles.person)
+        original, person = self.release.original, str(self.roles.owner)
         known = original is not None and person in original.columns
         return (original if known and original is not None else self.release.table).count((person,))
 
@@ -415,7 +415,7 @@ class Evidence:
         return self.derived(("owners", columns), lambda: self._find_owners(columns, entries))
 
     def _find_owners(self, columns: tuple[str, ...], entries: Classes | None) -> _PeopleOfRows:
-        person, quasi, table = str(self.roles.person), self._quasi(), self.release.table
+        person, quasi, table = str(self.roles.owner), self._quasi(), self.release.table
         why = f'Counting people (rows = "unlinked" in [people] of {self.roles.source})'
         if self.release.joined_by is not None:
             raise Unavailable(f"{why} cannot be done where only groups join columns.")
@@ -594,6 +594,10 @@ class Evidence:
         rolled = self._derived.pop("rolled", None)
         if rolled is not None and (counted := rolled()) is not None:
             return counted  # type: ignore[no-any-return]
+        if self.roles.counts_households:
+            raise Unavailable(
+                f"A population is counted in people, and {self.roles.source} says that households are counted."
+            )
         table, quasi, person = self.release.population, self._quasi(), self.roles.person
         assert table is not None
         self._check(table)

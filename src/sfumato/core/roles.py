@@ -27,7 +27,7 @@ from .toml import checked, known, opened, section
 Rule = Annotated[str | dict[str, Any], Meta(description="a file name or a rule such as { widths = [5, 10] }")]
 Ordered = Annotated[list[Any], Meta(description="a list of the values, in order")]
 KINDS = ("identifiers", "quasi", "sensitive", "insensitive")
-_SINGLE = ("person", "guarding")
+_SINGLE = ("person", "household", "guarding")
 _STATED = "one_row_per_person"
 PEOPLE_ROWS = {
     "unlinked": "the number is left out, rows of a person cannot be joined, and each class holds k different people",
@@ -36,10 +36,10 @@ PEOPLE_ROWS = {
 }
 """What `[people] rows` may say of people with several rows, and what each promises."""
 _PEOPLE_KEYS: Mapping[str, tuple[str, ...]] = {
-    "unlinked": ("most_rows",),
+    "unlinked": ("most_rows", "count"),
     "linked": ("most_rows",),
-    "one": ("keep", "by", "aggregates"),
-    "None": ("most_rows",),
+    "one": ("keep", "by", "aggregates", "count"),
+    "None": ("most_rows", "count"),
 }
 """What else `[people]` may say, by what it says of rows."""
 
@@ -70,6 +70,7 @@ class Roles:
     insensitive  the rest that may be published
     person       id of the individual where one person has several rows; never released (a fresh number is, where rows are linked)
     one_row_per_person  the owner's word that each row is another person, though a column repeats like a person's number
+    household    what people of one household share, such as its number; never released
     guarding     what each row's person does not want to be linked to, a node of the sensitive taxonomy; never released
     hierarchies  a column's taxonomy file, inline rule or Hierarchy
     orders       the order of a column's values, where neither numbers nor dates give one
@@ -79,7 +80,8 @@ class Roles:
                  public, so the outermost ranges that other mechanisms make of numbers and dates end there, too
     people       what is promised to people with several rows: rows = "unlinked" counts people instead of rows, rows = "linked"
                  people of whom the release says the same over all their rows, rows = "one" makes one row of each person's
-                 (core.row_choice); most_rows bounds the rows a person that are used with differential privacy
+                 (core.row_choice); most_rows bounds the rows a person that are used with differential privacy;
+                 count = "households" counts different households instead of different people
     """
 
     quasi: tuple[str, ...] = ()
@@ -87,6 +89,7 @@ class Roles:
     identifiers: tuple[str, ...] = ()
     insensitive: tuple[str, ...] = ()
     person: str | None = None
+    household: str | None = None
     guarding: str | None = None
     one_row_per_person: bool = False
     hierarchies: Mapping[str, Any] = field(default_factory=dict)
@@ -138,9 +141,19 @@ class Roles:
             raise InputError(
                 f"{where}: most_rows is how many rows a person are used with differential privacy; it must be at least 1, and whole."
             )
-        if self.people and rows not in PEOPLE_ROWS and ("rows" in self.people or "most_rows" not in self.people):
+        if (
+            self.people
+            and rows not in PEOPLE_ROWS
+            and ("rows" in self.people or not {"most_rows", "count"} & set(self.people))
+        ):
             raise InputError(f"{where}: rows must be one of {', '.join(map(repr, PEOPLE_ROWS))}.")
-        if self.people and self.person is None:
+        if self.people.get("count", "people") not in ("people", "households"):
+            raise InputError(f'{where}: count must be "people" or "households".')
+        if self.counts_households and self.household is None:
+            raise InputError(
+                f'{where}: count = "households" needs to know them; name the column in [roles]: household = "...".'
+            )
+        if set(self.people) - {"count"} and self.person is None:
             raise InputError(
                 f'{where}: it needs to be known whose each row is; name the column in [roles]: person = "...".'
             )
@@ -155,8 +168,10 @@ class Roles:
     @property
     def by_rows(self) -> Roles:
         """The same with rows counted, whatever is said of people; where one row a person is made, rows are people."""
-        if not self.people or self.row_choice is not None:
+        if not self.people or (self.row_choice is not None and not self.counts_households):
             return self
+        if self.row_choice is not None:
+            return replace(self, people={key: value for key, value in self.people.items() if key != "count"})
         return replace(self, people={}, person=None if self.linked else self.person)
 
     @property
@@ -171,8 +186,18 @@ class Roles:
 
     @property
     def unlinked(self) -> bool:
-        """Whether people may have several rows that nobody can join: then people are counted, not rows."""
-        return self.people.get("rows") == "unlinked"
+        """Whether people, or households, have several rows that nobody can join: then these are counted, not rows."""
+        return self.people.get("rows") == "unlinked" or self.counts_households
+
+    @property
+    def counts_households(self) -> bool:
+        """Whether different households are counted where otherwise people are."""
+        return self.people.get("count") == "households"
+
+    @property
+    def owner(self) -> str | None:
+        """The column of those who are counted: households, or people."""
+        return self.household if self.counts_households else self.person
 
     @property
     def linked(self) -> bool:

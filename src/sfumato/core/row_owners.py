@@ -90,7 +90,7 @@ def row_owners(counts: Counts, roles: Roles, *, apart: bool = False) -> tuple[Co
     """
     if not roles.counts_people:
         return counts, None
-    name = str(roles.person)
+    name = str(roles.owner)
     person, times = counts.codes[counts.names.index(name)], counts.margin(name)
     weights = PersonWeights.of(times)
     if apart:

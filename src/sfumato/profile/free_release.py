@@ -118,5 +118,5 @@ def _unchanged(release: Release, name: str) -> bool:
 
 
 def _house(roles: Roles, table: Table) -> tuple[str, ...]:
-    names = dict.fromkeys((*roles.identifiers, roles.person))
+    names = dict.fromkeys((*roles.identifiers, roles.person, roles.household))
     return tuple(name for name in names if name is not None and name in table.columns)

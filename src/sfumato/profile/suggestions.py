@@ -103,7 +103,7 @@ def named(roles: Roles | None) -> dict[str, Suggestion]:
     if roles is None:
         return {}
     by_role: dict[Role, Sequence[str]] = {
-        "identifiers": roles.identifiers,
+        "identifiers": (*roles.identifiers, *(() if roles.household is None else (roles.household,))),
         "insensitive": roles.insensitive,
         "sensitive": roles.sensitive,
         "quasi": roles.quasi,

@@ -77,7 +77,7 @@ def _one_row_each(release: Release, roles: Roles) -> bool:
     """Whether each row is another person: the owner says so, or the person column of the original does, which publishing checked."""
     named = release.original is not None and roles.person is not None and roles.person in release.original.columns
     return (
-        (roles.one_row_per_person or (named and not roles.unlinked))
+        (roles.one_row_per_person or (named and roles.people.get("rows") != "unlinked"))
         and not release.statistics
         and release.neighbours is None
     )

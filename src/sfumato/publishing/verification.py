@@ -95,6 +95,8 @@ def verify_release(
     house = dict.fromkeys(roles.identifiers, "an identifier")
     if roles.person is not None and not roles.linked:
         house[roles.person] = "an identifier"
+    if roles.household is not None:
+        house[roles.household] = "the household column"
     if roles.guarding is not None:
         house[roles.guarding] = "the guarding column"
     problems = [

@@ -31,7 +31,7 @@ class PopulationRollup:
         names = rollup.lattice.names
         for name in names:
             roles.check_column(name, table.columns, where=table.name, kind="quasi")
-        if roles.person is not None and roles.person in table.columns:
+        if roles.counts_households or (roles.person is not None and roles.person in table.columns):
             return None
         counts = table.count(names)
         ladders = []

@@ -192,7 +192,7 @@ def pose(
     wanted = Wanted.read(minimise)
     metrics = [*(r.metric for r in require), *wanted.metrics, *also]
     split = sensitive_columns(metrics, roles)
-    person = (str(roles.person),) if roles.counts_people else ()
+    person = (str(roles.owner),) if roles.counts_people else ()
     by = (*roles.quasi, *split, *_others(metrics, roles, table, split), *person)
     rest = [c for c in (*roles.sensitive, *roles.insensitive) if c not in by]
     counts = table.count_within(by, rest, MANY) if to_release and rest else table.count(by)

@@ -189,7 +189,7 @@ class Private(Mechanism):
         self, table: Table, roles: Roles, columns: Mapping[str, pa.Array], notes: tuple[str, ...]
     ) -> Release:
         """A release whose rows are statistics, not people."""
-        house = {*roles.identifiers, roles.person, roles.guarding}
+        house = {*roles.identifiers, roles.person, roles.household, roles.guarding}
         names: list[str] = []
         for name in columns:  # a column of ours must not bear the name of one that stays in the house
             while name in house or name in names:

@@ -54,7 +54,7 @@ class Steered(Mechanism):
         self.check_asked(roles)
         roles.check(table.columns, where=table.name, need=("identifiers", "quasi", "sensitive", "insensitive"))
         split = sensitive_columns((requirement.metric for requirement in self.promises), roles)
-        person = (str(roles.person),) if roles.unlinked else ()
+        person = (str(roles.owner),) if roles.unlinked else ()
         counts = table.count_some((*roles.quasi, *split, *(name for name in also if name not in split), *person))
         return counts, split
 

@@ -40,6 +40,10 @@ class CoveredPeople:
         """None without a population; one in which people have several rows is refused."""
         if population is None:
             return None
+        if roles.counts_households:
+            raise InputError(
+                f"{population.name}: a population is counted in people, and {roles.source} says that households are counted."
+            )
         for name in roles.quasi:
             roles.check_column(name, population.columns, where=population.name, kind="quasi")
         if roles.person is not None and roles.person in population.columns:

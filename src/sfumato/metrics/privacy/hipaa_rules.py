@@ -74,7 +74,7 @@ def hipaa_rules(
     release, roles = evidence.release, evidence.roles
     for name in sorted(ignore & (age | zip | date)):
         raise InputError(f"{release.table.name}: hipaa_rules is told both to ignore column {name!r} and to look at it.")
-    house = {*roles.identifiers, roles.person}
+    house = {*roles.identifiers, roles.person, roles.household}
     columns = [
         {name: (counts.columns[0], counts.margin(name)) for name, counts in table.value_counts(table.columns).items()}
         for table in (release.table, *release.companions.values(), *release.related)
