@@ -74,7 +74,7 @@ def run(
     everybody = None if population is None else reading.beside(population, named)
     waivers = read_waivers(waive or [], table.columns)
     if ledger is not None and isinstance(made_by, Private):
-        ledger.afford(made_by.cost)
+        ledger.afford(made_by.cost_of(named))
     rng = None if seed is None else np.random.default_rng(seed)
     with o.progress(f"{mechanism} {input}") as bar:
         release = made_by.against(everybody)(table, named, rng, progress=lambda share: bar(0.9 * share, ""))

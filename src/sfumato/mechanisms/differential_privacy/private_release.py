@@ -93,8 +93,11 @@ class Private(Mechanism):
         made = self._make(stated, roles, rng, progress)
         told = f"{AS_STATED}. {'; '.join(stated.notes).capitalize() or 'The table stands as it was made'}."
         neighbours = self._neighbours(roles)
-        original = stated if made.recoding is not None else table  # pairs are those of the rows that were read
-        return replace(made, original=original, neighbours=neighbours, epsilon=self.cost_of(roles), notes=(*made.notes, told))
+        # pairs are those of the rows that were read
+        original = stated if made.recoding is not None or choice is not None else table
+        return replace(
+            made, original=original, neighbours=neighbours, epsilon=self.cost_of(roles), notes=(*made.notes, told)
+        )
 
     def _neighbours(self, roles: Roles) -> str:
         """What the promise is about."""
