@@ -230,6 +230,14 @@ def test_a_release_has_one_row_of_each(made_by: sf.Mechanism, tmp_path: Path) ->
         assert written["dx"].value_counts().le(latest, fill_value=0).all()
 
 
+def test_a_chain_goes_on_with_rows_that_are_people() -> None:
+    ours = roles(LATEST)
+    release = (sf.GeneralizeFullDomain(k=2, suppression=0.1) | sf.Mondrian(k=4))(sf.read(visits(1)), ours)
+    assert sf.k_anonymity(release, ours).value >= 4
+    with pytest.raises(InputError, match="cannot count people"):
+        (sf.Mondrian(k=2) | sf.Mondrian(k=4))(sf.read(visits(1)), roles({"rows": "unlinked"}))
+
+
 @pytest.fixture
 def house(tmp_path: Path) -> Path:
     visits(2).to_csv(tmp_path / "visits.csv", index=False)

@@ -119,9 +119,11 @@ class Chain(Mechanism):
 
 
 def _left(roles: Roles, table: Table) -> Roles:
-    """The roles of the columns that are still there."""
+    """The roles of the columns that are still there; where one row a person was made, each row is another person."""
     return replace(
         roles,
+        people={} if roles.row_choice is not None else roles.people,
+        one_row_per_person=roles.one_row_per_person or roles.row_choice is not None,
         identifiers=tuple(name for name in roles.identifiers if name in table.columns),
         insensitive=tuple(name for name in roles.insensitive if name in table.columns),
         person=roles.person if roles.person in table.columns else None,
