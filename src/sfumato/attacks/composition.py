@@ -38,6 +38,7 @@ def _sentence(value: float) -> str:
     "left, and it is the person's own.",
     knows="the quasi-identifiers of people who are in both releases, and both releases",
     effort="a second release about the same people, and two look-ups a person",
+    people=True,
     source="Ganta, Kasiviswanathan, Smith 2008",
     sentence=_sentence,
     misleads="It also counts people whose value one of the two releases gives away alone; see the details. It does not count people with "

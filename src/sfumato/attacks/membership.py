@@ -65,6 +65,7 @@ def _sentence(value: float) -> str:
     "the guess is right.",
     knows="a public table with the quasi-identifiers of everybody, and how many of them were released",
     effort="the population's table with the quasi-identifiers, and one look-up a person",
+    people=True,
     source="Nergiz, Atzori, Clifton 2007; Manta 2013, sec. 3.3",
     sentence=_sentence,
     misleads="It is an average: an adversary can be certain about one person while it is small; delta_presence gives the worst case. It is "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
@@ -56,6 +57,8 @@ class AttackCard:
     """What must be given besides release and roles."""
     unit: str = "share of people"
     """What the success is a share of."""
+    people: bool = False
+    """Whether people are attacked, each once, where they have several rows that nobody can join; else it is rows."""
     parameters: Mapping[str, str] = field(default_factory=dict)
     """What its own arguments mean; `SHARED` has the others."""
     classes: bool = False
@@ -98,6 +101,24 @@ class Attack(Generic[P]):
         if roles.linked:
             given = self._by_history(given)
         given["roles"] = given["roles"].by_rows  # an adversary has rows, and does not know whose they are
+        if roles.people.get("rows") == "unlinked":
+            return self._on_rows(given)
+        return self._played(given)
+
+    def _on_rows(self, given: dict[str, Any]) -> Outcome:
+        """Where people have several rows that nobody can join: an attack that counts rows says so, and none replays what counted people."""
+        if "mechanism" in self.card.needs:
+            raise Unavailable(
+                f'{self.card.name} makes the release again, row by row, and its mechanism counted people (rows = "unlinked"); it cannot be played.'
+            )
+        outcome = self._played(given)
+        if self.card.people:
+            return outcome
+        return replace(
+            outcome, sentence=f"{_of_rows(outcome.sentence)} Rows are attacked, and a person may have several."
+        )
+
+    def _played(self, given: dict[str, Any]) -> Outcome:
         column = given.pop("sensitive", None)
         turns = self.columns(given["roles"]) if column is None else (column,)
         return worst([self._outcome(**given, **({} if turn is None else {"sensitive": turn})) for turn in turns])
@@ -188,6 +209,13 @@ class Attack(Generic[P]):
             return metric
 
         return make
+
+
+def _of_rows(sentence: str) -> str:
+    """A sentence that counts people, of rows."""
+    return re.sub(
+        r"(\d )(people|persons?)\b", lambda found: found[1] + ("row" if found[2] == "person" else "rows"), sentence
+    )
 
 
 def attack(**card: Any) -> Callable[[Callable[P, Outcome]], Attack[P]]:

@@ -76,10 +76,6 @@ class LocalNoise(Private):
             raise InputError("local_noise needs bounds, such as age=17:99, that do not come from the data.")
         grids(self.bounds, "local_noise")
 
-    def cost_of(self, roles: Roles) -> Fraction:
-        """Every row of a person costs that."""
-        return self.cost * roles.most_rows
-
     def _neighbours(self, roles: Roles) -> str:
         return VALUES
 
