@@ -230,6 +230,14 @@ def test_a_release_has_one_row_of_each(made_by: sf.Mechanism, tmp_path: Path) ->
         assert written["dx"].value_counts().le(latest, fill_value=0).all()
 
 
+def test_a_search_and_its_release_are_of_people() -> None:
+    ours, table = roles(LATEST), sf.read(visits(1))
+    best = sf.optimal_generalization(table, ours, require=[sf.k_anonymity.at_least(4)], suppression=0.1)
+    release = best.release(table, ours)
+    assert release.table.rows <= 120
+    assert sf.k_anonymity(release, ours).value >= 4
+
+
 def test_a_chain_goes_on_with_rows_that_are_people() -> None:
     ours = roles(LATEST)
     release = (sf.GeneralizeFullDomain(k=2, suppression=0.1) | sf.Mondrian(k=4))(sf.read(visits(1)), ours)

@@ -21,7 +21,7 @@ from ..core.column import encode
 from ..core.errors import Infeasible
 from ..core.metric import Requirement
 from ..core.noun import dataclass
-from ..core.people import left_out_note
+from ..core.people import left_out_note, one_row_a_person
 from ..core.randomness import Chance
 from ..core.recoded_release import recoded
 from ..core.release import Release
@@ -100,6 +100,7 @@ def release_of(
 
     `rng` is asked only for the numbers that join the rows of a person.
     """
+    table = one_row_a_person(table, roles)
     if roles.linked:
         return _linked_release(problem, verdict, table, roles, rng, **more)
     columns = roles.released(table.columns)
