@@ -32,7 +32,7 @@ _STATED = "one_row_per_person"
 PEOPLE_ROWS = {
     "unlinked": "the number is left out, rows of a person cannot be joined, and each class holds k different people",
     "linked": "rows of a person stay joined by a fresh random number, and each class holds k people of whom all rows say the same",
-    "one": "one row is made of each person's, as keep and by, or aggregates, say, and then each row is another person",
+    "one": "one row is made of each person's, as keep and by, or aggregates, say: one row per person from then on",
 }
 """What `[people] rows` may say of people with several rows, and what each promises."""
 _PEOPLE_KEYS: Mapping[str, tuple[str, ...]] = {
