@@ -37,7 +37,7 @@ _MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2
 
 
 @dataclass(frozen=True)
-class Aggregate:
+class ColumnRule:
     """What a column says of a person: a rule, and the column that it looks at; None counts rows."""
 
     rule: Rule
@@ -62,7 +62,7 @@ class RowChoice:
     person: str
     keep: Keep | None
     by: str | None
-    aggregates: Mapping[str, Aggregate]
+    aggregates: Mapping[str, ColumnRule]
 
     def __hash__(self) -> int:
         return hash((self.person, self.keep, self.by, tuple(self.aggregates.items())))
@@ -116,10 +116,10 @@ class RowChoice:
         made = (each.column for each in self.looked_at(table.columns).values())
         return list(dict.fromkeys(name for name in (self.person, self.by, *made) if name is not None))
 
-    def looked_at(self, columns: tuple[str, ...]) -> dict[str, Aggregate]:
+    def looked_at(self, columns: tuple[str, ...]) -> dict[str, ColumnRule]:
         """The aggregates, where `count` under a name that no column has counts rows."""
         return {
-            name: Aggregate("count", None) if each == Aggregate("count", name) and name not in columns else each
+            name: ColumnRule("count", None) if each == ColumnRule("count", name) and name not in columns else each
             for name, each in self.aggregates.items()
         }
 
@@ -168,14 +168,14 @@ class ChosenRows:
         return f"{said} {self.unnumbered:,} rows without a number count as rows of one person."
 
 
-def _aggregate(name: str, text: str, where: str) -> Aggregate:
+def _aggregate(name: str, text: str, where: str) -> ColumnRule:
     match = re.fullmatch(r"\s*(\w+)\s*(?:\((.+)\))?\s*", text)
     rule: Any = match[1] if match else text
     if match is None or rule not in get_args(Rule):
         raise InputError(
             f"{where}: aggregates {name} must be one of {', '.join(map(repr, get_args(Rule)))}, or a rule of another column, as 'sum(COLUMN)'."
         )
-    return Aggregate(rule, match[2] or name)
+    return ColumnRule(rule, match[2] or name)
 
 
 def _moments(column: Column) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..core.row_choice import SEPARATOR, Aggregate, ChosenRows, RowChoice
+from ..core.row_choice import SEPARATOR, ChosenRows, ColumnRule, RowChoice
 from ..core.spelling import COMMA, GROUPS, POINT
 from .duckdb import DuckTable, folder, kept_rows, literal, name_of, run, serial, spell_path
 
@@ -26,7 +26,9 @@ def one_row(table: DuckTable, choice: RowChoice) -> DuckTable:
     for name, v in at.items():
         cells += [f"{_number(table, name, table._value(name))} AS n{v}"] if name in ordered else []
         cells += (
-            [f"CAST({table._spelled(name)} AS VARCHAR) AS s{v}"] if Aggregate("distinct", name) in made.values() else []
+            [f"CAST({table._spelled(name)} AS VARCHAR) AS s{v}"]
+            if ColumnRule("distinct", name) in made.values()
+            else []
         )
     copy = folder() / f"{next(serial)}.parquet"
     with kept_rows(f"SELECT {', '.join(cells)} FROM ({table.sql})", table.name) as rows:
@@ -67,7 +69,7 @@ class _Query:
     def _part(self, text: str) -> str:
         return self.parts.setdefault(text, f"t{len(self.parts)}")
 
-    def cell(self, name: str, each: Aggregate | None) -> str:
+    def cell(self, name: str, each: ColumnRule | None) -> str:
         """A column of the table that is made."""
         if name == self.choice.person:
             return "g.p"
