@@ -241,6 +241,7 @@ DRAWS: dict[str, tuple[Callable[[random.Random, Draft], Settings], dict[str, Seq
     "pram": (lambda rng, d: _of_kind(rng, d, "category", "code", "text", "constant") | {"keep": rng.choice(["0.5", "0.8", "0.95", "0.01"])}, {"invariant": [True]}),
     "rank_swapping": (lambda rng, d: _of_kind(rng, d, *NUMERIC_OR_DATE), {"p": [1, 10, 20, 50, 100]}),
     "rounding": (_rounding, {"how": ["nearest", "random"]}),
+    "shift_dates": (lambda rng, d: {}, {"days": [1, 30, 400]}),
     "top_bottom_coding": (_top_bottom_coding, {}),
     "top_down_specialization": (lambda rng, d: _k(rng) | _about(rng, d, "target"), {}),
 }  # fmt: skip

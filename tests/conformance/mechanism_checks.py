@@ -24,7 +24,7 @@ from sfumato.core.randomness import SEEDED
 from sfumato.core.release import Release
 from sfumato.core.roles import Roles
 from sfumato.core.table import Table
-from sfumato.publishing import publish
+from sfumato.publishing import publish, read_published
 
 ROWS = 240
 FORMS = (".csv", ".parquet")
@@ -292,7 +292,7 @@ def check_promises(subject: Subject, case: Case, folder: Path, form: str) -> Non
     assert run.release.made_by == made.card.name
     assert run.release.parameters == made.settings()
     (path,) = (folder / "run0").glob(f"out{form}")
-    again = sf.read(path)
+    again = read_published(path)
     assert again.columns == run.release.table.columns
     for promise in made.promises:
         paired = "pairs" in promise.metric.card.needs or promise.metric.card.name == "personalized_breach"

@@ -123,6 +123,7 @@ CLAIMS: dict[str, Claim] = {
     "linkability_risk": share(),
     "linkage_distance_risk": share(),
     "linkage_reidentification": share(at=(none, all_)),
+    "m_invariance": claim(("whole", same), at=(lambda v: v < 1,)),
     "marketer_risk": share(at=(), words="every everyone"),
     "membership_risk": claim(("at most", same), at=(all_,)),
     "minimality_risk": claim(("at most", hundred)),

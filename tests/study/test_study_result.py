@@ -20,6 +20,7 @@ from sfumato.core.table import Table
 from sfumato.inspect.exposure import ExposedClass, exposure
 from sfumato.metrics import metric, require
 from sfumato.study.study import Candidate, Point, Result, Study, grid, number
+from study_house import NOBODY
 
 ROLES = sf.Roles(quasi=("age", "zip"), sensitive=("ill",), insensitive=("note",), source="roles.toml")
 
@@ -149,7 +150,7 @@ def test_recommendation_by_brute_force(scores: list[tuple[int, int, bool]], aske
         verdicts = (Verdict(need, Score(1.0 if met else 0.0, "values")),) if asked else ()
         points.append(Point(Candidate("x"), made, verdicts=verdicts))
     held = Study(
-        table=None,  # type: ignore[arg-type]
+        table=NOBODY,
         roles=ROLES,
         candidates=tuple(point.candidate for point in points),
         require=(need,) if asked else (),

@@ -73,8 +73,9 @@ def detect(
     names: tuple[str, ...] | None = None,
     header_row: str | int | None = None,
     skip: int | None = None,
+    trim: bool = True,
 ) -> Dialect:
-    """Detect what is not given."""
+    """Detect what is not given; `trim` leaves out blanks around the names of columns."""
     for what, character in (("delimiter", delimiter), ("quote", quote)):
         if character is not None and len(character) != 1 and not (what == "quote" and character == ""):
             raise InputError(f"{path}: {what} must be one character, not {len(character)}.")
@@ -147,7 +148,7 @@ def detect(
         names = _named(first, path)
     if names is None:
         names = (
-            tuple(name.strip(BLANKS) for name in first)
+            tuple(name.strip(BLANKS) if trim else name for name in first)
             if header
             else tuple(f"column{i}" for i in range(1, len(first) + 1))
         )

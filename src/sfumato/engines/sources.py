@@ -83,7 +83,10 @@ def _opened(source: Any, options: dict[str, Any], roles: Roles | None, stated: b
     listed = {key: tuple(value) if isinstance(value, list) else value for key, value in options.items()}
     given = tuple(sorted((listed | ({"missing": missing} if missing else {})).items()))
     dates, decimal = spelled.checked(options.pop("dates", None), options.pop("decimal", None))
-    table = _from_path(source, options, missing) if isinstance(source, Path) else from_memory(source)
+    as_written = dates == decimal == "text"
+    table = (
+        _from_path(source, options, missing, trim=not as_written) if isinstance(source, Path) else from_memory(source)
+    )
     if options:
         raise InputError(f"{table.name}: {', '.join(sorted(options))} does not apply to this kind of table.")
     could = {"commas": table.lines.commas} if isinstance(table.lines, Lines) else {}
@@ -92,7 +95,7 @@ def _opened(source: Any, options: dict[str, Any], roles: Roles | None, stated: b
         dict(table.written),
         table.variables,
     )  # where it lies in its sheet; what its file says of columns
-    if isinstance(source, Path) and not dates == decimal == "text":
+    if isinstance(source, Path) and not as_written:
         table = trimmed(table, table.lines.blanks if isinstance(table.lines, Lines) else lambda: True)
     table = _with_missing(table, missing, table.columns)
     table = spelled.understood(table, dates=dates, decimal=decimal, points=points, **could)
@@ -178,7 +181,7 @@ def _copy(path: Path, ending: str, source: Any) -> Path:
     return copy
 
 
-def _from_path(path: Path, options: dict[str, Any], missing: MissingCodes) -> DuckTable:
+def _from_path(path: Path, options: dict[str, Any], missing: MissingCodes, *, trim: bool) -> DuckTable:
     if path.is_dir():
         raise InputError(f"{path}: a folder, not a table; name a file.")
     what = what_is(path)
@@ -195,7 +198,7 @@ def _from_path(path: Path, options: dict[str, Any], missing: MissingCodes) -> Du
         return statistical_file(path, **given)
     if what == "json lines":
         return json_lines(path)
-    return _csv(path, options)
+    return _csv(path, options, trim=trim)
 
 
 def what_is(path: Path) -> str:
@@ -224,9 +227,9 @@ def what_is(path: Path) -> str:
     return "json lines" if formats.of(unpacked) is formats.JSON_LINES or are_json_lines(first) else "csv"
 
 
-def _csv(path: Path, options: dict[str, Any]) -> DuckTable:
+def _csv(path: Path, options: dict[str, Any], *, trim: bool) -> DuckTable:
     totals = options.pop("totals", None)
-    found = dialect.detect(path, **{key: options.pop(key) for key in _CSV_OPTIONS if key in options})
+    found = dialect.detect(path, trim=trim, **{key: options.pop(key) for key in _CSV_OPTIONS if key in options})
     file = path
     if found.encoding not in ("utf-8", "utf-8-sig"):
         file = folder() / f"{next(serial)}.csv"

@@ -34,6 +34,9 @@ def verify_command(
     words += ["--neutralise-formulas"] if neutralise_formulas else []
     ours = [
         "--header",
+        "--skip",
+        "0",
+        "--no-totals",
         "--delimiter",
         ",",
         "--quote",

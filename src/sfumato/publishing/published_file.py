@@ -32,7 +32,15 @@ def dialect(path: Path) -> dict[str, Any]:
     if form is formats.EXCEL:
         return {"header_row": "1", "totals": False, **spelled}
     if form is formats.CSV:
-        return {"delimiter": ",", "quote": '"', "encoding": "utf-8", "header": True, "skip": 0, **spelled}
+        return {
+            "delimiter": ",",
+            "quote": '"',
+            "encoding": "utf-8",
+            "header": True,
+            "skip": 0,
+            "totals": False,
+            **spelled,
+        }
     return dict(spelled)
 
 
