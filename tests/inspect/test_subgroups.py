@@ -41,6 +41,24 @@ def of(found: Any, column: str, name: str) -> Any:
     return next(group for group in found.groups if (group.column, group.name) == (column, name))
 
 
+@pytest.mark.parametrize("people_of", [{}, {"rows": "unlinked"}])
+def test_a_group_of_few_people_with_many_rows_is_not_named(people_of: dict[str, str]) -> None:
+    """Ten people with three rows each in Rome, nine in Oslo, and one with thirty rows in Ely."""
+    who = [n for n in range(19) for _ in range(3)] + [19] * 30
+    rows = {
+        "who": [f"p{n}" for n in who],
+        "town": ["Rome" if n < 10 else "Oslo" if n < 19 else "Ely" for n in who],
+        "ill": [("flu", "cold")[i % 2] for i in range(len(who))],
+    }
+    roles = sf.Roles(quasi=("town",), sensitive=("ill",), person="who", people=people_of, source="roles.toml")
+    release = paired(rows, {name: rows[name] for name in ("town", "ill")})
+    found = subgroups(release, roles)
+    assert [group.name for group in sorted(found.groups, key=lambda g: g.people)] == [None, None, "Rome"]
+    assert "Ely" not in json.dumps(found.to_dict()) + "".join(found.sentences)
+    assert {group.name for group in subgroups(release, roles, smallest=9).groups} == {None, "Rome", "Oslo"}
+    assert {group.name for group in subgroups(release, roles, reveal=True).groups} == {"Ely", "Rome", "Oslo"}
+
+
 def test_the_identity_treats_nobody_worse() -> None:
     rows = people()
     found = subgroups(paired(rows, rows), ROLES)

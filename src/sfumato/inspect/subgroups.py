@@ -21,8 +21,10 @@ from ..core.errors import InputError, Unavailable
 from ..core.hierarchy import TOP
 from ..core.noun import dataclass
 from ..core.people import several_rows
+from ..core.person_weights import distinct_people
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
+from ..core.table import Table
 from ..core.words import counted, percent
 from .subgroup_classes import with_pairs
 from .subgroup_rows import WHY, ColumnLoss, GroupSide, Labels, SubgroupRows, apart, class_sizes, deviation, spearman
@@ -225,13 +227,15 @@ def subgroups(
     z = NormalDist().inv_cdf(1 - 0.025 / sum(len(sides) for _, sides in found))
     mined = _mine(release, roles, scenario, [labels for labels, _ in found], workers)
     groups, by_size = [], []
+    repeated = several_rows(original, roles)
     for labels, sides in found:
-        for title, of in zip(labels.names, sides, strict=True):
+        named = labels.people if repeated is None else _people_of(labels, original, repeated.column)
+        for title, of, inside in zip(labels.names, sides, named.tolist(), strict=True):
             half = z * spread * deviation(of.people, whole.rows)
             loss = of.loss or 0.0
             groups.append(
                 Subgroup(
-                    labels.column, title if reveal or of.people >= smallest else None, of.people, of.suppressed, loss, loss - mean,
+                    labels.column, title if reveal or inside >= smallest else None, of.people, of.suppressed, loss, loss - mean,
                     (-half, half), of.class_size, of.risk, mined.get((labels.column, title)),
                 )
             )  # fmt: skip
@@ -245,7 +249,7 @@ def subgroups(
         measured={name: "distance" if losses[name].by_distance else "iloss" for name in quasi},
         smallest=smallest, revealed=reveal, groups=tuple(groups), by_size=tuple(by_size),
         small=small, rest=rest, chance=(-half, half), even=tuple(even), beyond=tuple(beyond),
-        most=most, notes=tuple(notes), one_row_each=several_rows(original, roles) is None,
+        most=most, notes=tuple(notes), one_row_each=repeated is None,
     )  # fmt: skip
 
 
@@ -268,6 +272,13 @@ def _columns(evidence: Evidence, by: Sequence[str] | None) -> tuple[list[str], l
     if not kept:
         raise Unavailable(f"No quasi-identifier has at most {MOST} values; name the columns to look at (by).")
     return kept, left
+
+
+def _people_of(labels: Labels, original: Table, person: str) -> IntArray:
+    """How many different people each group holds, where a person has several rows."""
+    counts = original.count(tuple(dict.fromkeys((labels.column, person))))
+    group, who = labels.of_codes(counts.columns[0], counts.codes[0]), counts.codes[-1]
+    return distinct_people(group, who, len(labels.names), len(counts.columns[-1]) + 1)
 
 
 def _mine(
