@@ -20,7 +20,8 @@ import numpy as np
 import pyarrow as pa
 
 from ..core import table_formats as formats
-from ..core.column import text_of
+from ..core.arrow import numpy
+from ..core.column import IntArray, text_of
 from ..core.errors import InputError
 from ..core.leftovers import hidden_beside
 from ..core.noun import dataclass
@@ -62,20 +63,26 @@ class ReleasedColumn:
 
     def of(self, values: pa.Array) -> list[Any]:
         """The cells of some values; None for missing."""
-        values = values.dictionary_encode()
-        distinct = [
-            None if (text := text_of(value)) is None else self.cells[text] for value in values.dictionary.to_pylist()
-        ]
-        return [None if code is None else distinct[code] for code in values.indices.to_pylist()]
+        cells, codes = self._coded(values)
+        return [cells[code] for code in codes]
 
     def numbers(self, values: pa.Array, missing: float) -> np.ndarray[Any, np.dtype[np.float64]]:
         """The same as an array of numbers."""
-        return np.array([missing if cell is None else cell for cell in self.of(values)], dtype=np.float64)
+        cells, codes = self._coded(values)
+        return np.array([missing if cell is None else cell for cell in cells], dtype=np.float64)[codes]
 
     def texts(self, values: pa.Array) -> np.ndarray[Any, np.dtype[np.bytes_]]:
         """The same as an array of bytes."""
-        cells = ["" if cell is None else cell for cell in self.of(values)]
-        return np.array([cell.encode() for cell in cells], dtype=f"S{self.width}")
+        cells, codes = self._coded(values)
+        return np.array([(cell or "").encode() for cell in cells], dtype=f"S{self.width}")[codes]
+
+    def _coded(self, values: pa.Array) -> tuple[list[Any], IntArray]:
+        """The distinct cells, last None for missing, and which of them each value has."""
+        values = values.dictionary_encode()
+        texts = [text_of(value) for value in values.dictionary.to_pylist()]
+        cells = [None if text is None else self.cells[text] for text in texts]
+        codes = numpy(values.indices.cast(pa.int64()).fill_null(len(cells))).astype(np.int64)
+        return [*cells, None], codes
 
 
 @dataclass(frozen=True)
