@@ -59,13 +59,14 @@ def test_codes_are_recognised(values: list[Any], expected: tuple[str, ...]) -> N
         [1, 2, 3, 4, 5, 9],
         [0, 1] * 50,
         [7, 8, 9] * 40,
+        [1, 2, 3, 4, 5, 7] * 40,
         [i - 20 for i in range(41)] * 5,  # below zero as above it
         ["none", "mild", "severe"] * 9,  # the first word of a scale
         ["?"] * 30,
         ["no answer yet", "-1-", "a-"] * 9,
         [0] * 50 + [1] * 30 + [2] * 20 + [3] * 9 + [4] * 3 + [5] * 2 + [9],  # a family of nine
     ],
-    ids=range(11),
+    ids=range(12),
 )
 def test_values_are_no_codes(values: list[Any]) -> None:
     assert codes(values) == ()

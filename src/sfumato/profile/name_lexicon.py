@@ -185,7 +185,7 @@ CONCEPTS = (
     _concept(
         "weight", "identifiers",
         "its name says that it is a survey weight, computed from where and how people were sampled: it distinguishes rows and strata",
-        """fnlwgt wgt wt sampleweight samplingweight surveyweight finalweight designweight personweight replicateweight
+        """fnlwgt perwt hhwt pweight wgt wt sampleweight samplingweight surveyweight finalweight designweight personweight replicateweight
         hochrechnungsfaktor gewichtungsfaktor stichprobengewicht poidssondage ponderation factorexpansion factorponderacion ponderador
         pesocampionario pesoamostral weegfactor steekproefgewicht 抽样权重""",
     ),

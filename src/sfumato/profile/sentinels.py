@@ -120,6 +120,8 @@ def _numbers(column: Column, n: IntArray) -> np.ndarray[tuple[int], np.dtype[np.
         size = 0
         while size < len(rank) - 2 and like[rank[len(rank) - 1 - size]]:
             size += 1
+        if size and texts[rank[-1]] in ("6", "7", "8"):  # of single digits the last code is 9; below it they are levels
+            size = 0
         for many in range(min(size, 4), 0, -1):  # 97, 98 and 99 together, else the outermost alone
             if _apart(sign * x[rank], n[rank], many, signed=sign < 0 and not column.dates):
                 codes[rank[len(rank) - many :]] = True
