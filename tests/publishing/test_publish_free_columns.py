@@ -95,6 +95,28 @@ def test_beside_local_noise_every_column_without_noise_needs_a_waiver(tmp_path: 
     assert any("column 'ill' (a study of colds)" in sentence for sentence in found.waived)
 
 
+def test_texts_that_number_the_rows_of_a_person_order_them(tmp_path: Path) -> None:
+    """Everybody has a first, second, ... visit: nobody is alone by these words, and they put the places in order."""
+    rng = np.random.default_rng(0)
+    words = ["first", "second", "third", "fourth", "fifth"]
+    columns = {
+        "pid": [f"p{i}" for i in range(80) for _ in words],
+        "place": rng.choice(list("ab"), 400),
+        "visit": words * 80,
+        "ward": rng.choice(list("xy"), 400),
+        "dx": rng.choice(list("abc"), 400),
+    }
+    table = sf.read(pa.table(columns))
+    parts = {"person": "pid", "quasi": ("place",), "sensitive": ("dx",), "people": {"rows": "linked"}}
+    roles = sf.Roles(insensitive=("visit",), **parts)
+    with pytest.raises(NotMet, match="'visit': the order that it gives a person's rows sets"):
+        sf.publish(sf.Mondrian(k=4)(table, roles), roles, [], tmp_path / "r.csv")
+    repeating = sf.Roles(insensitive=("ward",), **parts)
+    sf.publish(
+        sf.Mondrian(k=4)(table, repeating), repeating, [], tmp_path / "ward.csv", waive={"dx": "nobody knows it"}
+    )
+
+
 def test_free_columns_are_looked_at_over_all_rows_of_a_person(tmp_path: Path) -> None:
     """Few values, none alone in a row; together they single people out, and so does the order that a number gives the rows."""
     rng = np.random.default_rng(0)

@@ -10,10 +10,13 @@ import numpy as np
 from ..core.column import IntArray
 from ..core.counts import exact, pack
 from ..core.histories import histories, same_histories
+from ..core.person_weights import distinct_people
 from ..core.table import Table
 
 MOST_SETS = 60
 """Sets of two columns that are looked at."""
+MOSTLY = 0.95
+"""The share of people in whose rows no text repeats, from which texts count as the numbers of the rows."""
 
 
 def people_alone(table: Table, person: str, free: Sequence[str]) -> Iterator[tuple[tuple[str, ...], int, int]]:
@@ -27,22 +30,32 @@ def people_alone(table: Table, person: str, free: Sequence[str]) -> Iterator[tup
 def people_by_order(table: Table, person: str, quasi: Sequence[str], name: str) -> tuple[int, int]:
     """The people whom the order of their rows by this column sets apart from some of their class, and all people.
 
-    The order tells which of the released rows came first, which an adversary may know who knows several of them. A column without an
-    order tells none.
+    The order tells which of the released rows came first, which an adversary may know who knows several of them. Texts tell one where
+    they number the rows ("first", "V2"): where hardly anybody has the same twice.
     """
     counts = table.count((person, *quasi, name))
     column = counts.columns[-1]
-    order = column.rank() if column.numbers is not None or column.dates else None
     who = counts.codes[0]
     people = len(counts.columns[0])
+    order = column.rank() if column.numbers is not None or column.dates else None
     if order is None:
-        return 0, people
+        if not _numbers_rows(who, counts.codes[-1], counts.n):
+            return 0, people
+        order = np.arange(len(column) + 1)  # any will do: what matters is which rows it tells apart
     what = pack(counts.codes[1:-1], [len(each) for each in counts.columns[1:-1]], len(counts))
     _, what = np.unique(what, return_inverse=True)
     by_order = _ranks(who, order[counts.codes[-1]])
     plain = _class_sizes(who, what, counts.n)
     ordered = _class_sizes(who, what * (int(by_order.max(initial=0)) + 1) + by_order, counts.n)
     return int((ordered < plain).sum()), people
+
+
+def _numbers_rows(who: IntArray, value: IntArray, n: IntArray) -> bool:
+    """Whether nearly all people with several rows have another value in each of them."""
+    rows = exact(np.bincount(who, weights=n))
+    values = distinct_people(who, value, len(rows), int(value.max(initial=0)) + 1)
+    several = rows > 1
+    return bool(several.any() and (values[several] == rows[several]).mean() >= MOSTLY)
 
 
 def _ranks(who: IntArray, value: IntArray) -> IntArray:
