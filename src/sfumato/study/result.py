@@ -186,7 +186,10 @@ class Result:
         return tuple(sorted(range(len(self.points)), key=key))
 
     def commands(self, out: str = "release.csv") -> list[str]:
-        """What makes the recommended release, and what verifies it."""
+        """What makes the recommended release, and what verifies it.
+
+        Where nobody can join a person's rows, a file alone does not show its people: only the run that makes it can count them.
+        """
         chosen = self.recommended[0]
         if chosen is None or (made := self.points[chosen].candidate.mechanism) is None:
             return []
@@ -208,11 +211,8 @@ class Result:
         )
         table, roles = shlex.quote(self.study.table.name), shlex.quote(self.study.roles.source)
         out = shlex.quote(out)
-        return [
-            f"sfumato sanitize {table} --roles {roles} --mechanism {mechanism}{given}{need} --out {out}",
-            f"sfumato verify {out} --roles {roles}{need}"
-            + (f" --original {table}" if self.study.roles.unlinked else ""),
-        ]
+        make = f"sfumato sanitize {table} --roles {roles} --mechanism {mechanism}{given}{need} --out {out}"
+        return [make] if self.study.roles.unlinked else [make, f"sfumato verify {out} --roles {roles}{need}"]
 
     def _nearest(self) -> list[str]:
         """For each requirement, how near any candidate comes."""
