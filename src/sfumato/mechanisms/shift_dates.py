@@ -39,7 +39,8 @@ class ShiftDates(Mechanism):
         promise="all dates of one person are moved by the same random number of days, each from -days to days equally likely, drawn anew for "
         "every person and every release; what a requirement limits is measured after it, in a chain",
         against="an adversary who knows the dates of a person exactly; not one who knows the days between two of them, which stay true unless a "
-        "later link makes them coarser",
+        "later link makes them coarser, nor one who knows the first or last day of the data (a date near it narrows the offset; the paper "
+        "leaves such dates out), nor one who has several releases, each with another offset",
         cost="dates are wrong by up to the days, the days between two dates of a person are right; seasons, days of the week and an order "
         "between people are lost within that range; other columns stay as they are",
         source="Hripcsak, Mirhaji, Low, Malin 2016, Preserving temporal relations in clinical data while maintaining privacy",
