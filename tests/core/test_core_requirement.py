@@ -144,3 +144,24 @@ def test_a_third_is_spelled_as_one() -> None:
     assert str(sf.require("prosecutor_risk <= 0.3333333333333333")) == "prosecutor_risk <= 1/3"
     assert str(sf.require("prosecutor_risk <= 2/8")) == "prosecutor_risk <= 0.25"
     assert str(sf.require("prosecutor_risk <= 0.33")) == "prosecutor_risk <= 0.33"
+
+
+@pytest.mark.parametrize("wrong", ["k_anonymity >= 5", ["k_anonymity >= 5"], [sf.k_anonymity], 5], ids=str)
+def test_what_is_no_requirement_is_refused_wherever_one_is_wanted(
+    release: Callable[..., Release], wrong: object
+) -> None:
+    roles = Roles(quasi=("q",))
+    made = release({"q": ["1", "1"]})
+    for call in (
+        lambda: sf.Mondrian(k=2, require=wrong),  # type: ignore[arg-type]
+        lambda: sf.explore(made.table, roles, require=wrong),  # type: ignore[arg-type]
+        lambda: sf.publish(made, roles, wrong, "never.csv"),  # type: ignore[arg-type]
+        lambda: sf.Study(made.table, roles, require=wrong),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(RequirementError, match=r"sfumato\.require\("):
+            call()
+
+
+def test_one_requirement_may_stand_for_a_list() -> None:
+    one = sf.k_anonymity.at_least(3)
+    assert sf.Mondrian(k=2, require=one) == sf.Mondrian(k=2, require=(one,))  # type: ignore[arg-type]

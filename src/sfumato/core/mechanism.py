@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 from .errors import InputError
-from .metric import Requirement
+from .metric import Requirement, listed
 from .noun import dataclass
 from .parameter import from_text, types_of
 from .people import check_linking, one_row_each
@@ -216,7 +216,7 @@ def check_whole(mechanism: Mechanism, *names: str, least: int = 1) -> None:
 
 def check_require(mechanism: Any, why: str) -> None:
     """Refuse a requirement that cannot be honoured; `why` is what the mechanism can do instead."""
-    object.__setattr__(mechanism, "require", tuple(mechanism.require))
+    object.__setattr__(mechanism, "require", listed(mechanism.require))
     for requirement in mechanism.require:
         if not mechanism.honours(requirement):
             raise InputError(f"{mechanism.card.name} cannot steer by {requirement}: {why}.")

@@ -549,6 +549,18 @@ class Requirement:
         return Verdict(self, self.metric.score(release.evidence(roles)))
 
 
+def listed(require: object) -> tuple[Requirement, ...]:
+    """Requirements as a tuple; one alone may stand for a list of one, and a text is refused."""
+    if isinstance(require, Requirement):
+        return (require,)
+    found = tuple(require) if isinstance(require, Iterable) else (require,)
+    if not all(isinstance(each, Requirement) for each in found):
+        raise RequirementError(
+            "require takes a list of requirements; make one of a text by sfumato.require('k_anonymity >= 5'), or write sfumato.k_anonymity.at_least(5)."
+        )
+    return found
+
+
 def spell_number(x: float) -> str:
     """A number that reads back as itself, whole numbers without a point."""
     return str(int(x)) if math.isfinite(x) and float(x).is_integer() and abs(x) < 1e15 else repr(float(x))

@@ -17,7 +17,7 @@ from ..core.column import IntArray, encode
 from ..core.counts import Counts, pack
 from ..core.errors import InputError, NotMet
 from ..core.leftovers import hidden_beside
-from ..core.metric import Requirement, check_counted
+from ..core.metric import Requirement, check_counted, listed
 from ..core.people import one_row_each
 from ..core.release import Release
 from ..core.roles import Roles
@@ -57,7 +57,7 @@ def publish(
     file shows to someone without the original. Both sets are measured from one reading of the file, which counts each question once.
     In a `register` the release is entered when it gets its name; one that costs more than is left of the register's budget is refused.
     """
-    path = Path(path)
+    require, path = listed(require), Path(path)
     form = formats.check_out(path, release.table.columns)
     if neutralise_formulas and form not in (formats.CSV, formats.EXCEL):
         raise InputError(

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core.column import IntArray
 from ..core.errors import InputError, Unavailable
-from ..core.metric import Metric, Requirement, Score, Verdict
+from ..core.metric import Metric, Requirement, Score, Verdict, listed
 from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
@@ -151,7 +151,7 @@ def explore(
     population: Table | None = None,
 ) -> Explorer:
     """Count a table once, so that each of its full-domain generalizations can be looked at in milliseconds."""
-    source = as_table(table)
+    source, require = as_table(table), listed(require)
     problem = pose(
         source,
         roles,
@@ -162,4 +162,4 @@ def explore(
         also=metrics,
         to_release=True,
     )
-    return Explorer(problem, tuple(require), tuple(metrics))
+    return Explorer(problem, require, tuple(metrics))

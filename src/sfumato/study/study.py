@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import metrics
 from ..core.errors import Infeasible, InputError
-from ..core.metric import Metric, Requirement, Verdict
+from ..core.metric import Metric, Requirement, Verdict, listed
 from ..core.noun import dataclass
 from ..core.people import one_row_each
 from ..core.progress_line import progress_line
@@ -81,6 +81,7 @@ class Study:
             and self.roles.row_choice.fits(self.population)
         ):
             object.__setattr__(self, "population", as_table(self.population, self.roles))
+        object.__setattr__(self, "require", listed(self.require))
         if self.waive:
             object.__setattr__(self, "waive", check_waivers(self.waive, self.table.columns, where="waive"))
         if self.context is not None:
