@@ -76,6 +76,14 @@ def test_named_attacks_alone_and_their_words(run: Run, folder: Path) -> None:
     assert CANARY in shown.out  # the owner asked
 
 
+def test_a_setting_is_not_dropped_where_no_mechanism_takes_it(run: Run, folder: Path) -> None:
+    for option in (["--set", "k=3"], ["--require", "k_anonymity >= 2"]):
+        refused = attack(run, folder, "--attack", "background", *option)
+        assert refused.code == 2
+        assert "--mechanism" in refused.err
+        assert "background[k=2]" in refused.err
+
+
 def test_facts_in_words(run: Run, folder: Path) -> None:
     facts = ["--fact", "Bob: age=45", "--fact", "Bob is not flu"]
     found = attack(run, folder, "--attack", "background", *facts, "--json").fine().json["attacks"][0]

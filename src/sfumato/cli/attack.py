@@ -152,9 +152,15 @@ def run(
 
 
 def _mechanism(name: str | None, settings: list[str] | None, require: list[str] | None) -> Any:
+    from ..core.errors import InputError
     from ..mechanisms import mechanism
 
     if name is None:
+        if settings or require:
+            raise InputError(
+                "--set and --require are about the mechanism of minimality; name it with --mechanism. What an attack takes stands in "
+                "brackets behind its name: --attack 'background[k=2]'."
+            )
         return None
     return mechanism(name).of(o.settings(settings), tuple(o.requirements(require)))
 

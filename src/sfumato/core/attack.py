@@ -140,9 +140,10 @@ class Attack(Generic[P]):
     def _outcome(self, **given: Any) -> Outcome:
         """How it went on one column, with the card's words where it says nothing else."""
         play: Callable[..., Outcome] = self.play
-        outcome, card = play(**given), self.card
+        outcome, card, column = play(**given), self.card, given.get("sensitive")
         return replace(
             outcome,
+            details={**({"column": column} if column and outcome.column is None else {}), **outcome.details},
             name=outcome.name or card.name,
             title=outcome.title or card.title,
             knew=outcome.knew or card.knows,
