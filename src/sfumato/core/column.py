@@ -91,7 +91,7 @@ class Column:
 
     @cached_property
     def numbers(self) -> FloatArray | None:
-        """Each value as a number (NaN for missing), or None if one of them is not a number."""
+        """Each value as a number (NaN for missing), or None if one of them is not a number or all are missing."""
         values = self.values
         if not len(values):
             return None

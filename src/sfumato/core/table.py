@@ -68,7 +68,7 @@ _FEW = 50_000
 
 
 class Table(ABC):
-    """What an engine must do: `scan`, `recode`, `keep` and `write`. Everything else follows from these four.
+    """What an engine must do: `scan`, `recode`, `keep` and `write`. What does not follow from these four is refused until it is overridden.
 
     A table remembers its counts (core.memory says how many): they belong to everyone who asks, and nobody changes them.
     """
@@ -147,7 +147,7 @@ class Table(ABC):
 
     def instead(self, rows: pa.Table, times: pa.Array) -> Table:
         """A table of these distinct rows, each so many times, in the place of this one."""
-        raise Unavailable(f"{self.name}: this engine cannot make rows from counts.")
+        raise Unavailable(f"{self.name}: this engine cannot make rows from counts; use the DuckDB engine.")
 
     def copied(self, columns: Mapping[str, str]) -> Table:
         """The same rows with more columns: each new name a copy of the column named."""

@@ -38,7 +38,7 @@ class Outliers:
             return f"{self.column}: {rows} ({near})."
         if self.isolated == self.far:
             return f"{self.column}: {rows} (no other row is within one standard deviation)."
-        return f"{self.column}: {rows} ({near}); {self.isolated:,} of them have no row that near."
+        return f"{self.column}: {rows} ({near}); {self.isolated:,} of them {'has' if self.isolated == 1 else 'have'} no row that near."
 
 
 def outliers(counts: Counts) -> Outliers | None:
