@@ -16,7 +16,7 @@ from .noun import dataclass
 from .outcome import Outcome, worst
 from .parameter import from_text
 from .people import one_row_a_person
-from .release import Evidence, Release
+from .release import Evidence, Release, check_release
 from .roles import Roles
 from .table import Table
 
@@ -92,6 +92,7 @@ class Attack(Generic[P]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Outcome:
         """Play it; on several sensitive columns each in turn, and the worst counts."""
         given: dict[str, Any] = {**dict(zip(("release", "roles"), args, strict=False)), **self.settings, **kwargs}
+        check_release(given.get("release"), given.get("roles"))
         roles = given["roles"]
         for name, value in given.items():  # a table of several rows a person that one row is made of
             if isinstance(value, Release):

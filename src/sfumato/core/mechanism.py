@@ -17,7 +17,7 @@ from .people import check_linking, one_row_each
 from .progress_line import progress_line
 from .randomness import SEEDED, Rng
 from .release import Release
-from .roles import Roles
+from .roles import Roles, check_roles
 from .sheet import Sheet
 from .source import Source, as_table
 from .table import Table
@@ -118,6 +118,7 @@ class Mechanism(ABC):
 
         `progress=True` shows a line of progress on standard error; a function is told the share that is done.
         """
+        check_roles(roles)
         table = as_table(table, None if self.card.private else roles)
         check_linking(table, roles, self.card.name, links=self.card.links)
         if self.refuses_several_rows:

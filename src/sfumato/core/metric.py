@@ -18,7 +18,7 @@ from .column import Column, FloatArray, IntArray
 from .errors import InputError, RequirementError, Unavailable, hint
 from .noun import dataclass
 from .parameter import Choice, Parameter
-from .release import Evidence, Release
+from .release import Evidence, Release, check_release
 from .roles import Roles
 from .sheet import Sheet
 
@@ -239,6 +239,7 @@ class Metric:
             return self.set(**parameters)
         if roles is None or parameters:
             raise TypeError(f"{self.card.name} takes (release, roles) to measure, or parameters to be set; not both")
+        check_release(release, roles)
         return self.score(release.evidence(roles))
 
     def set(self, **parameters: Any) -> Metric:

@@ -24,7 +24,7 @@ from .noun import dataclass
 from .people import one_row_a_person
 from .person_weights import PersonWeights, distinct_people, fewest_people
 from .population import Cover, cover
-from .roles import Roles
+from .roles import Roles, check_roles
 from .rows_by_cover import homes_by_cover
 from .sheet import Sheet
 from .source import as_table
@@ -605,3 +605,12 @@ class Evidence:
         counts = table.count((*quasi, str(person)) if named else quasi)
         domains = [Domain(counts.column(name), self.roles.taxonomy(name)) for name in quasi]
         return cover(self.tuples, domains, counts, person=named)
+
+
+def check_release(release: object, roles: object) -> None:
+    """Refuse to measure what is no release, such as a table, and roles that are none."""
+    check_roles(roles)
+    if not isinstance(release, Release):
+        raise InputError(
+            "Give a release: what a mechanism made, or sfumato.Release(table=sfumato.read('release.csv')) for one made elsewhere."
+        )

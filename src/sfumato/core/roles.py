@@ -386,6 +386,14 @@ class Roles:
         return Hierarchy.read(name, self.folder / file, as_text=text, neutralised=neutralised)
 
 
+def check_roles(roles: object) -> None:
+    """Refuse what is no Roles, such as the name of a roles file."""
+    if not isinstance(roles, Roles):
+        raise InputError(
+            "roles must be Roles: read a file by sfumato.Roles.read('roles.toml'), or write sfumato.Roles(quasi=[...])."
+        )
+
+
 def _quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 

@@ -15,7 +15,7 @@ from ..core.arrow import numpy, strings
 from ..core.atomic_files import discard, rename_together
 from ..core.column import IntArray, encode
 from ..core.counts import Counts, pack
-from ..core.errors import InputError, NotMet
+from ..core.errors import InputError, NotMet, SfumatoError
 from ..core.leftovers import hidden_beside
 from ..core.metric import Requirement, check_counted, listed
 from ..core.people import one_row_each
@@ -110,13 +110,16 @@ def publish(
                 f"{path}: not written; {release.made_by} lost rows, which is a mistake of ours. Please report it."
             )
         if not verification.met:
-            reasons = " ".join(verification.reasons)
-            for name, file in hidden.items():
-                reasons = reasons.replace(str(file), str(names[name]))
-            raise NotMet(f"{path}: not written; {reasons}")
+            raise NotMet(f"{path}: not written; {' '.join(verification.reasons)}")
         # the release itself last: where it stands, its companions do
         with entering(register, release, roles, require, hidden[""], path, waive):
             rename_together([(hidden[name], names[name]) for name in (*release.companions, "")])
+    except SfumatoError as error:  # of a file that nobody has named yet: what it was to be is told
+        told = str(error)
+        for name, file in hidden.items():
+            told = told.replace(str(file), str(names[name]))
+        error.args = (told,)
+        raise
     finally:
         discard(*hidden.values())
     return verification

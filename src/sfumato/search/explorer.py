@@ -19,9 +19,10 @@ from ..core.errors import InputError, Unavailable
 from ..core.metric import Metric, Requirement, Score, Verdict, listed
 from ..core.noun import dataclass
 from ..core.release import Release
-from ..core.roles import Roles
+from ..core.roles import Roles, check_roles
 from ..core.source import Source, as_table
 from ..core.table import Table
+from ..metrics import metric
 from .full_domain import MADE_BY, release_of
 from .judge import Judge, NodeVerdict
 from .problem import Problem, pose
@@ -134,11 +135,11 @@ class Explorer:
         evidence = judge.evidence(verdict.grouped, verdict.kept)
         scores: dict[str, Score] = {}
         unknown: dict[str, str] = {}
-        for metric in dict.fromkeys([*(r.metric for r in self.require), *self.metrics]):
+        for asked in dict.fromkeys([*(r.metric for r in self.require), *self.metrics]):
             try:
-                scores[str(metric)] = metric.score(evidence)
+                scores[str(asked)] = asked.score(evidence)
             except Unavailable as reason:
-                unknown[str(metric)] = str(reason)
+                unknown[str(asked)] = str(reason)
         return scores, unknown
 
 
@@ -147,11 +148,13 @@ def explore(
     roles: Roles,
     *,
     require: Sequence[Requirement] = (),
-    metrics: Sequence[Metric] = (),
+    metrics: Sequence[Metric | str] = (),
     population: Table | None = None,
 ) -> Explorer:
     """Count a table once, so that each of its full-domain generalizations can be looked at in milliseconds."""
-    source, require = as_table(table), listed(require)
+    check_roles(roles)
+    asked = tuple(metric(each) if isinstance(each, str) else each for each in metrics)
+    source, require = as_table(table, roles), listed(require)
     problem = pose(
         source,
         roles,
@@ -159,7 +162,7 @@ def explore(
         minimise="loss",
         suppression=0.0,
         population=population,
-        also=metrics,
+        also=asked,
         to_release=True,
     )
-    return Explorer(problem, require, tuple(metrics))
+    return Explorer(problem, require, asked)
