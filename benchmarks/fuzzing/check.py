@@ -166,6 +166,8 @@ def changed(case: Case) -> set[str]:
         return named(case, settings.get("bounds", ""))
     if case.mechanism in GROUPED:
         return set(case.roles["sensitive"])
+    if case.mechanism == "shift_dates":
+        return {name for name in case.released if case.field(name).kind == "date"}
     return set()
 
 

@@ -108,15 +108,21 @@ def members(released: str) -> list[str]:
     return found
 
 
+BLANKS = " \t\u00a0\u202f"
+
+
 def covers(released: str | None, meant: Any, spelled: str, above: Mapping[str, frozenset[str]] | None = None) -> bool:
     """Whether the released text stands for the original cell; `above` has the labels of a taxonomy by value."""
     if released is None:
-        return meant is None
+        return meant is None or (isinstance(meant, str) and not meant.strip(BLANKS))
     if set(released) == {"*"}:
         return True
     if meant is None:
         return False
     texts = {spelled, plain(meant)}
+    texts |= {
+        text.strip(BLANKS) for text in texts if text is not None
+    }  # blanks around a field are no part of its value
     if released in texts:
         return True
     if above is not None and any(released in above.get(text, ()) for text in texts if text is not None):

@@ -99,7 +99,7 @@ SETTINGS: dict[str, Setting] = {
     "shift_dates": Setting(
         {"days": "20"},
         ({"days": "0"}, {"columns": "{town}"}, {"columns": "{id}"}),
-        columns=lambda names: {names["note"]: [f"2024-0{1 + i % 9}-1{i % 7}" for i in range(checks.ROWS)]},
+        columns=lambda names: {names["note"]: [f"2024-0{1 + i % 5}-1{i % 7}" for i in range(checks.ROWS)]},
     ),
     "top_bottom_coding": Setting({"top": "{age}=60", "people": "3"}, ({"people": "1000"}, {"columns": "{id}"})),
     "top_down_specialization": Setting({"k": "4"}, (MANY, {"k": "0"})),

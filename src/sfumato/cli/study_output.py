@@ -128,15 +128,17 @@ def is_fit(result: Result) -> bool:
     )
 
 
-def _beside_earlier(result: Result, register: Register | None) -> list[str]:
-    """What the recommended release tells together with each earlier one."""
+def _beside_earlier(result: Result, register: Register | None) -> list[str] | None:
+    """What the recommended release tells together with each earlier one; None without a register."""
     chosen = result.recommended[0]
-    if register is None or chosen is None:
+    if register is None:
+        return None
+    if chosen is None:
         return []
     return [each.sentence for each in register.together(result.release(chosen), result.study.roles)]
 
 
-def print_result(result: Result, out: Path, package: Path | None, earlier: list[str], *, json: bool) -> None:
+def print_result(result: Result, out: Path, package: Path | None, earlier: list[str] | None, *, json: bool) -> None:
     """Print the result; exit 1 if no candidate meets what is required."""
     from ..study.advice import advice
 
@@ -147,7 +149,7 @@ def print_result(result: Result, out: Path, package: Path | None, earlier: list[
                 "report": str(out / "report.html"),
                 "package": str(package) if package is not None and is_fit(result) else None,
                 "warnings": warnings(result),
-                "earlier": earlier,
+                **({} if earlier is None else {"earlier": earlier}),
             }
         )
     else:
@@ -161,7 +163,7 @@ def print_result(result: Result, out: Path, package: Path | None, earlier: list[
         for said in advice(result).said:
             if said.about not in ("take", "why", "means") and said.text != result.recommended[1]:
                 typer.echo(said.text)
-        for text in (*warnings(result), *earlier):
+        for text in (*warnings(result), *(earlier or ())):
             typer.echo(text)
         for command in result.commands():
             typer.echo(f"  $ {command}")

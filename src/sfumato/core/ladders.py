@@ -287,7 +287,7 @@ def _piled(x: FloatArray, rows: FloatArray | IntArray) -> dict[str, Any]:
     widths = _round(x).get("widths", [])
     fullest = (
         np.bincount((np.floor(x / widths[0]) - np.floor(x[0] / widths[0])).astype(np.int64), weights=rows).max()
-        if widths and x[-1] - x[0] < 1e6 * widths[0]
+        if widths and x[-1] / 2 - x[0] / 2 < 5e5 * widths[0]  # halves, since the difference may overflow
         else 0.0
     )
     if not own and (len(x) <= 2 * _PARTS or not widths or fullest <= 0.5 * total):
