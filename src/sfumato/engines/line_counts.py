@@ -7,8 +7,10 @@ table with few distinct rows and every sanitized file is like, that work is done
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pyarrow.compute as pc
 
 from ..core.errors import InputError
@@ -32,6 +34,19 @@ def reading(found: Dialect) -> str:
         f"delim = {literal(found.delimiter)}, quote = {literal(found.quote)}, escape = {literal(found.quote)}, "
         "nullstr = '', strict_mode = true"
     )
+
+
+def _beside(block: bytes, sign: bytes, edges: Sequence[bytes]) -> bool:
+    """Whether a sign stands beside an edge. Most blocks lack most signs, which one look at their bytes tells."""
+    if sign[:1] not in block or (len(sign) > 1 and sign not in block):
+        return False
+    if len(sign) > 1 or any(len(edge) > 1 for edge in edges):
+        return any(sign + edge in block or edge + sign in block for edge in edges)
+    codes = np.frombuffer(block, dtype=np.uint8)
+    is_edge = np.zeros(256, dtype=bool)
+    is_edge[list(b"".join(edges))] = True
+    at = np.flatnonzero(codes == sign[0])
+    return bool(is_edge[codes[at[at > 0] - 1]].any() or is_edge[codes[at[at < len(codes) - 1] + 1]].any())
 
 
 class Lines:
@@ -76,13 +91,12 @@ class Lines:
             return True
         edges = [sign.encode() for sign in (self.found.delimiter, self.found.quote, "\n", "\r") if sign]
         signs = [sign.encode() for sign in BLANKS if sign != self.found.delimiter]
-        beside = [pair for sign in signs for edge in edges for pair in (edge + sign, sign + edge)]
         try:
             with self.file.open("rb") as file:
                 last, size = b"\n", 1 << 20
                 while block := file.read(size):
                     whole = last + block
-                    if any(pair in whole for pair in beside):
+                    if any(_beside(whole, sign, edges) for sign in signs):
                         return True
                     last = block[-4:]
                 return last.endswith(tuple(signs))
