@@ -50,6 +50,8 @@ class Trial:
     numbers: list[str]
     """Quasi-identifiers of numbers."""
     require: tuple[Requirement, ...]
+    hierarchies: bool
+    """Whether a quasi-identifier has a taxonomy, masks or a calendar, without which classes could say something else."""
 
 
 @dataclass(frozen=True)

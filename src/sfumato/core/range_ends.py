@@ -83,9 +83,12 @@ def between_days(low: str, high: str) -> str | None:
 def ranges_in_order(column: Column) -> tuple[list[int], list[Span], bool] | None:
     """The codes and spans of a column's values in order, without `*` and missing, and whether they are days; None if there is no order.
 
-    There is one where each value is a number (or a date) or a range of them with its lower end in it, and none overlap.
+    There is one where each value is a number (or a date) or a range of them with its lower end in it, and none overlap. Bare
+    digits that are no numbers are codes such as 0131, not the years that they may look like.
     """
     texts = [(i, text) for i, text in enumerate(column.texts) if text is not None and set(text) != {TOP}]
+    if all(text.isdigit() for _, text in texts):
+        return None
     for read, dates in ((number_span, False), (day_span, True)):
         spans = [(span, i) for i, text in texts if not text.startswith("{") and (span := read(text)) is not None]
         if not texts or len(spans) < len(texts):

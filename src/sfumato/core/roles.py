@@ -16,6 +16,7 @@ from . import ladders
 from .column import Column
 from .errors import InputError, hint
 from .hierarchy import Hierarchy
+from .label_kinds import stated_kinds
 from .memory import remembered
 from .noun import dataclass
 from .row_choice import RowChoice
@@ -54,6 +55,7 @@ class _RolesFile:
     weights: Mapping[str, Any] = field(default_factory=dict)
     reading: Mapping[str, Any] = field(default_factory=dict)
     domains: Mapping[str, Any] = field(default_factory=dict)
+    labels: Mapping[str, Any] = field(default_factory=dict)
     people: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -78,6 +80,8 @@ class Roles:
     reading      how the file is spelled (encoding, delimiter, decimal, ...), for mechanisms that must not learn it from the rows
     domains      the values that a column may have, for the same mechanisms: "17:99", "17:99:10", "Female|Male" or a list;
                  public, so the outermost ranges that other mechanisms make of numbers and dates end there, too
+    labels       what a class may say of a column where mechanisms form classes: "taxonomy", "ranges", "sets" or some of them
+                 (core.label_kinds); each class takes the cheapest that is allowed
     people       what is promised to people with several rows: rows = "unlinked" counts people instead of rows, rows = "linked"
                  people of whom the release says the same over all their rows, rows = "one" makes one row of each person's
                  (core.row_choice); most_rows bounds the rows a person that are used with differential privacy;
@@ -97,6 +101,7 @@ class Roles:
     weights: Mapping[str, float] = field(default_factory=dict)
     reading: Mapping[str, Any] = field(default_factory=dict)
     domains: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+    labels: Mapping[str, Any] = field(default_factory=dict)
     people: Mapping[str, Any] = field(default_factory=dict)
     source: str = "roles"
     folder: Path = field(default_factory=Path)
@@ -122,6 +127,7 @@ class Roles:
         for name, weight in self.weights.items():
             if not isinstance(weight, int | float) or isinstance(weight, bool) or not 0 <= weight < math.inf:
                 raise InputError(f"{self.source}: [weights] {name} must be a number of at least 0.")
+        object.__setattr__(self, "labels", stated_kinds(self.labels, f"{self.source}, [labels]"))
         StatedReading.of(self.reading, f"{self.source}, [reading]")
         for name, values in self.domains.items():
             texts = [values] if isinstance(values, str) else values
@@ -276,6 +282,7 @@ class Roles:
                 name: tuple(map(str, values)) if isinstance(values, list) else values
                 for name, values in sections.domains.items()
             },
+            labels=sections.labels,
             people=sections.people,
             source=source,
             folder=folder or Path(),

@@ -8,7 +8,7 @@ distinct tuples, Mondrian cuts the table into blocks first, and the cost is the 
 from __future__ import annotations
 
 from dataclasses import field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from ..core.classes import Classes, Sensitive
 from ..core.column import FloatArray, IntArray
 from ..core.counts import pack
 from ..core.cover import BoolArray
-from ..core.mechanism import MechanismCard, Offer, Progress, check_choices, check_whole
+from ..core.label_kinds import LABELS, Labels
+from ..core.mechanism import MechanismCard, Offer, Progress, Trial, check_choices, check_whole
 from ..core.metric import Requirement
 from ..core.noun import dataclass
 from ..core.randomness import Rng
@@ -42,6 +43,12 @@ CLUSTERED = 120_000
 """Distinct tuples beyond which clustering is tried only by name: its cost follows their square, or their blocks."""
 
 
+def _offered(trial: Trial) -> list[dict[str, Any]]:
+    if trial.tuples > CLUSTERED:
+        return []
+    return [{"k": trial.ks}, *([{"k": trial.few, "labels": ["plain", "cheapest"]}] if trial.hierarchies else [])]
+
+
 @dataclass(frozen=True, kw_only=True)
 class KMember(Steered):
     """Greedy clustering by information loss under any conjunction of class requirements."""
@@ -50,6 +57,7 @@ class KMember(Steered):
     block: int = 25_000
     loss: Loss = "iloss"
     ends: Style = "open"
+    labels: Labels = "hierarchies"
     require: tuple[Requirement, ...] = ()
     population: Table | None = field(default=None, compare=False)
     """Whom an adversary may take for a person in the release, for requirements that look at a population."""
@@ -60,17 +68,18 @@ class KMember(Steered):
         promise="each class meets all class requirements that you set (k_anonymity >= k, l-diversity, t-closeness, leakages, ...)",
         against="an adversary who knows all quasi-identifiers of a person and that the person is in the release",
         cost="numbers and dates become intervals that end at nobody's value (the outermost are open), columns with a taxonomy, "
-        "mask or calendar become its labels, other columns become sets; these differ from class to class and may overlap "
-        "(local recoding), and they are mostly narrower than Mondrian's; rows with equal quasi-identifiers may be "
+        "mask or calendar become its labels, other columns become sets, unless you allow others (labels); these differ from class to "
+        "class and may overlap (local recoding), and they are mostly narrower than Mondrian's; rows with equal quasi-identifiers may be "
         "divided; no row is left out, and no sensitive value changes",
         source="Byun, Kamra, Bertino, Li 2007, greedy k-member clustering; the loss is ILoss (Xiao and Tao 2006) or their own",
         chance="none",
         people=True,
         tunable=("k", "loss"),
-        offer=Offer(60, lambda trial: [{"k": trial.ks}] if trial.tuples <= CLUSTERED else []),
+        offer=Offer(60, _offered),
         parameters={
             "k": "short for the requirement k_anonymity >= k",
             "ends": STYLES,
+            "labels": LABELS,
             "block": "an approximation for large tables: if there are at least twice this many distinct tuples, Mondrian first cuts "
             "the table into blocks of at least this many, and each block is clustered by itself; 0: never",
             "loss": "how near two rows are. iloss: by the values that the released label, interval or set stands for, as ILoss counts "
@@ -92,7 +101,7 @@ class KMember(Steered):
         """
         counts, split = self.count(table, roles)
         counts, owners = row_owners(counts, roles, apart=True)
-        axes, code = axes_of(counts, roles, self.ends)
+        axes, code = axes_of(counts, roles, self.ends, self.labels)
         people = CoveredPeople.of(self.looked_at, roles, axis_labels(axes, code))
         demands = Demands.of(counts, roles, split, self.promises, people, owners)
         demands.check_whole(self.card.name)

@@ -18,6 +18,7 @@ from ..core.counted_table import CountedTable
 from ..core.counts import Counts, pack
 from ..core.cover import BoolArray
 from ..core.errors import Infeasible
+from ..core.label_kinds import LABELS, Labels
 from ..core.mechanism import MechanismCard, Offer, Progress, check_choices, unheard
 from ..core.metric import Requirement
 from ..core.noun import dataclass
@@ -46,6 +47,7 @@ class Mondrian(Steered):
     choose: Literal["loss", "width"] = "loss"
     bounds: Literal["data", "cuts"] = "data"
     ends: Style = "open"
+    labels: Labels = "hierarchies"
     require: tuple[Requirement, ...] = ()
     population: Table | None = field(default=None, compare=False)
     """Whom an adversary may take for a person in the release, for requirements that look at a population."""
@@ -57,8 +59,8 @@ class Mondrian(Steered):
         "...), and n_t_closeness if you require it",
         against="an adversary who knows all quasi-identifiers of a person and that the person is in the release",
         cost="numbers and dates become intervals that end at nobody's value (the outermost are open), columns with a taxonomy, "
-        "mask or calendar become its labels, other columns become sets; these differ from class to class (local "
-        "recoding); nothing is suppressed, and no sensitive value changes",
+        "mask or calendar become its labels, other columns become sets, unless you allow others (labels); these differ from class "
+        "to class (local recoding); nothing is suppressed, and no sensitive value changes",
         source="LeFevre, DeWitt, Ramakrishnan 2006; requirements beyond k after Li, Li, Venkatasubramanian 2007, "
         "(n,t)-closeness after their check of 2010",
         chance="some",
@@ -70,11 +72,13 @@ class Mondrian(Steered):
             lambda trial: [
                 {"k": trial.ks, "choose": ["loss", "width"]},
                 {"k": trial.few, "mode": "relaxed", "choose": ["loss", "width"]},
+                *([{"k": trial.ks, "labels": ["plain", "cheapest"]}] if trial.hierarchies else []),
             ],
         ),
         parameters={
             "k": "short for the requirement k_anonymity >= k",
             "ends": STYLES,
+            "labels": LABELS,
             "mode": "strict: rows with equal quasi-identifiers stay together; relaxed: they may be divided, which makes "
             "classes smaller where one value is very frequent",
             "choose": "loss: cut along the axis that lowers ILoss most; width: cut along the widest axis, as the paper suggests",
@@ -97,7 +101,7 @@ class Mondrian(Steered):
             return self._linked(table, roles, Chance(rng), progress)
         counts, split = self.count(table, roles)
         counts, owners = row_owners(counts, roles, apart=self.mode == "relaxed")
-        axes, code = axes_of(counts, roles, self.ends)
+        axes, code = axes_of(counts, roles, self.ends, self.labels)
         require = self.promises
         people = CoveredPeople.of(self.looked_at, roles, axis_labels(axes, code))
         on_classes = tuple(r for r in require if r.metric.card.scope == "class")
@@ -121,7 +125,7 @@ class Mondrian(Steered):
         """The same for people whose rows stay joined: people are cut, not rows."""
         self.check_asked(roles)
         rows = rows_of_people(table, roles, self.card.name)
-        people = LinkedPeople.of(rows, roles, chance, self.ends)
+        people = LinkedPeople.of(rows, roles, chance, self.ends, self.labels)
         left, demands = people.left(self.promises, roles)
         labels = people.labels(
             left,

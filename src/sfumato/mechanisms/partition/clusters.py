@@ -37,11 +37,13 @@ class AxisLoss:
     def __init__(self, axis: PartitionAxis, roles: Roles, loss: Loss = "iloss") -> None:
         name = axis.column.name
         self.axis = axis
-        self.counts_values = not axis.levels and not axis.spans
+        self.counts_values = axis.counts_values
+        self._mixes = bool(axis.levels) + axis.spans + axis.sets > 1  # classes choose the cheapest kind of label
         self._gap = len(axis) - 1 if axis.column.has_missing else len(axis)  # no code is as high as the latter
         self._at = np.arange(len(axis))
         self._place: IntArray | FloatArray = self._at  # of each code on its scale
-        self._flat = loss == "byun" and self.counts_values
+        self._counts = loss == "iloss"
+        self._flat = loss == "byun" and self.counts_values and not axis.spans
         self._heights: list[FloatArray] = []  # of a taxonomy: what a label loses, by its level and code
         if loss == "iloss":
             domain = Domain(axis.column, roles.taxonomy(name) or roles.hierarchy(axis.column))
@@ -64,6 +66,8 @@ class AxisLoss:
 
     def loss(self, low: IntArray, high: IntArray, values: IntArray) -> FloatArray:
         """For ranges of codes from `low` to `high` that hold so many different ones."""
+        if self._mixes and self._counts:
+            return self._cheapest(low, high, values) * self.scale
         if self._heights:
             level, lost = self.axis.level(low, high), np.zeros(len(low))
             for h, of_code in enumerate(self._heights):
@@ -74,8 +78,25 @@ class AxisLoss:
             wide = self._place[high] - self._place[low]
         else:
             wide = np.minimum(values - 1, 1) if self._flat else values - 1
-        mixed = (high == self._gap) & (low < high)  # a missing value beside others is released as *
+        mixed = self._mixed(low, high)
         return np.where(mixed, self._most, wide) * self.scale
+
+    def _mixed(self, low: IntArray, high: IntArray) -> BoolArray:
+        """Where a missing value stands beside others, which is released as `*`."""
+        mixed: BoolArray = (high == self._gap) & (low < high)
+        return mixed
+
+    def _cheapest(self, low: IntArray, high: IntArray, values: IntArray) -> FloatArray:
+        """What the kind of label loses that the axis releases."""
+        kind, level = self.axis.kind(low, high, values), np.zeros(len(low), dtype=np.int64)
+        lost = np.where(kind == 1, high - low, values - 1).astype(np.float64)
+        lost[self._mixed(low, high)] = self._most
+        if self._heights:
+            level = self.axis.level(low, high)
+            for h, of_code in enumerate(self._heights):
+                here = (level == h) & (kind == 0)
+                lost[here] = of_code[low[here]]
+        return lost
 
     def prices(self, low: int, high: int, held: BoolArray | None) -> FloatArray:
         """What a cluster loses with each code of the axis added to it."""

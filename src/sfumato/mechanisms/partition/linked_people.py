@@ -20,6 +20,7 @@ from ...core.column import IntArray
 from ...core.counts import exact
 from ...core.cover import BoolArray
 from ...core.errors import Infeasible, InputError
+from ...core.label_kinds import Labels
 from ...core.mechanism import Mechanism, Progress
 from ...core.metric import Requirement
 from ...core.noun import dataclass
@@ -116,13 +117,13 @@ class LinkedPeople:
     """The place of each row in a random order of its person's rows: the last ones are left out first."""
 
     @classmethod
-    def of(cls, rows: Rows, roles: Roles, chance: Chance, style: Style) -> LinkedPeople:
+    def of(cls, rows: Rows, roles: Roles, chance: Chance, style: Style, kinds: Labels) -> LinkedPeople:
         """All rows, with an axis for each quasi-identifier."""
         who = rows.codes[str(roles.person)]
         axes = {}
         for name in roles.quasi:
             column, code = rows.columns[name], rows.codes[name]
-            axes[name] = PartitionAxis.of(column, np.bincount(code, minlength=len(column)), roles, style)
+            axes[name] = PartitionAxis.of(column, np.bincount(code, minlength=len(column)), roles, style, kinds)
         order = np.lexsort([chance.order(len(who)), who])
         times = np.bincount(who)
         draw = np.empty(len(who), dtype=np.int64)

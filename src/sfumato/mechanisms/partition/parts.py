@@ -92,7 +92,8 @@ def partition(
 ) -> tuple[Parts, IntArray]:
     """Cut until no cut is allowed. `code` (axes x tuples) places each tuple; `met` says which parts may stand.
 
-    A part is cut along the axis where that lowers ILoss most, or its widest axis. With `tie`, an order of the tuples, cuts are
+    A part is cut along the axis where that lowers ILoss most, or its widest axis; an axis with both a hierarchy and an order is
+    cut by either. With `tie`, an order of the tuples, cuts are
     relaxed: a part is halved by rows, and the tuple in the middle is divided. Where parts are judged by what they were cut from, their
     numbers in that `lineage` come with them.
 
@@ -133,12 +134,13 @@ def _generation(
     least: int,
 ) -> tuple[Parts, IntArray, BoolArray]:
     """The children of the parts that could be cut, the part that each comes from, and which parts were cut."""
-    views = [along(axis, code[j][parts.entry], parts) for j, axis in enumerate(axes)]
+    ways = ways_of(axes)
+    views = [along(axes[way.axis], code[way.axis][parts.entry], parts, by_tree=way.by_tree) for way in ways]
     spread = np.array([view.spread for view in views])
     if least > 1:
         spread[:, np.add.reduceat(parts.n, parts.start) < 2 * least] = 0.0
     wish = spread if widest else np.where(spread > 0, np.array([view.gain for view in views]), -1.0)
-    wish = wish if weight is None or widest else wish * weight[:, None]
+    wish = wish if weight is None or widest else wish * weight[[way.axis for way in ways]][:, None]
     order = np.argsort(-wish, axis=0, kind="stable")  # the owner's order among equals
     children: list[Parts] = []
     origin: list[IntArray] = []
@@ -151,7 +153,7 @@ def _generation(
         if not len(at):
             break
         edge = np.array([view.edge[at] for view in views])
-        pieces, parent = _cut(axes, code, rest, axis_of[at], edge[axis_of[at], np.arange(len(at))], tie)
+        pieces, parent = _cut(axes, ways, code, rest, axis_of[at], edge[axis_of[at], np.arange(len(at))], tie)
         good = met(pieces.entry, pieces.n, pieces.member, len(pieces))
         allowed = np.bincount(parent, minlength=len(rest)) > 1
         allowed[parent[~good]] = False
@@ -169,6 +171,24 @@ def _generation(
     return Parts.join(children), np.concatenate(origin), was_cut
 
 
+@dataclass(frozen=True)
+class CutWay:
+    """A way to cut parts: along an axis, into the labels of its hierarchy or in two by its order."""
+
+    axis: int
+    by_tree: bool
+
+
+def ways_of(axes: list[PartitionAxis]) -> list[CutWay]:
+    """All ways to cut, in the order of the axes."""
+    return [
+        CutWay(j, by_tree)
+        for j, axis in enumerate(axes)
+        for by_tree in (True, False)
+        if (axis.levels if by_tree else not axis.levels or axis.spans)
+    ]
+
+
 @dataclass(frozen=True, eq=False)
 class AxisView:
     """All parts seen along one axis: how wide each is, how much ILoss its cut saves, and where that cut is."""
@@ -179,9 +199,9 @@ class AxisView:
     """The last code on the left; on a tree, the level of the labels to cut into."""
 
 
-def along(axis: PartitionAxis, code: IntArray, parts: Parts) -> AxisView:
-    """Look at all parts along an axis, where each entry has a code."""
-    if axis.levels:
+def along(axis: PartitionAxis, code: IntArray, parts: Parts, *, by_tree: bool | None = None) -> AxisView:
+    """Look at all parts along an axis, where each entry has a code; by its hierarchy if it has one, unless told."""
+    if axis.levels and by_tree is not False:
         return _view_tree(axis, code, parts)
     size = len(axis)
     key, weight = _tally(parts.member * size + code, parts.n, len(parts) * size)
@@ -190,12 +210,18 @@ def along(axis: PartitionAxis, code: IntArray, parts: Parts) -> AxisView:
     last = np.append(first[1:], len(key)) - 1
     cut, left, total = _balanced(weight, first, last)
     right = np.minimum(cut + 1, last)
-    if axis.spans:
-        open_, low, high = at[last] - at[first], at[cut] - at[first], at[last] - at[right]
-    else:
-        open_, low, high = last - first, cut - first, last - right
-    loss = (left * low + (total - left) * high) / total
-    return AxisView(open_ / size, (open_ - loss) / size, at[cut])
+
+    def open_(a: IntArray, b: IntArray) -> FloatArray:
+        """What is left open from one place to another."""
+        held = (b - a) / size
+        if axis.counts_values and not axis.spans:
+            return held
+        spread = axis.spread(at[a], at[b]) if axis.levels else (at[b] - at[a]) / size
+        return np.minimum(spread, held) if axis.sets else spread
+
+    whole = open_(first, last)
+    loss = (left * open_(first, cut) + (total - left) * open_(right, last)) / total
+    return AxisView(whole, whole - loss, at[cut])
 
 
 def _view_tree(axis: PartitionAxis, code: IntArray, parts: Parts) -> AxisView:
@@ -214,18 +240,25 @@ def _view_tree(axis: PartitionAxis, code: IntArray, parts: Parts) -> AxisView:
 
 
 def _cut(
-    axes: list[PartitionAxis], code: IntArray, parts: Parts, axis_of: IntArray, edge: IntArray, tie: IntArray | None
+    axes: list[PartitionAxis],
+    ways: list[CutWay],
+    code: IntArray,
+    parts: Parts,
+    way_of: IntArray,
+    edge: IntArray,
+    tie: IntArray | None,
 ) -> tuple[Parts, IntArray]:
-    """Cut every part along its axis at its edge: the pieces, and the part that each comes from."""
+    """Cut every part in its way at its edge: the pieces, and the part that each comes from."""
     member, entry, n = parts.member, parts.entry, parts.n
     side = np.zeros(len(entry), dtype=np.int64)  # 0 and 1, or on a tree the label below
     right = np.zeros(len(entry), dtype=np.int64)  # relaxed: how many rows of an entry go right
-    axis_at = axis_of[member]
-    for j in np.unique(axis_of):
-        on, axis = np.flatnonzero(axis_at == j), axes[j]
+    way_at = way_of[member]
+    for w in np.unique(way_of):
+        j = ways[w].axis
+        on, axis = np.flatnonzero(way_at == w), axes[j]
         c, where = code[j][entry[on]], member[on]
-        if axis.levels:
-            for h in np.unique(edge[axis_of == j]):
+        if ways[w].by_tree:
+            for h in np.unique(edge[way_of == w]):
                 below = edge[where] == h
                 side[on[below]] = axis.levels[h][c[below]]
         elif tie is None:
@@ -233,7 +266,7 @@ def _cut(
         else:
             right[on] = _halves(where, c, n[on], tie[entry[on]])
             side[on] = right[on] == n[on]
-            edge = np.where(axis_of == j, 0, edge)
+            edge = np.where(way_of == w, 0, edge)
             np.maximum.at(edge, where[side[on] == 0], c[side[on] == 0])
     divided = np.flatnonzero((right > 0) & (right < n))  # such an entry has rows on both sides
     sides = int(side.max()) + 2
@@ -246,10 +279,11 @@ def _cut(
     start = np.flatnonzero(np.diff(key, prepend=-1))
     parent, side_of = key[start] // sides, key[start] % sides
     low, high = parts.low[:, parent], parts.high[:, parent]
-    for j in np.unique(axis_of):
-        at, axis = np.flatnonzero(axis_of[parent] == j), axes[j]
+    for w in np.unique(way_of):
+        j = ways[w].axis
+        at, axis = np.flatnonzero(way_of[parent] == w), axes[j]
         cut_at = edge[parent[at]]
-        if axis.levels:
+        if ways[w].by_tree:
             low[j, at], high[j, at] = axis.reach(cut_at, side_of[at])
         else:
             left = side_of[at] == 0
