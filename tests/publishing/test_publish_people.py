@@ -9,12 +9,12 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.core.class_people import class_people, people_note
 from sfumato.core.errors import InputError, NotMet
 from sfumato.core.people import several_rows
 from sfumato.core.table import Table
 from sfumato.metrics import registry, require
 from sfumato.publishing import publish, verify_release
+from sfumato.publishing.class_people import class_people, people_note
 
 ROLES = sf.Roles(quasi=("age",), sensitive=("ill",), person="who", source="roles.toml")
 K = [require("k_anonymity >= 6")]

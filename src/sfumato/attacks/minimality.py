@@ -21,13 +21,13 @@ from ..core.metric import TOLERANCE, Score
 from ..core.outcome import Outcome, Rate
 from ..core.parameter import Number
 from ..core.release import Evidence, Release
-from ..core.required_columns import sensitive_columns
 from ..core.roles import Roles
 from ..core.table import Table
 from ..core.words import about, down, percent_up, up
 from ..mechanisms.generalize_full_domain import GeneralizeFullDomain
 from ..mechanisms.mondrian import Mondrian
 from ..metrics import require as requirement
+from ..search.required_columns import sensitive_columns
 from .knowledge.assignments import MOST_GROUPS, Puzzle
 from .knowledge.class_values import SHOWN, attacked_classes, control_group
 

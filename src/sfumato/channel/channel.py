@@ -16,8 +16,8 @@ import numpy as np
 
 from ..core.column import FloatArray, IntArray
 from ..core.errors import InputError, Unavailable
-from ..core.matrix import read_matrix, write_matrix
 from ..core.noun import dataclass
+from ..mechanisms.parameters.matrix import read_matrix, write_matrix
 
 Names = Sequence[Hashable]
 TOLERANCE = 1e-9

@@ -93,9 +93,9 @@ def run(
     from ..core.errors import InputError
     from ..core.people import one_row_each
     from ..core.roles import Roles
-    from ..core.waivers import read_waivers
     from ..inspect.default_metrics import usual_metrics
     from ..profile.free_release import check_free
+    from ..publishing.waivers import read_waivers
     from ..study.candidate import Candidate
     from ..study.context import WP29, Context
     from ..study.default_candidates import candidates, overlooked

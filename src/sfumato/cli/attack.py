@@ -90,9 +90,9 @@ def run(
     """
     from ..attacks import attack as read_attack
     from ..attacks import registry
-    from ..core.class_people import people_note
     from ..core.release import Release
     from ..core.roles import Roles
+    from ..publishing.class_people import people_note
 
     named = [read_attack(text) for text in attack or []]
     own = Roles.read(roles)

@@ -55,9 +55,9 @@ def run(
 
     An aggregate is count, sum COLUMN or mean COLUMN. `by COLUMN, ...` and `where EXPRESSION` may follow.
     """
-    from ..core.class_people import people_note
     from ..core.roles import Roles
     from ..inspect.audit import audit, read
+    from ..publishing.class_people import people_note
 
     named = Roles.read(roles)
     options: dict[str, Any] = {} if checks is None else read(checks)

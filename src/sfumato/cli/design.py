@@ -88,7 +88,7 @@ def run(
     from ..channel.design import least_degradation, most_private
     from ..channel.frontier import frontier
     from ..core.errors import InputError
-    from ..core.matrix import read_matrix
+    from ..mechanisms.parameters.matrix import read_matrix
 
     if (budget is None) + (error is None) + (points is None) != 2:
         raise InputError("Give exactly one of --budget, --error and --frontier.")

@@ -39,7 +39,7 @@ def keeping(folder: Path | None, *, shared: bool = False) -> Iterator[None]:
 
 def _kept(folder: Path) -> set[str]:
     """The files of a folder that keep a result; that something cannot be made is none."""
-    from ..core.seal import unsealed
+    from ..core.kept_files import unsealed
 
     found = {path.name for path in folder.glob("*.npz")}
     for path in folder.glob("*.json"):

@@ -50,8 +50,8 @@ def run(
     cannot, with the reason; --json always has them all. Some metrics need --original, --population or --related.
     """
     from .. import metrics
-    from ..core.class_people import people_note
     from ..core.roles import Roles
+    from ..publishing.class_people import people_note
 
     requested = [metrics.metric(text) for text in metric] if metric else None
     named = Roles.read(roles)

@@ -48,11 +48,11 @@ def run(
     from ..core.errors import InputError
     from ..core.formulas import formula_cells, formula_warning, neutralisable_cells, neutralised_note
     from ..core.roles import Roles
-    from ..core.waivers import read_waivers
     from ..mechanisms import mechanism as find
     from ..mechanisms.differential_privacy.private_release import Private
     from ..publishing import companion_files, publish
     from ..publishing.published_file import checksum
+    from ..publishing.waivers import read_waivers
     from ..study.candidate import Candidate, steered
     from ..study.study import number
 

@@ -120,7 +120,7 @@ def _of_table(
     from ..core.errors import InputError
     from ..core.release import Release
     from ..core.roles import Roles
-    from ..core.waivers import read_waivers
+    from ..publishing.waivers import read_waivers
     from ..study.study import GRID, RISK, SPLIT_GRID, UTILITY, Candidate, Study, grid
 
     if roles is None:

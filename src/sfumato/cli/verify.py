@@ -46,10 +46,10 @@ def run(
     from ..core.formulas import apostrophes
     from ..core.leftovers import clear
     from ..core.roles import Roles
-    from ..core.waivers import read_waivers
     from ..profile.free_columns import refusal
     from ..publishing import verify_release
     from ..publishing.package_files import changed_files
+    from ..publishing.waivers import read_waivers
     from ..study.study import number
 
     wanted = o.requirements(require)

@@ -11,14 +11,13 @@ from typing import Any, ClassVar, Literal, Self
 
 from .errors import InputError
 from .metric import Requirement, listed
-from .noun import dataclass
+from .noun import Sheet, dataclass
 from .parameter import from_text, types_of
 from .people import check_linking, one_row_each
 from .progress_line import progress_line
 from .randomness import SEEDED, Rng
 from .release import Release
 from .roles import Roles, check_roles
-from .sheet import Sheet
 from .source import Source, as_table
 from .table import Table
 

@@ -16,11 +16,10 @@ from .cell_loss import CellLoss
 from .classes import Classes
 from .column import Column, FloatArray, IntArray
 from .errors import InputError, RequirementError, Unavailable, hint
-from .noun import dataclass
+from .noun import Sheet, dataclass
 from .parameter import Choice, Parameter
 from .release import Evidence, Release, check_release
 from .roles import Roles
-from .sheet import Sheet
 
 Exactness = Literal["exact", "bound", "estimate"]
 Family = Literal[

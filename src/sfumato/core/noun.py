@@ -16,10 +16,11 @@ prints the sizes of what it holds. What may be printed besides is opted in, fiel
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sized
+from collections.abc import Iterable, Sequence, Sized
+from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
 
-__all__ = ["ClassVar", "dataclass", "short"]
+__all__ = ["ClassVar", "Sheet", "dataclass", "short"]
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
@@ -74,3 +75,23 @@ def _size(value: Any) -> str | None:
     if isinstance(value, str | bytes | type) or not isinstance(value, Sized) or dataclasses.is_dataclass(value):
         return None
     return f"{len(value):,}" if len(value) else None
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """How a noun shows itself in a notebook: a title, rows of texts below an optional header, and notes."""
+
+    title: str
+    rows: Sequence[Sequence[str]] = ()
+    header: Sequence[str] = ()
+    notes: Sequence[str] = ()
+
+    def html(self) -> str:
+        """As HTML without styles, scripts or links of its own, so that the notebook's own look applies; texts are escaped."""
+        head = "".join(f"<th>{escape(text)}</th>" for text in self.header)
+        rows = "".join(f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>" for row in self.rows)
+        table = (
+            f"<table>{f'<thead><tr>{head}</tr></thead>' if head else ''}<tbody>{rows}</tbody></table>" if rows else ""
+        )
+        notes = "".join(f"<p>{escape(text)}</p>" for text in self.notes)
+        return f"<p><b>{escape(self.title)}</b></p>{table}{notes}"

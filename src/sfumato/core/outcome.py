@@ -25,8 +25,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .metric import Exactness
-from .noun import dataclass
-from .sheet import Sheet
+from .noun import Sheet, dataclass
 from .words import counted, percent
 
 Standings = Literal["works", "general", "fails", "inconclusive"]

@@ -14,19 +14,17 @@ import pyarrow as pa
 from .arrow import numpy, strings
 from .classes import Classes
 from .column import Column, IntArray, encode
+from .counted_table import LinkedTable
 from .counts import Counts, exact, pack
 from .cover import Domain
 from .errors import InputError, Unavailable
 from .group_join import Joined
 from .histories import Histories, histories
-from .linked_table import LinkedTable
-from .noun import dataclass
+from .noun import Sheet, dataclass
 from .people import one_row_a_person
 from .person_weights import PersonWeights, distinct_people, fewest_people
-from .population import Cover, cover
+from .population import Cover, cover, homes_by_cover
 from .roles import Roles, check_roles
-from .rows_by_cover import homes_by_cover
-from .sheet import Sheet
 from .source import as_table
 from .table import Recoding, Table
 
@@ -605,6 +603,15 @@ class Evidence:
         counts = table.count((*quasi, str(person)) if named else quasi)
         domains = [Domain(counts.column(name), self.roles.taxonomy(name)) for name in quasi]
         return cover(self.tuples, domains, counts, person=named)
+
+
+def recoded(table: Table, roles: Roles, recoding: Recoding, **more: Any) -> Release:
+    """A release that is its original with some tuples replaced: the columns that may be released, recoded, with the original beside them for measuring."""
+    released = roles.released(table.columns)
+    house = [name for name in recoding.by if name not in released]  # rows may be told apart by whose they are
+    kept = table.keep([*released, *house]).recode(recoding)
+    joined = [str(roles.person)] if roles.linked and roles.person in recoding.to else []  # replaced by fresh numbers
+    return Release(table=kept.keep([*released, *joined]) if house else kept, original=table, recoding=recoding, **more)
 
 
 def check_release(release: object, roles: object) -> None:

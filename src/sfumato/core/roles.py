@@ -18,10 +18,9 @@ from .errors import InputError, hint
 from .hierarchy import Hierarchy
 from .label_kinds import stated_kinds
 from .memory import remembered
-from .noun import dataclass
+from .noun import Sheet, dataclass
 from .row_choice import RowChoice
 from .rules import KEYS, check_rule
-from .sheet import Sheet
 from .stated_reading import MissingCodes, StatedReading, missing_codes
 from .toml import checked, known, opened, section
 

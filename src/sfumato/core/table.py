@@ -17,8 +17,7 @@ from .column import IntArray
 from .counts import Counts
 from .errors import InputError, Unavailable
 from .memory import memory
-from .noun import dataclass, short
-from .sheet import Sheet
+from .noun import Sheet, dataclass, short
 from .stated_reading import StatedReading
 from .variable import Variable
 

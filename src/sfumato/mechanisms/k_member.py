@@ -24,8 +24,8 @@ from ..core.randomness import Rng
 from ..core.range_ends import STYLES, Style
 from ..core.release import Release
 from ..core.roles import Roles
-from ..core.row_owners import row_owners
 from ..core.table import Table
+from ..search.row_owners import row_owners
 from .parameters.class_requirements import Steered
 from .partition.axes import PartitionAxis, axes_of
 from .partition.class_demands import Demands

@@ -35,9 +35,9 @@ from ..core.noun import dataclass
 from ..core.randomness import Rng
 from ..core.release import Release
 from ..core.roles import Roles
-from ..core.row_owners import RowOwners, row_owners
 from ..core.table import Recoding, Table
 from ..core.words import percent
+from ..search.row_owners import RowOwners, row_owners
 from .parameters.class_requirements import Steered
 from .parameters.column_numbers import by_column
 from .partition.class_demands import Demands

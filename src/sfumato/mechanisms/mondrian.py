@@ -26,9 +26,9 @@ from ..core.randomness import Chance, Rng
 from ..core.range_ends import STYLES, Style
 from ..core.release import Release
 from ..core.roles import Roles
-from ..core.row_owners import row_owners
 from ..core.table import Table
 from ..metrics.privacy.n_t_closeness import n_t_closeness
+from ..search.row_owners import row_owners
 from .parameters.class_requirements import Steered
 from .partition.axes import PartitionAxis, axes_of
 from .partition.class_demands import Demands

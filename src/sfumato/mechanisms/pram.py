@@ -17,7 +17,6 @@ from ..core.arrow import strings, take
 from ..core.column import FloatArray, IntArray
 from ..core.counts import Counts
 from ..core.errors import InputError
-from ..core.matrix import read_matrix, write_matrix
 from ..core.mechanism import Mechanism, MechanismCard, Progress
 from ..core.noun import dataclass
 from ..core.randomness import Chance, Rng
@@ -26,6 +25,7 @@ from ..core.roles import Roles
 from ..core.table import Table
 from .microdata.numeric_columns import released_columns
 from .microdata.rows import Rows
+from .parameters.matrix import read_matrix, write_matrix
 
 MOST = 2_000
 """Values that a column may have: a matrix has the square of them."""

@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import InputError
-from ..core.noun import dataclass
+from ..core.noun import Sheet, dataclass
 from ..core.people import PEOPLE_ROWS, Repeated, several_rows
 from ..core.roles import Roles
-from ..core.sheet import Sheet
 from ..core.source import Source, as_table
 from ..core.table import Table
 from ..core.words import counted, percent

@@ -29,11 +29,11 @@ from ..core.outcome import Outcome
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ..core.waivers import Waivers
 from ..engines import read
 from ..engines.missing_codes import recognise
 from ..mechanisms.differential_privacy.budget import Amount, amount, spell
 from .published_file import checksum, read_published
+from .waivers import Waivers
 
 PRIVATE = "differential privacy hides who is in it; what both cost together is added up instead."
 _APPLICATION = 0x5F0A70  # marks the file as ours

@@ -22,10 +22,10 @@ from ..core.people import one_row_each
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Recoding, Table
-from ..core.waivers import Waivers, check_waivers
 from ..engines.formula_escapes import neutralised
 from .published_file import read_published
 from .verification import Verification, verify_release
+from .waivers import Waivers, check_waivers
 
 if TYPE_CHECKING:
     from .register import Register

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import field
 
-from ..core.class_people import ClassPeople, class_people, counted_sentence, fails_people
 from ..core.metric import Requirement, Verdict
 from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ..core.waivers import Waivers
 from ..core.words import counted
 from ..engines.formula_escapes import plain
 from ..profile.free_columns import Finding, refusal, waived_sentences
 from ..profile.free_release import free_of_release
+from .class_people import ClassPeople, class_people, counted_sentence, fails_people
+from .waivers import Waivers
 
 
 @dataclass(frozen=True)

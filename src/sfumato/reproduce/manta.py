@@ -16,7 +16,6 @@ import numpy as np
 
 from ..attacks.background import background
 from ..core.hierarchy import Hierarchy
-from ..core.pareto import frontier, knee
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
@@ -40,6 +39,7 @@ from ..metrics.privacy.t_closeness import t_closeness
 from ..metrics.privacy.xy_anonymity import xy_anonymity
 from ..metrics.utility.igpl import trade
 from ..metrics.utility.iloss import iloss
+from ..search.pareto import frontier, knee
 from .check import Paper, PaperDraft, beside, number, only, stated
 from .tables import Progress, finished, labels, per_class, small, table, unheard
 

@@ -18,8 +18,7 @@ import pyarrow as pa
 from ..core.arrow import strings
 from ..core.cover import edges
 from ..core.noun import dataclass
-from ..core.recoded_release import recoded
-from ..core.release import Release
+from ..core.release import Release, recoded
 from ..core.roles import Roles
 from ..core.table import Recoding, Table
 from ..mining.folds import Progress

@@ -14,8 +14,7 @@ from ..core.column import FloatArray
 from ..core.counts import Counts
 from ..core.errors import InputError
 from ..core.metric import Metric
-from ..core.recoded_release import recoded
-from ..core.release import Release
+from ..core.release import Release, recoded
 from ..core.roles import Roles
 from ..core.table import Recoding, Table
 from ..engines import read

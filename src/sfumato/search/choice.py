@@ -21,7 +21,6 @@ import numpy as np
 from ..core.errors import InputError, hint
 from ..core.metric import Metric, Requirement, Score
 from ..core.noun import dataclass
-from ..core.pareto import frontier, ten_digits
 from ..core.roles import Roles
 from ..core.table import Table
 from ..metrics import metric
@@ -34,6 +33,7 @@ from ..metrics.privacy.prosecutor_risk import prosecutor_risk
 from .faces import At, best_of_faces, face
 from .lattice import Lattice
 from .losses import Wanted
+from .pareto import frontier, ten_digits
 from .problem import Best, Problem, pose
 from .scores import score
 

@@ -34,7 +34,6 @@ from ..core.mechanism import Progress
 from ..core.metric import Exactness, Requirement, spell_number
 from ..core.noun import dataclass
 from ..core.people import one_row_a_person, one_row_each
-from ..core.required_columns import sensitive_columns
 from ..core.roles import Roles
 from ..core.table import Table
 from ..metrics.privacy.mutual_information import information, mutual_information
@@ -42,6 +41,7 @@ from .additive import Additive
 from .additive import objective as named_objective
 from .lattice import Ladder
 from .ordered_ranges import OrderedLine, Ranges
+from .required_columns import sensitive_columns
 
 _PLACES = 5_000
 """Places to cut that are looked at: 12.5 million ranges, and 0.1 GB."""

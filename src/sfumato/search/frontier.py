@@ -21,7 +21,6 @@ from ..core.column import FloatArray
 from ..core.errors import Infeasible, InputError
 from ..core.metric import Exactness, Metric, Requirement
 from ..core.noun import dataclass
-from ..core.pareto import knee, ten_digits
 from ..core.roles import Roles
 from ..core.table import Table
 from ..metrics import metric
@@ -30,6 +29,7 @@ from .advice import nearest
 from .frontier_walk import CHECKS, MeasuredNode, Walk
 from .lattice import Levels
 from .losses import Wanted, named
+from .pareto import knee, ten_digits
 from .problem import Problem, check_limits, pose
 
 Stopped = Literal["time", "checks", "interrupt"]

@@ -19,10 +19,10 @@ from ..core.column import FloatArray, IntArray
 from ..core.cover import BoolArray
 from ..core.metric import Exactness, Metric
 from ..core.noun import dataclass
-from ..core.pareto import ten_digits
 from .judge import NodeVerdict
 from .lattice import Levels
 from .optimal import LARGEST, LossBounds, node_at
+from .pareto import ten_digits
 from .problem import Problem
 from .scores import score
 

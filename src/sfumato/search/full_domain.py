@@ -23,8 +23,7 @@ from ..core.metric import Requirement
 from ..core.noun import dataclass
 from ..core.people import left_out_note, one_row_a_person
 from ..core.randomness import Chance
-from ..core.recoded_release import recoded
-from ..core.release import Release
+from ..core.release import Release, recoded
 from ..core.roles import Roles
 from ..core.table import Recoding, Table
 from .advice import nearest

@@ -18,14 +18,14 @@ from ..core.metric import Metric, Requirement, check_counted
 from ..core.noun import dataclass
 from ..core.parameter import Words
 from ..core.people import check_linking, nobodys, one_row_a_person, one_row_each
-from ..core.required_columns import sensitive_columns
 from ..core.roles import Roles
-from ..core.row_owners import row_owners
 from ..core.table import Table
 from .judge import Judge, NodeVerdict
 from .lattice import Lattice, Levels
 from .losses import Loss, Wanted
+from .required_columns import sensitive_columns
 from .rollup import Rollup
+from .row_owners import row_owners
 
 TIE = 1e-9
 """Losses nearer than this, by their size, are the same."""

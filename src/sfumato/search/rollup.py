@@ -20,8 +20,8 @@ from ..core.counts import Counts, exact, pack
 from ..core.cover import BoolArray
 from ..core.histories import same_histories
 from ..core.noun import dataclass
-from ..core.row_owners import RowOwners
 from .lattice import Lattice, Levels
+from .row_owners import RowOwners
 
 Codes = npt.NDArray[np.int32]
 _ROOM = 2**62

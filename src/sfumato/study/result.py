@@ -13,10 +13,9 @@ import numpy as np
 from ..core.chain import Chain
 from ..core.column import FloatArray
 from ..core.metric import Metric, Requirement, Score
-from ..core.noun import dataclass
-from ..core.pareto import frontier, knee
+from ..core.noun import Sheet, dataclass
 from ..core.release import Release
-from ..core.sheet import Sheet
+from ..search.pareto import frontier, knee
 from .candidate import short_names
 from .point import Point
 from .risk_utility_map import risk_utility_map, standing

@@ -1,7 +1,7 @@
 """What a study keeps between runs: scores by the content that they come from, so that nothing is measured twice.
 
 A name in the folder is a hash of the program, the table, the roles with their hierarchies, the candidate and the seed. A change
-of any of them is another name, and what is there under the old one is not looked at. Each carries a seal (core/seal.py): an entry
+of any of them is another name, and what is there under the old one is not looked at. Each carries a seal (core/kept_files.py): an entry
 that was damaged or edited is not believed, but made again. Nothing kept holds a row of the table; the
 folder is the owner's, and only the owner may read it.
 """

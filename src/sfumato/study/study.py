@@ -18,7 +18,6 @@ from ..core.release import Release
 from ..core.roles import Roles
 from ..core.source import as_table
 from ..core.table import Table
-from ..core.waivers import Waivers, check_waivers
 from ..inspect.default_metrics import wp29
 from ..mechanisms.mondrian import Mondrian
 from ..metrics.privacy.distinct_l_diversity import distinct_l_diversity
@@ -27,6 +26,7 @@ from ..metrics.privacy.t_closeness import t_closeness
 from ..metrics.utility.iloss import iloss
 from ..profile.free_columns import FreeColumns
 from ..profile.free_release import free_of_table
+from ..publishing.waivers import Waivers, check_waivers
 from .candidate import Candidate, grid
 from .context import WP29, Context
 from .point import Measurement, Point

@@ -52,9 +52,9 @@ from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from ..core.toml import FileOptions, Sections, Share, Text, Texts, Whole, opened, placed, section
-from ..core.waivers import check_waivers
 from ..engines import read as open_table
 from ..inspect.audit import read as read_checks
+from ..publishing.waivers import check_waivers
 from .candidate import Candidate, grid, product, spelled, steered
 from .context import WP29, Context
 from .inference import with_inference

@@ -52,10 +52,10 @@ def run(
     difference stands what a random group of the same size would show. Without --pair, rows are paired by class where that is certain. Groups
     of fewer than --smallest people are named only with --reveal.
     """
-    from ...core.class_people import people_note
     from ...core.errors import InputError
     from ...core.roles import Roles
     from ...inspect.subgroups import subgroups
+    from ...publishing.class_people import people_note
 
     if (release is None) == (candidate is None):
         raise InputError("Give either a release or --candidate with a mechanism.")

@@ -9,12 +9,11 @@ from ...core.counts import Counts
 from ...core.errors import InputError
 from ...core.mechanism import Mechanism, check_require, check_whole
 from ...core.metric import Requirement, check_counted
-from ...core.recoded_release import recoded
-from ...core.release import Release
-from ...core.required_columns import sensitive_columns
+from ...core.release import Release, recoded
 from ...core.roles import Roles
 from ...core.table import Recoding, Table
 from ...metrics.privacy.k_anonymity import k_anonymity
+from ...search.required_columns import sensitive_columns
 
 
 class Steered(Mechanism):

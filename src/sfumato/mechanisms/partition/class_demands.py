@@ -16,7 +16,7 @@ from ...core.metric import Requirement, spell_number
 from ...core.noun import dataclass
 from ...core.population import Cover
 from ...core.roles import Roles
-from ...core.row_owners import RowOwners
+from ...search.row_owners import RowOwners
 from .covered_people import CoveredPeople
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .column import FloatArray, IntArray
+from ..core.column import FloatArray, IntArray
 
 
 def ten_digits(value: float) -> float:

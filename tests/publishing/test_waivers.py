@@ -1,7 +1,7 @@
 import pytest
 
 from sfumato.core.errors import InputError
-from sfumato.core.waivers import check_waivers, read_waivers
+from sfumato.publishing.waivers import check_waivers, read_waivers
 
 
 def test_a_waiver_is_a_column_and_a_reason() -> None:

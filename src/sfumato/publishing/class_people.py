@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from .column import IntArray
-from .errors import InputError, Unavailable
-from .metric import Requirement, spell_number
-from .noun import dataclass
-from .people import Repeated, several_rows
-from .person_weights import fewest_people
-from .release import Evidence, Release
-from .roles import Roles
-from .words import counted
+from ..core.column import IntArray
+from ..core.errors import InputError, Unavailable
+from ..core.metric import Requirement, spell_number
+from ..core.noun import dataclass
+from ..core.people import Repeated, several_rows
+from ..core.person_weights import fewest_people
+from ..core.release import Evidence, Release
+from ..core.roles import Roles
+from ..core.words import counted
 
 
 @dataclass(frozen=True, eq=False)

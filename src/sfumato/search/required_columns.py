@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .errors import InputError
-from .metric import Metric
-from .roles import Roles
+from ..core.errors import InputError
+from ..core.metric import Metric
+from ..core.roles import Roles
 
 
 def sensitive_columns(metrics: Iterable[Metric], roles: Roles) -> tuple[str, ...]:

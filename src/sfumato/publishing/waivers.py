@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .errors import InputError, hint
+from ..core.errors import InputError, hint
 
 Waivers = Mapping[str, str]
 """Why each column may go out all the same."""

@@ -7,14 +7,14 @@ from functools import cached_property
 
 import numpy as np
 
-from .classes import Classes
-from .column import IntArray
-from .counts import Counts, exact
-from .cover import BoolArray
-from .metric import Requirement
-from .noun import dataclass
-from .person_weights import PersonWeights, distinct_people, fewest_people
-from .roles import Roles
+from ..core.classes import Classes
+from ..core.column import IntArray
+from ..core.counts import Counts, exact
+from ..core.cover import BoolArray
+from ..core.metric import Requirement
+from ..core.noun import dataclass
+from ..core.person_weights import PersonWeights, distinct_people, fewest_people
+from ..core.roles import Roles
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.core.pareto import frontier, knee
+from sfumato.search.pareto import frontier, knee
 
 values = st.integers(0, 5).map(float) | st.floats(-3, 3, allow_nan=False)
 clouds = st.lists(st.tuples(values, values), min_size=1, max_size=12)

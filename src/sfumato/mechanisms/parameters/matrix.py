@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from .column import FloatArray
-from .errors import InputError
-from .files import write_whole
+from ...core.column import FloatArray
+from ...core.errors import InputError
+from ...core.files import write_whole
 
 
 def read_matrix(path: Path | str, what: str = "matrix") -> tuple[tuple[str, ...], tuple[str, ...], FloatArray]:
