@@ -97,6 +97,7 @@ from .metrics.privacy.entropy_l_diversity import entropy_l_diversity as entropy_
 from .metrics.privacy.entropy_leakage import entropy_leakage as entropy_leakage
 from .metrics.privacy.hipaa_rules import hipaa_rules as hipaa_rules
 from .metrics.privacy.identity_information import identity_information as identity_information
+from .metrics.privacy.individual_risk import individual_risk as individual_risk
 from .metrics.privacy.isolation import isolation as isolation
 from .metrics.privacy.journalist_risk import journalist_risk as journalist_risk
 from .metrics.privacy.k_anonymity import k_anonymity as k_anonymity

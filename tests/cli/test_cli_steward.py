@@ -29,7 +29,8 @@ def test_the_suggested_roles_need_no_correction(run, workbook: Path) -> None:
     told = run("profile", steward_workbook.write(workbook, table), "--write-roles", "roles.toml").fine()
     text, roles = Path("roles.toml").read_text(encoding="utf-8"), sf.Roles.read("roles.toml")
     assert roles.person == "Patient Nummer"
-    assert set(roles.identifiers) == {"Patient Name", "Stichprobe Hochrechnungsfaktor", "Stichprobe Bemerkung"}
+    assert set(roles.identifiers) == {"Patient Name", "Stichprobe Bemerkung"}
+    assert roles.weight == "Stichprobe Hochrechnungsfaktor"
     assert set(roles.sensitive) == {"Aufenthalt ICD", "Aufenthalt Schweregrad", "Labor CRP", "Labor Kreatinin"}
     assert roles.people == {"rows": "unlinked"}
     assert f"{len(table):,} rows are of {len({row[0] for row in table})} people" in text
@@ -61,9 +62,9 @@ def test_from_file_to_verified_package(run, workbook: Path) -> None:
     assert set(released[0]) == set(names) - {
         "Patient Nummer",
         "Patient Name",
-        "Stichprobe Hochrechnungsfaktor",
         "Stichprobe Bemerkung",
     }
+    assert all(len(row["Stichprobe Hochrechnungsfaktor"].replace(".", "").strip("0")) <= 3 for row in released)
     assert not any(row["Labor CRP"] == "999" for row in released)
     files = [path for path in Path("package").rglob("*") if path.is_file()]
     assert len(files) > 5

@@ -230,7 +230,7 @@ def test_what_tells_rows_apart_is_never_insensitive() -> None:
     }
     table = sf.read(pa.table(columns))
     found = {column.name: column for column in profile(table).columns}
-    assert found["fnlwgt"].role == "identifiers"
+    assert found["fnlwgt"].role == "weight"  # never released as it is
     assert "survey weight" in found["fnlwgt"].reason
     assert "300 different values" in found["fnlwgt"].reason
     assert found["amount"].role == "quasi"

@@ -19,6 +19,7 @@ from .randomness import SEEDED, Rng
 from .release import Release
 from .roles import Roles, check_roles
 from .source import Source, as_table
+from .survey_weights import inside, weighed
 from .table import Table
 
 Progress = Callable[[float], None]
@@ -126,7 +127,7 @@ class Mechanism(ABC):
             counts_people = self.card.links if roles.linked else self.card.people
             one_row_each(table, roles, self.card.name, counts_people=counts_people)
         with progress_line(self.card.name, progress) as line:
-            release = self.sanitize(table, roles, rng, progress=line or unheard)
+            release = weighed(self.sanitize(table, inside(roles), rng, progress=line or unheard), roles)
         if table.chosen is None or release.neighbours is not None or table.chosen.sentence in release.notes:
             return release
         return replace(release, notes=(table.chosen.sentence, *release.notes))

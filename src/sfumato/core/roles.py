@@ -27,7 +27,7 @@ from .toml import checked, known, opened, section
 Rule = Annotated[str | dict[str, Any], Meta(description="a file name or a rule such as { widths = [5, 10] }")]
 Ordered = Annotated[list[Any], Meta(description="a list of the values, in order")]
 KINDS = ("identifiers", "quasi", "sensitive", "insensitive")
-_SINGLE = ("person", "household", "guarding")
+_SINGLE = ("person", "household", "guarding", "weight")
 _STATED = "one_row_per_person"
 PEOPLE_ROWS = {
     "unlinked": "the number is left out, rows of a person cannot be joined, and each class holds k different people",
@@ -56,8 +56,11 @@ class _RolesFile:
     domains: Mapping[str, Any] = field(default_factory=dict)
     labels: Mapping[str, Any] = field(default_factory=dict)
     people: Mapping[str, Any] = field(default_factory=dict)
+    survey: Mapping[str, Any] = field(default_factory=dict)
 
 
+SURVEY_WEIGHTS = ("calibrated", "rounded", "exact")
+"""What `[survey] weights` may say of the weight in a release (core.survey_weights); without it the weight stays in the house."""
 _SECTIONS = tuple(_RolesFile.__dataclass_fields__)
 
 
@@ -73,6 +76,7 @@ class Roles:
     one_row_per_person  the owner's word that each row is another person, though a column repeats like a person's number
     household    what people of one household share, such as its number; never released
     guarding     what each row's person does not want to be linked to, a node of the sensitive taxonomy; never released
+    weight       the survey weight, how many people of the population a row stands for; released as `survey` says, or not at all
     hierarchies  a column's taxonomy file, inline rule or Hierarchy
     orders       the order of a column's values, where neither numbers nor dates give one
     weights      how much a column counts in a loss (1 unless said)
@@ -85,6 +89,7 @@ class Roles:
                  people of whom the release says the same over all their rows, rows = "one" makes one row of each person's
                  (core.row_choice); most_rows bounds the rows a person that are used with differential privacy;
                  count = "households" counts different households instead of different people
+    survey       what goes out in the place of the survey weight: weights = "calibrated", "rounded" or "exact" (core.survey_weights)
     """
 
     quasi: tuple[str, ...] = ()
@@ -94,6 +99,7 @@ class Roles:
     person: str | None = None
     household: str | None = None
     guarding: str | None = None
+    weight: str | None = None
     one_row_per_person: bool = False
     hierarchies: Mapping[str, Any] = field(default_factory=dict)
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -102,6 +108,7 @@ class Roles:
     domains: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
     labels: Mapping[str, Any] = field(default_factory=dict)
     people: Mapping[str, Any] = field(default_factory=dict)
+    survey: Mapping[str, Any] = field(default_factory=dict)
     source: str = "roles"
     folder: Path = field(default_factory=Path)
     row_choice: RowChoice | None = field(default=None, init=False)
@@ -136,6 +143,19 @@ class Roles:
                 )
 
         self._check_people()
+        self._check_survey(seen)
+
+    def _check_survey(self, seen: Mapping[str, str]) -> None:
+        where = f"{self.source}, [survey]"
+        known(self.survey, ("weights",), where)
+        if self.survey and self.survey.get("weights") not in SURVEY_WEIGHTS:
+            raise InputError(f"{where}: weights must be one of {', '.join(map(repr, SURVEY_WEIGHTS))}.")
+        if self.survey and self.weight is None:
+            raise InputError(f'{where}: it needs to know the weight; name the column in [roles]: weight = "...".')
+        if self.weight in seen:
+            raise InputError(
+                f"{self.source}: column {self.weight!r} stands in weight and {seen[str(self.weight)]}; give it one role."
+            )
 
     def _check_people(self) -> None:
         where = f"{self.source}, [people]"
@@ -203,6 +223,12 @@ class Roles:
     def owner(self) -> str | None:
         """The column of those who are counted: households, or people."""
         return self.household if self.counts_households else self.person
+
+    @property
+    def house(self) -> tuple[str, ...]:
+        """The columns that never leave the house as they are, whatever table they stand in."""
+        single = (self.person, self.household, self.guarding, self.weight)
+        return tuple(dict.fromkeys((*self.identifiers, *(name for name in single if name is not None))))
 
     @property
     def linked(self) -> bool:
@@ -283,6 +309,7 @@ class Roles:
             },
             labels=sections.labels,
             people=sections.people,
+            survey=sections.survey,
             source=source,
             folder=folder or Path(),
         )

@@ -95,7 +95,7 @@ def columns(release: Release, roles: Roles) -> tuple[ColumnChange, ...]:
     role = {
         name: kind for kind in ("identifiers", "quasi", "sensitive", "insensitive") for name in getattr(roles, kind)
     }
-    role |= {name: kind for kind in ("person", "guarding") if (name := getattr(roles, kind)) is not None}
+    role |= {name: kind for kind in ("person", "guarding", "weight") if (name := getattr(roles, kind)) is not None}
     companions = {name for table in release.companions.values() for name in table.columns}
     changes = []
     for name in original.columns:

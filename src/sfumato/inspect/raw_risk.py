@@ -25,7 +25,8 @@ from ..core.release import Release
 from ..core.roles import Roles
 from ..core.source import Source, as_table
 from ..core.table import Table
-from ..core.words import counted, up
+from ..core.words import about, counted, percent, up
+from ..metrics.privacy.individual_risk import individual_risk
 from ..metrics.privacy.journalist_risk import journalist_risk
 from ..metrics.privacy.k_anonymity import k_anonymity
 from ..profile.combinations import MOST, SetRisk, risk_of, set_risks
@@ -68,7 +69,31 @@ class Step:
     """Of the loss: exact, a bound, or not searched."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
+class SurveyRisk:
+    """What survey weights say of the rows: how many people they stand for, and whom one with a list of the population would find."""
+
+    rows: int
+    population: float
+    expected_right: float
+    largest: float
+
+    @property
+    def fraction(self) -> float:
+        """The share of the population that the rows are."""
+        return min(self.rows / self.population, 1.0) if self.population > 0 else 1.0
+
+    @property
+    def sentence(self) -> str:
+        """Both estimates."""
+        return (
+            f"By their survey weights the {counted(self.rows, 'row')} stand for {self.population:,.0f} people, and an adversary with a list of the "
+            f"population is expected to name {about(self.expected_right)} of them correctly (estimated; the most exposed row with a probability of "
+            f"{percent(self.largest)})."
+        )
+
+
+@dataclass(frozen=True)
 class RawRisk:
     """What an adversary could do with the table as it is."""
 
@@ -85,6 +110,7 @@ class RawRisk:
     alone_in_population: int | None
     """Of the rows alone here, those that one person of the population table has; None without one."""
     journalist: float | None
+    survey: SurveyRisk | None
     outliers: tuple[Outliers, ...]
     questions: tuple[Question, ...]
     curve: tuple[Step, ...]
@@ -106,6 +132,8 @@ class RawRisk:
             )
         elif self.population is not None:
             sentences.append(self.population.sentence)
+        if self.survey is not None:
+            sentences.append(self.survey.sentence)
         if self.journalist is not None:
             sentences.append(
                 f"Journalist's risk against the population table: at most {up(self.journalist)} for any row."
@@ -126,6 +154,7 @@ class RawRisk:
             "population": None if self.population is None else self.population.to_dict(),
             "alone_in_population": self.alone_in_population,
             "journalist_risk": self.journalist,
+            "survey": None if self.survey is None else vars(self.survey),
             "outliers": [vars(found) for found in self.outliers],
             "questions": [vars(question) for question in self.questions],
             "curve": [vars(step) for step in self.curve],
@@ -171,8 +200,11 @@ def raw_risk(
     uniques = suda(counts, most=min(minimal, len(quasi)), person=person)
     say(0.5, "minimal uniques")
     estimated = None
-    if fraction is not None or population is not None:
+    survey = None if roles.weight is None or person else _survey(Release(table=table), roles)
+    if fraction is not None or population is not None or survey is not None:
         share = fraction if fraction is not None else _share(sizes, population)
+        if fraction is None and population is None and survey is not None:
+            share = survey.fraction
         estimated = population_uniques(sizes, share)
     journalist, there = None, None
     if population is not None:
@@ -195,6 +227,7 @@ def raw_risk(
         population=estimated,
         alone_in_population=there,
         journalist=journalist,
+        survey=survey,
         outliers=tuple(o for o in far if o is not None),
         questions=tuple(
             question(
@@ -216,6 +249,16 @@ def _alone_there(release: Release, roles: Roles) -> int:
     sizes = evidence.population_sizes()
     assert sizes is not None
     return int(((evidence.people == 1) & (sizes <= 1)).sum())
+
+
+def _survey(release: Release, roles: Roles) -> SurveyRisk:
+    """By the weights of the table itself."""
+    score = individual_risk(release, roles)
+    return SurveyRisk(
+        release.table.rows,
+        **{key: float(score.details[key]) for key in ("population", "expected_right")},
+        largest=score.value,
+    )
 
 
 def _share(sizes: IntArray, population: Table | None) -> float:

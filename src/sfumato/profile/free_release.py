@@ -10,6 +10,7 @@ from ..core.column import encode
 from ..core.errors import NotMet
 from ..core.release import Release
 from ..core.roles import Roles
+from ..core.survey_weights import same_in_class
 from ..core.table import Table
 from .free_columns import FreeColumns, refusal
 
@@ -55,6 +56,8 @@ def free_of_release(release: Release, roles: Roles, waived: Collection[str] = ()
     classes = tuple(name for name in roles.quasi if name in table.columns) if joined else ()
     # dates that were moved by an offset a person keep what is between them
     limited = {*roles.quasi, release.joined_by, joined, *(() if joined else release.perturbed)}
+    if roles.weight in table.columns and same_in_class(table, roles):
+        limited.add(roles.weight)
     free = () if release.statistics else tuple(name for name in table.columns if name not in limited)
     if original is None or not free:
         return FreeColumns(
@@ -118,5 +121,4 @@ def _unchanged(release: Release, name: str) -> bool:
 
 
 def _house(roles: Roles, table: Table) -> tuple[str, ...]:
-    names = dict.fromkeys((*roles.identifiers, roles.person, roles.household))
-    return tuple(name for name in names if name is not None and name in table.columns)
+    return tuple(name for name in roles.house if name in table.columns and name not in (roles.guarding, roles.weight))

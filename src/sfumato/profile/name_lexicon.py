@@ -15,7 +15,7 @@ from ..core.people import BETWEEN, OFFICIAL, PEOPLE, numbers_people, tokens
 
 __all__ = ["CONCEPTS", "EVENT", "NAME", "NUMBER", "Concept", "Role", "concept", "tokens"]
 
-Role = Literal["identifiers", "quasi", "sensitive", "insensitive", "person"]
+Role = Literal["identifiers", "quasi", "sensitive", "insensitive", "person", "weight"]
 
 
 @dataclass(frozen=True)
@@ -183,10 +183,10 @@ CONCEPTS = (
         "gene genes genetic genotype dna genome snp haplotype genetik genetique genetico 基因",
     ),
     _concept(
-        "weight", "identifiers",
-        "its name says that it is a survey weight, computed from where and how people were sampled: it distinguishes rows and strata",
+        "weight", "weight",
+        "its name says that it is a survey weight, which tells where and how people were sampled",
         """fnlwgt perwt hhwt pweight wgt wt sampleweight samplingweight surveyweight finalweight designweight personweight replicateweight
-        hochrechnungsfaktor gewichtungsfaktor stichprobengewicht poidssondage ponderation factorexpansion factorponderacion ponderador
+        hochrechnungsfaktor gewichtungsfaktor gewichtung hochrechnung hochrechnungsgewicht designgewicht erhebungsgewicht survwt sampwt finalwt designwt pondera stichprobengewicht poidssondage ponderation factorexpansion factorponderacion ponderador
         pesocampionario pesoamostral weegfactor steekproefgewicht 抽样权重""",
     ),
     _concept(

@@ -67,6 +67,9 @@ def suggest(seen: Sequence[ProfiledColumn], quasi: Sequence[str] | None = None) 
         found[column.name] = Suggestion(
             "identifiers", "it numbers people or groups, and another column does so more finely"
         )
+    weights = [column for column in seen if found[column.name].role == "weight"]
+    for column in weights[1:]:
+        found[column.name] = Suggestion("identifiers", f"it is a survey weight beside {weights[0].name!r}")
     _one_role_a_family(seen, found)
     if quasi is not None:
         for name, said in found.items():
@@ -85,7 +88,7 @@ def _one_role_a_family(seen: Sequence[ProfiledColumn], found: dict[str, Suggesti
     families: dict[tuple[str, ...], list[ProfiledColumn]] = {}
     for column in seen:
         stem = words.tokens(column.name)
-        kept_back = found[column.name].role in ("identifiers", "person") and column.guess.kind != "identifier"
+        kept_back = found[column.name].role in ("identifiers", "person", "weight") and column.guess.kind != "identifier"
         if len(stem) > 1 and stem[-1].isdigit() and not kept_back and column.column.numbers is not None:
             families.setdefault(stem[:-1], []).append(column)
     for family in families.values():
@@ -108,6 +111,7 @@ def named(roles: Roles | None) -> dict[str, Suggestion]:
         "sensitive": roles.sensitive,
         "quasi": roles.quasi,
         "person": () if roles.person is None else (roles.person,),
+        "weight": () if roles.weight is None else (roles.weight,),
     }
     return {name: Suggestion(role, "your roles file says so") for role, names in by_role.items() for name in names}
 
@@ -121,8 +125,10 @@ def _suggest(seen: ProfiledColumn) -> Suggestion:
         return Suggestion(
             "person", "its name says that it numbers people, and numbers repeat: some people have several rows"
         )
-    if concept is not None and concept.key == "weight":
-        return Suggestion("identifiers", f"{concept.why}; {_many(seen)}")
+    if concept is not None and concept.role == "weight":
+        if weighs(seen):
+            return Suggestion("weight", concept.why)
+        return Suggestion("identifiers", f"{concept.why}; but not each of its values is a number of at least 0")
     if concept is not None and concept.role == "identifiers":
         return Suggestion("identifiers", concept.why)
     if kind == "identifier":
@@ -153,6 +159,12 @@ def _suggest(seen: ProfiledColumn) -> Suggestion:
     if kind == "date" and _timed(seen):
         return Suggestion("quasi", "exact times distinguish rows, and people nearby know them")
     return Suggestion("quasi", why(seen.name, kind))
+
+
+def weighs(seen: ProfiledColumn) -> bool:
+    """Whether each row has a number of at least 0."""
+    numbers = seen.column.numbers
+    return numbers is not None and not seen.missing and bool((numbers >= 0).all())
 
 
 def telling(seen: ProfiledColumn) -> bool:
@@ -205,6 +217,8 @@ def roles(seen: Sequence[ProfiledColumn], found: Mapping[str, Suggestion]) -> Ro
         identifiers=named.get("identifiers", ()),
         insensitive=named.get("insensitive", ()),
         person=next(iter(named.get("person", ())), None),
+        weight=next(iter(named.get("weight", ())), None),
+        survey={"weights": "calibrated"} if named.get("weight") else {},
         hierarchies=hierarchies,
         orders=orders,
         reading={"missing": {c.name: c.codes.codes for c in seen if c.codes}} if any(c.codes for c in seen) else {},

@@ -53,6 +53,7 @@ def write_roles(release: Release, roles: Roles, folder: Path, *, neutralise_form
         one_row_per_person=_one_row_each(release, roles),
         weights={name: weight for name, weight in roles.weights.items() if name in labels},
         person=roles.person if roles.linked and roles.person in labels else None,
+        weight=roles.weight if roles.weight in labels else None,
         people=roles.people if roles.linked and roles.person in labels else {},
     )
     (folder / ROLES).write_text(packed.toml(), encoding="utf-8")

@@ -9,6 +9,7 @@ from ..core.metric import Requirement, Verdict
 from ..core.noun import dataclass
 from ..core.release import Release
 from ..core.roles import Roles
+from ..core.survey_weights import problem_of
 from ..core.table import Table
 from ..core.words import counted
 from ..engines.formula_escapes import plain
@@ -107,6 +108,8 @@ def verify_release(
     ]
     problems += _old_numbers(made or release, roles)
     waive = dict(waive or {})
+    if roles.weight not in waive and (problem := problem_of(release.table, roles)) is not None:
+        problems.append(problem)
     verdicts = tuple(requirement.check(release, roles) for requirement in require)
     paired = made or release
     people = class_people(paired, roles)

@@ -56,6 +56,7 @@ ROLES = {
     "insensitive": "insensitive",
     "person": "person",
     "guarding": "guarding",
+    "weight": "survey weight",
     "none": "no role",
 }
 

@@ -220,9 +220,9 @@ def _candidates(table: Table, roles: Roles, candidates: Sequence[str] | None) ->
         if name not in table.columns:
             meant = hint(name, table.columns, "a candidate is one of its columns.")
             raise InputError(f"{table.name}: no column {name!r}; {meant}")
-        if name in (*roles.sensitive, *roles.identifiers, roles.person, roles.household, roles.guarding):
+        if name in (*roles.sensitive, *roles.house):
             raise InputError(
-                f"Column {name!r} is no candidate: it is sensitive, an identifier, the person or the guard in {roles.source}."
+                f"Column {name!r} is no candidate: it is sensitive, an identifier, the person, the guard or the weight in {roles.source}."
             )
     rest = tuple(name for name in roles.insensitive if name not in names)
     return dataclasses.replace(roles, quasi=names, insensitive=rest)

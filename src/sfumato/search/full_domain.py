@@ -25,6 +25,7 @@ from ..core.people import left_out_note, one_row_a_person
 from ..core.randomness import Chance
 from ..core.release import Release, recoded
 from ..core.roles import Roles
+from ..core.survey_weights import weighed
 from ..core.table import Recoding, Table
 from .advice import nearest
 from .judge import NodeVerdict
@@ -111,7 +112,9 @@ def release_of(
         released = table.instead(rows, times)
     else:
         released = table.keep(columns).recode(recoding)
-    return Release(table=released, original=table, recoding=recoding, population=judge.population, **more)
+    return weighed(
+        Release(table=released, original=table, recoding=recoding, population=judge.population, **more), roles
+    )
 
 
 def _linked_release(
@@ -135,7 +138,7 @@ def _linked_release(
     joined = Recoding(recoding.by, (*recoding.to, rollup.person.name), pa.Table.from_arrays(arrays, names=names))
     everyone = len(rollup.person)
     note = left_out_note(roles, verdict.suppressed, rollup.rows, everyone - len(people), everyone)
-    return recoded(table, roles, joined, notes=(*notes, note, *chance.notes), **more)
+    return weighed(recoded(table, roles, joined, notes=(*notes, note, *chance.notes), **more), roles)
 
 
 def optimal_generalization(

@@ -192,7 +192,7 @@ class Private(Mechanism):
         self, table: Table, roles: Roles, columns: Mapping[str, pa.Array], notes: tuple[str, ...]
     ) -> Release:
         """A release whose rows are statistics, not people."""
-        house = {*roles.identifiers, roles.person, roles.household, roles.guarding}
+        house = set(roles.house)
         names: list[str] = []
         for name in columns:  # a column of ours must not bear the name of one that stays in the house
             while name in house or name in names:
