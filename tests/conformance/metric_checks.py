@@ -52,7 +52,7 @@ class Case:
 
     `rows` are numbers into `p`, `q` and `s`; number -1 is missing. `merged` are groups of such numbers. A column `t`,
     without a role, follows from p and q: it is there for metrics of several sensitive columns. So are `who`, a person for
-    each distinct row, and `guard`, a node of the taxonomy or none: `fitted` gives them their roles.
+    each distinct row, `guard`, a node of the taxonomy or none, and `stands`, a survey weight: `fitted` gives them their roles.
     """
 
     rows: tuple[tuple[int, int, int], ...]
@@ -85,6 +85,7 @@ class Case:
             "t": ["even" if (a + b) % 2 == 0 else "odd" for a, b in zip(p, q, strict=True)],
             "who": [f"person {row}" for row in self.rows],
             "guard": [GUARDS[(a + 2 * b + c) % len(GUARDS)] for a, b, c in self.rows],
+            "stands": [str(2 + (a + 2 * b + c) % 7) for a, b, c in self.rows],
         }
 
     def released(self) -> dict[str, Any]:
@@ -264,6 +265,8 @@ def fitted(metric: Metric, case: Case) -> Case:
         more.update(roles=dataclasses.replace(roles, person="who"), related=True, rows=tuple(dict.fromkeys(case.rows)))
     if name == "personalized_breach":
         more["roles"] = dataclasses.replace(roles, guarding="guard")
+    if name == "individual_risk":
+        more["roles"] = dataclasses.replace(roles, weight="stands")
     return dataclasses.replace(case, **more)
 
 

@@ -113,6 +113,7 @@ CLAIMS: dict[str, Claim] = {
     "identity_information": claim(
         ("about", same), ("about", lambda v: 2**v if v < 60 else v), at=(none,), constants=("2 to the power ",)
     ),
+    "individual_risk": share(at=()),
     "inference_risk": share(words="all"),
     "isolation": claim(("whole", same), at=(alone,)),
     "journalist_risk": claim(("at most", same), at=(all_,)),

@@ -328,6 +328,19 @@ def test_excel_sheets(tmp_path: Path, rows_of: Any, refusal: Any) -> None:
     refusal(InputError, lambda: sf.read(path, sheet="void"), path, "'void'", "empty")
 
 
+def test_the_table_is_found_behind_a_cover(tmp_path: Path, rows_of: Any) -> None:
+    rows = [["age", "sex"], *([str(20 + i), "f"] for i in range(30))]
+    cover = [["Clinic"], [None], ["made on", "2024-12-31"], ["by", "registry"], ["pages", "2"]]
+    path = workbook(
+        tmp_path / "t.xlsx", cover=cover, list=rows, codes=[["code", "text"], *([str(i), "x"] for i in range(50))]
+    )
+    table = sf.read(path)
+    assert (table.columns, table.rows) == (("age", "sex"), 30)
+    assert any("'list' of 3" in note and "--sheet" in note for note in table.notes)
+    small = workbook(tmp_path / "small.xlsx", cover=[["Clinic"]], list=rows[:4], more=rows[:5])
+    assert sf.read(small).rows == 3
+
+
 def test_excel_names(tmp_path: Path, refusal: Any, canary: str) -> None:
     path = workbook(tmp_path / "t.xlsx", s=[["a", None, "c"], [canary, 2, 3]])
     refusal(InputError, lambda: sf.read(path), path, "column 2 has no name")

@@ -275,7 +275,7 @@ TABLES: dict[str, Callable[[list[Row]], float]] = {
 }
 ELSEWHERE = {  # derived below, each from tables of its own kind
     "delta_presence", "delta_presence_min", "hipaa_rules", "isolation", "k_map", "linkage_distance_risk", "multi_attribute_l_diversity", "rows_alone_by_free_columns", "values_told_by_free_columns",
-    "multir_anonymity", "noise_interval", "noise_variance", "personalized_breach", "xy_anonymity",
+    "individual_risk", "multir_anonymity", "noise_interval", "noise_variance", "personalized_breach", "xy_anonymity",
 }  # fmt: skip
 
 

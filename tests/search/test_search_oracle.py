@@ -219,10 +219,10 @@ def equipped(seed: int) -> Small:
 
 SKIPPED = (
     *("isolation", "linkage_distance_risk", "noise_interval", "noise_variance", "multir_anonymity", "hipaa_rules"),
-    *("rows_alone_by_free_columns", "values_told_by_free_columns"),
+    *("rows_alone_by_free_columns", "values_told_by_free_columns", "individual_risk"),
 )
 """About perturbed numbers and tables published along, which a generalization does not have; or about which columns are there, and the
-oracle keeps the person's."""
+oracle keeps the person's; or by survey weights."""
 ASKED = ("xy_anonymity", "personalized_breach")
 """Asked of a certain column."""
 EVERY = [

@@ -161,6 +161,8 @@ class FreeColumns:
     """The released quasi-identifiers, where rows are joined."""
     apart: str | None = None
     """The column of the original whose number says whose each row is, where nobody is to join the rows of a person."""
+    whose: str | None = None
+    """The column of the original that numbers its people, whatever is promised to those with several rows."""
     waived: frozenset[str] = frozenset()
     """Columns that the owner lets out all the same: what takes one of them is found, and hides nothing that does without."""
 
@@ -332,6 +334,8 @@ class FreeColumns:
             counts = self._counted(relation.columns)
             if not relation.holds(counts) or (kind == "known" and self._told_by_classes(column)):
                 continue
+            if not self._of_several_people(relation):
+                continue
             keeps, _ = relation.evaluate(counts)
             done.add(reason)
             if not reason[2]:
@@ -403,6 +407,18 @@ class FreeColumns:
         if self._both.rows == self.original.rows:
             return self._both.group(tuple(dict.fromkeys(columns)))[0]
         return self.original.count(tuple(dict.fromkeys(columns)))
+
+    def _of_several_people(self, relation: Relation) -> bool:
+        """Whether what is known determines a free column among different people, too: rows of one person agree in all that never changes."""
+        person = self.whose
+        if not isinstance(relation, Map) or not relation.backwards or self.original is None:
+            return True
+        if person is None or person not in self.original.columns:
+            return True
+        columns = tuple(dict.fromkeys(relation.columns))
+        each = self.original.sampled((*columns, person), SAMPLE)
+        once = Counts(each.columns, each.codes, np.ones_like(each.n))
+        return relation.holds(once.group(columns)[0])
 
     def _kind(self, relation: Relation) -> Literal["tells", "known"]:
         return "known" if (isinstance(relation, Map) and relation.backwards) or len(relation.protected) > 1 else "tells"

@@ -31,6 +31,7 @@ def free_of_table(table: Table, roles: Roles, waived: Collection[str] = ()) -> F
         linking=tuple(name for name in free if name in roles.sensitive),
         person=roles.person if roles.linked and free else None,
         apart=roles.person if roles.unlinked else None,
+        whose=roles.person,
         waived=frozenset(waived),
     )
 
@@ -85,6 +86,7 @@ def free_of_release(release: Release, roles: Roles, waived: Collection[str] = ()
         person=joined,
         classes=classes,
         apart=roles.person if roles.unlinked else None,
+        whose=roles.person,
         waived=frozenset(waived),
     )
 

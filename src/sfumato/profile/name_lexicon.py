@@ -147,7 +147,7 @@ CONCEPTS = (
     _concept(
         "need", "sensitive", "its name says that it is about the help a person needs or gets",
         """needs specialneeds sen support allowance allowances welfare assistance aid subsidy subsidies freemeals freeschoolmeals
-        freelunch scholarship bursary fostercare childprotection carelevel careplan forderbedarf forderung unterstutzung beihilfe
+        freelunch scholarship bursary fostercare childprotection carelevel careplan pflegegrad pflegestufe forderbedarf forderung unterstutzung beihilfe
         zuschuss sozialhilfe grundsicherung burgergeld wohngeld arbeitslosengeld kinderzuschlag jugendhilfe besoins aide aides
         allocation allocations bourse soutien prestations rsa ayuda necesidades beca sussidio sostegno subsidio apoio uitkering
         toeslag bijstand""",
@@ -164,7 +164,7 @@ CONCEPTS = (
     ),
     _concept(
         "belief", "sensitive", "its name says that it is about what a person believes or votes for",
-        """religion religious faith church belief political politics party vote voted votes union tradeunion konfession kirche
+        """religion relig religious denomination faith church belief political politics party vote voted votes union tradeunion konfession kirche
         partei gewerkschaft parti syndicat croyance iglesia partido sindicato religione partito sindacato religiao igreja
         religie godsdienst partij vakbond 宗教 党派""",
     ),

@@ -22,7 +22,7 @@ from .orders import MOST_LEVELS, order
 
 _WORDS = re.compile(
     r"""(?ix) [?]+ | -+ | [.]+ | \#?n/?[.]?\s?a[.]? | nan | nil | null | none | \#null! | unknown | unk | missing | not\ (available|known|stated|recorded|specified)
-    | no\ (answer|data) | k\.?\s?a\.? | keine?\ angaben? | ohne\ angabe | unbekannt | nicht\ (bekannt|erfasst|angegeben) | fehlt | inconnue? | non\ renseignée?
+    | no\ (answer|data|response|opinion) | dk | d/k | don['’]?t\ know | refus(ed|al) | prefer\ not\ to\ (say|answer) | not\ applicable | k\.?\s?a\.? | keine?\ angaben? | ohne\ angabe | unbekannt | nicht\ (bekannt|erfasst|angegeben) | weiß\ nicht | verweigert | trifft\ nicht\ zu | ne\ sait\ pas | no\ sabe | no\ contesta | ns/nc | fehlt | inconnue? | non\ renseignée?
     | desconocid[oa] | sin\ dato | s/d | sconosciut[oa] | desconhecid[oa] | onbekend"""
 )
 _HIGH = re.compile(r"(9+|9*[678]|([678])\2*)([.]0+)?|9+[.]9+")
