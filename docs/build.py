@@ -65,6 +65,7 @@ def card_pages() -> dict[str, str]:
                     "",
                     f"**When it misleads.** {card.misleads}",
                     "",
+                    *([f"**How it is gamed.** {card.gamed}", ""] if card.gamed else []),
                     "| value | in words |",
                     "|---|---|",
                     *(f"| {value} | {sentence} |" for value, sentence in sentences),

@@ -41,7 +41,7 @@ def study(table: Table, *texts: str, requirements: Sequence[str] = (), measures:
     """A study of texts; nothing but what it needs is measured unless said."""
     wanted = tuple(require(text) for text in requirements)
     asked = None if measures is None else tuple(metric(text) for text in measures)
-    more = {"roles": ROLES, "candidates": grid(texts), **more}
+    more = {"roles": ROLES, "candidates": grid(texts), "utility": LOSS, **more}
     return Study(table=table, require=wanted, measures=asked, **more)
 
 
@@ -67,7 +67,7 @@ def result(
     names: Sequence[str] | None = None,
     **more: Any,
 ) -> Result:
-    """A result of made-up points, on the usual axes unless said."""
+    """A result of made-up points, on prosecutor risk and ILoss unless said."""
     held = tuple(require(text) for text in requirements)
     names = names or [f"P{i}" for i in range(len(points))]
     made = tuple(point(scores, held, name) for scores, name in zip(points, names, strict=True))
@@ -77,6 +77,6 @@ def result(
         roles=ROLES,
         candidates=tuple(p.candidate for p in made),
         require=held,
-        **more,
+        **{"utility": LOSS, **more},
     )
     return Result(asked, made, looked=looked)

@@ -142,6 +142,7 @@ from .metrics.utility.iloss import iloss as iloss
 from .metrics.utility.information_loss import information_loss as information_loss
 from .metrics.utility.minimal_distortion import minimal_distortion as minimal_distortion
 from .metrics.utility.non_uniform_entropy import non_uniform_entropy as non_uniform_entropy
+from .metrics.utility.overlapping_labels import overlapping_labels as overlapping_labels
 from .metrics.utility.pair_distance import pair_distance as pair_distance
 from .metrics.utility.query_error import query_error as query_error
 from .metrics.utility.utility_degradation import utility_degradation as utility_degradation

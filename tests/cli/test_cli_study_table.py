@@ -188,7 +188,11 @@ def test_the_order_on_the_terminal_is_always_the_same(run: Run, house: House) ->
     given = ["mondrian k=20", "mondrian k=2", "mondrian k=41", "mondrian k=4", "mondrian k=10"]
     for texts in (given, given[::-1]):
         more = [word for text in texts for word in ("--candidate", text)]
-        shown = compare(run, house, "--metric", "k_anonymity", "--require", "k_anonymity >= 4", *more).fine().out
+        shown = (
+            compare(run, house, "--utility", "iloss", "--metric", "k_anonymity", "--require", "k_anonymity >= 4", *more)
+            .fine()
+            .out
+        )
         names = re.findall(r"^(mondrian k=\d+) ", shown, re.MULTILINE)
         assert names == ["mondrian k=4", "mondrian k=10", "mondrian k=20", "mondrian k=2", "mondrian k=41"]
 

@@ -411,7 +411,7 @@ def test_a_release_from_elsewhere_is_named_by_its_file(tmp_path: Path) -> None:
     ],
 )
 def test_which_requirements_are_lines_on_the_map(risk: str, requirement: str, drawn: list[tuple[str, float]]) -> None:
-    result = study((requirement,), KS[:2], risk=metric(risk)).run(refine=0)
+    result = study((requirement,), KS[:2], risk=metric(risk), utility=metric("iloss")).run(refine=0)
     assert [(limit["axis"], limit["at"]) for limit in limits(result)] == drawn
 
 

@@ -137,7 +137,7 @@ def test_what_an_earlier_and_wider_study_kept_does_not_leak_into_this_one(tmp_pa
     study(table, *TWO, measures=["query_error[ranges]"]).run(cache=tmp_path, refine=0)
     narrow = study(table, *TWO, requirements=["k_anonymity >= 2"], measures=["discernibility"])
     assert same(narrow.run(cache=tmp_path, refine=0), narrow.run(refine=0))
-    asked = {"prosecutor_risk", "iloss", "k_anonymity", "discernibility"}
+    asked = {"prosecutor_risk", "iloss", "query_error[ranges]", "overlapping_labels", "k_anonymity", "discernibility"}
     assert set(narrow.run(cache=tmp_path, refine=0).points[0].scores) == asked
 
 

@@ -70,7 +70,7 @@ def test_the_least(asked: Call) -> None:
     study = found.study
     assert study.table.rows == 80
     assert study.roles.quasi == ("age", "zip")
-    assert (str(study.risk), str(study.utility)) == ("prosecutor_risk", "iloss")
+    assert (str(study.risk), str(study.utility)) == ("prosecutor_risk", "query_error[ranges]")
     assert study.require == ()
     assert study.measures is None
     assert texts(found) == [*GRID, *SPLIT_GRID]

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.metrics import require
+from sfumato.metrics import metric, require
 from sfumato.study.advice import advice
 from sfumato.study.candidate import Candidate, grid
 from sfumato.study.default_candidates import overlooked
@@ -64,6 +64,7 @@ def study(*texts: str, asked: tuple[str, ...] = ("k_anonymity >= 3",)) -> Study:
         candidates=grid(texts),
         require=tuple(require(text) for text in asked),
         measures=(),
+        utility=metric("iloss"),
     )
 
 

@@ -43,6 +43,7 @@ def table() -> Table:
 
 def study(table: Table, *texts: str, requirements: tuple[str, ...] = (), **more: Any) -> Study:
     wanted = tuple(require(text) for text in requirements)
+    more = {"utility": metric("iloss"), **more}
     return Study(table=table, roles=ROLES, candidates=grid(texts), require=wanted, **more)
 
 
@@ -89,9 +90,13 @@ def test_of_equal_losses_the_lower_risk_is_taken(table: Table) -> None:
     risky = Release(table=sf.read(pa.table({"q": ["a", "*", "b", "*"]})), original=original)
     calm = Release(table=sf.read(pa.table({"q": ["*", "*", "b", "b"]})), original=original)
     candidates = (Candidate("risky", release=risky), Candidate("calm", release=calm))
-    result = Study(table=original, roles=roles, candidates=candidates, require=(require("k_anonymity >= 1"),)).run(
-        refine=0
-    )
+    result = Study(
+        table=original,
+        roles=roles,
+        candidates=candidates,
+        require=(require("k_anonymity >= 1"),),
+        utility=metric("iloss"),
+    ).run(refine=0)
     losses = [point.value(metric("iloss")) for point in result.points]
     assert losses[0] == losses[1]
     assert result.recommended[0] == 1
@@ -154,6 +159,7 @@ def test_recommendation_by_brute_force(scores: list[tuple[int, int, bool]], aske
         roles=ROLES,
         candidates=tuple(point.candidate for point in points),
         require=(need,) if asked else (),
+        utility=loss,
     )
     result = Result(held, tuple(points))
     chosen = result.recommended[0]

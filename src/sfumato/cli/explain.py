@@ -119,5 +119,6 @@ def as_dict(card: Card) -> dict[str, object]:
         "definition": " ".join(card.definition.split()),
         **({"adversary": f"would have to know {card.knows}"} if card.about == "privacy" else {}),
         "misleads": card.misleads,
+        **({"gamed": card.gamed} if card.gamed else {}),
         "source": card.source,
     }

@@ -131,6 +131,8 @@ class Card:
     sentence: Callable[[float], str]
     """What a value means, true for every value within the bounds."""
     misleads: str
+    gamed: str = ""
+    """Of a utility metric, how a release can score well without being of use."""
     needs: frozenset[Literal["sensitive", "original", "pairs", "population"]] = frozenset()
     scope: Literal["class", "classes", "table"] = "class"
     """What a value is of. `class`: of each class, from the class and the overall distribution. `classes`: of each class too,
@@ -317,6 +319,7 @@ class Metric:
             ("asks", card.question),
             ("unit", f"{card.unit}; {card.better} is better"),
             ("misleads", card.misleads),
+            *([("is gamed by", card.gamed)] if card.gamed else []),
             ("source", card.source),
         ]
         return Sheet(f"{card.name}: {card.title}", rows).html()

@@ -88,7 +88,7 @@ def _answer(result: Result, found: Findings) -> Callout:
     if chosen is None:
         rest = [text for text in said.of("unreached") if text != why]
         return Callout("No candidate can be recommended", [Paragraph(why), *map(Paragraph, rest)], "beware")
-    first = [Paragraph(text) for text in said.of("why", "means")]
+    first = [Paragraph(text) for text in said.of("why", "means", "beside")]
     more = said.of("cost", "up", "down", "looked", "robust", "unplaced")
     blank = "" if found.release is None else shared_sections.blanked(found.release.columns)
     beware = [Paragraph([strong("Beware."), " ", text]) for text in [*([blank] if blank else []), *said.of("beware")]]
@@ -166,7 +166,11 @@ def _measures(result: Result) -> Iterator[Block]:
         ]
         if card.about == "privacy":
             items.append(("an adversary must know", card.knows))
-        items += [("can mislead", card.misleads), ("source", card.source)]
+        items += [
+            ("can mislead", card.misleads),
+            *([("can be gamed", card.gamed)] if card.gamed else []),
+            ("source", card.source),
+        ]
         yield Fold(card.title, [Terms(items)])
 
 

@@ -13,6 +13,7 @@ from ..metrics.privacy.alpha_anonymity import alpha_anonymity
 from ..metrics.privacy.distinct_l_diversity import distinct_l_diversity
 from .inference import leaves
 from .robustness import robust
+from .usefulness import TABULATED, beside, disagreement
 
 if TYPE_CHECKING:
     from .point import Point
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Said:
-    """A sentence, and what it is about: take, why, means, cost, up, down, unreached, unplaced, looked, robust, beware."""
+    """A sentence, and what it is about: take, why, means, beside, cost, up, down, unreached, unplaced, looked, robust, beware."""
 
     about: str
     text: str
@@ -76,6 +77,7 @@ def advice(result: Result) -> Advice:
     said.append(Said("why", why))
     for metric in (study.risk, study.utility):
         said.append(Said("means", metric.sentence(point.value(metric))))
+    said += _beside(result, chosen)
     said += _cost(result, chosen)
     said += _steps(result, chosen)
     if result.looked:
@@ -91,6 +93,30 @@ def advice(result: Result) -> Advice:
     said += _robust(result)
     said += _beware(result, chosen)
     return Advice(tuple(said))
+
+
+def _beside(result: Result, chosen: int) -> list[Said]:
+    """What the other kind of utility says, who would be first by it where the two disagree strongly, and whether labels overlap."""
+    study, point, said = result.study, result.points[chosen], []
+    other = beside(study.utility)[0]
+    if point.has(other):
+        said.append(Said("beside", other.sentence(point.value(other))))
+    pool = [i for i in result.placed if result.points[i].met] if study.require else result.placed
+    first = disagreement(result, chosen, pool)
+    if first is not None:
+        best = result.points[first]
+        said.append(
+            Said(
+                "beside",
+                f"By {other.card.title} alone it would be {best.candidate.name} "
+                f"({_difference(other, best.value(other), point.value(other))}), but its {study.utility.card.title} is "
+                f"{spell(best.value(study.utility), apart=point.value(study.utility))} instead of "
+                f"{spell(point.value(study.utility), apart=best.value(study.utility))}.",
+            )
+        )
+    if point.has(TABULATED) and point.value(TABULATED) > 0:
+        said.append(Said("beside", TABULATED.sentence(point.value(TABULATED))))
+    return said
 
 
 def _robust(result: Result) -> list[Said]:

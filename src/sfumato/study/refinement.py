@@ -20,6 +20,7 @@ from .point import Point
 from .result import Result
 from .runner import Told, run
 from .score_store import Kept
+from .usefulness import BY_LABELS
 
 if TYPE_CHECKING:
     from .study import Study
@@ -74,6 +75,9 @@ def _better(result: Result, seen: list[Point]) -> Point | None:
     if chosen is None:
         return None
     trial = dataclasses.replace(result, points=(*result.points, *seen))
+    if result.study.require:
+        best = trial.recommended[0]
+        return trial.points[best] if best is not None and best >= here else None
     better = [i for i in range(here, len(trial.points)) if trial.points[i].met and trial.dominates(i, chosen)]
     loss = trial.axis(trial.study.utility, better)
     return None if not better else trial.points[better[int(loss.argmin())]]
@@ -131,7 +135,7 @@ def _values(name: str, value: Any, hint: Any, least: int, utility: str) -> list[
     if name == "suppression":
         return list(_SHARES)
     if name == "minimise":
-        return ["loss", utility]
+        return list(dict.fromkeys(["loss", str(BY_LABELS), utility]))
     if name == "most" and isinstance(value, int):
         return [value - 1, value + 1]
     if isinstance(value, float) and value > 0:

@@ -19,6 +19,7 @@ from ..search.pareto import frontier, knee
 from .candidate import short_names
 from .point import Point
 from .risk_utility_map import risk_utility_map, standing
+from .usefulness import NEAR, most_useful
 
 if TYPE_CHECKING:
     from .study import Study
@@ -121,10 +122,15 @@ class Result:
                 )
             if not good:
                 return None, "No candidate meets every requirement: " + " ".join(self._nearest())
-            risk, loss = self.axis(study.risk, good), self.axis(study.utility, good)
-            best = good[min(range(len(good)), key=lambda i: (loss[i], risk[i]))]
+            best = most_useful(self, good)
             if len(good) == 1:
                 return best, "It is the only candidate on the map that meets every requirement."
+            loss = dict(zip(good, self.axis(study.utility, good).tolist(), strict=True))
+            if loss[best] > min(loss.values()):
+                return best, (
+                    f"Of the {len(good)} candidates that meet every requirement, it has nearly the best "
+                    f"{study.utility.card.title} (within {NEAR - 1:.0%}), and its labels do not overlap, so that users can count rows by label."
+                )
             return best, (
                 f"Of the {len(good)} candidates that meet every requirement, it has the best {study.utility.card.title}."
             )

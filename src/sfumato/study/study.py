@@ -23,7 +23,6 @@ from ..mechanisms.mondrian import Mondrian
 from ..metrics.privacy.distinct_l_diversity import distinct_l_diversity
 from ..metrics.privacy.prosecutor_risk import prosecutor_risk
 from ..metrics.privacy.t_closeness import t_closeness
-from ..metrics.utility.iloss import iloss
 from ..profile.free_columns import FreeColumns
 from ..profile.free_release import free_of_table
 from ..publishing.waivers import Waivers, check_waivers
@@ -33,10 +32,11 @@ from .point import Measurement, Point
 from .result import Result, number, scores_dict
 from .runner import Bench, run
 from .score_store import Kept
+from .usefulness import BY_USE, beside
 
 __all__ = ["Candidate", "Point", "Result", "Study", "grid", "number", "scores_dict"]
 
-RISK, UTILITY = str(prosecutor_risk), str(iloss)
+RISK, UTILITY = str(prosecutor_risk), str(BY_USE)
 GRID = tuple(f"{Mondrian.card.name} k={k}" for k in (2, 3, 5, 10, 20, 50, 100))
 _EQUAL = t_closeness.set(ground="equal")
 SPLIT_GRID = tuple(
@@ -100,8 +100,8 @@ class Study:
 
     @property
     def decisive(self) -> tuple[Metric, ...]:
-        """What must be known of a candidate to decide: the axes and the requirements."""
-        return tuple(dict.fromkeys([self.risk, self.utility, *(r.metric for r in self.require)]))
+        """What must be known of a candidate to decide: the axes, what stands beside its utility, and the requirements."""
+        return tuple(dict.fromkeys([self.risk, self.utility, *beside(self.utility), *(r.metric for r in self.require)]))
 
     @property
     def asked(self) -> tuple[Metric, ...]:

@@ -28,6 +28,7 @@ def _cells(aggregate: str) -> CellLoss:
     audience="recipient",
     misleads="ARX takes the domain from its hierarchy file: give the same file, or values that never occur are not counted. "
     "The owner's weights are left out.",
+    gamed="Sets of exact values: a label of five values out of five hundred costs less than 1%, although such labels overlap and say little about the rows. So does a hierarchy that lists values nobody has. See query_error and overlapping_labels.",
     needs=frozenset({"original"}),
     cells=_cells,
     parameters={"aggregate": Choice(("arithmetic", "geometric"))},

@@ -26,6 +26,7 @@ def _mean(classes: Classes) -> float:
     sentence=_sentence,
     usual=Usual(110, compared=True),
     misleads="It sees only class sizes, not how much the values were coarsened.",
+    gamed="Many small classes with labels that say nothing, such as wide overlapping sets, score as well as precise labels.",
     of_classes=_mean,
 )
 def average_class_size(evidence: Evidence, column: None) -> float:

@@ -35,6 +35,7 @@ def _sentence(value: float) -> str:
     sentence=_sentence,
     misleads="It is measured on the same rows that form the classes: a unique row is never wrong, but that predicts nothing. "
     "If the label is sensitive, good guesses are also what an adversary wants.",
+    gamed="Only the majority label of a class counts: small classes of any shape score well, and so do classes with one label each.",
     needs=frozenset({"sensitive"}),
 )
 def classification_metric(evidence: Evidence, column: str) -> Score:

@@ -104,6 +104,7 @@ def _sentence(value: float) -> str:
     audience="recipient",
     misleads="It looks at columns one by one; relations between them may be lost (see pair_distance). If the original values "
     "were equally frequent, `*` costs nothing.",
+    gamed="Values swapped between people leave every column as it was, while the relations between columns are gone.",
     needs=frozenset({"original"}),
 )
 def column_distance(evidence: Evidence, column: None) -> Score:

@@ -31,6 +31,7 @@ def _adds(classes: Classes) -> FloatArray:
     sentence=_sentence,
     usual=Usual(120),
     misleads="It sees only class sizes, not how much the values were coarsened.",
+    gamed="Many small classes with labels that say nothing, such as wide overlapping sets, score as well as precise labels.",
     adds=_adds,
 )
 def discernibility(evidence: Evidence, column: None) -> float:

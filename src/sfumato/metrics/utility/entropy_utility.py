@@ -104,6 +104,7 @@ def _sentence(value: float) -> str:
     sentence=_sentence,
     misleads="Unique rows predict themselves, so noise counts as knowledge. Merging rare values can raise it. So can local "
     "recoding, because its many overlapping labels count as different values.",
+    gamed="Small classes, and labels that occur once, look like knowledge: a release of many odd labels scores well.",
     apart=False,
 )
 def entropy_utility(evidence: Evidence, column: None) -> Score:

@@ -27,6 +27,7 @@ def _sentence(value: float) -> str:
     sentence=_sentence,
     audience="recipient",
     misleads="All values of a domain count the same, whether common or never seen. A perturbed value looks precise.",
+    gamed="Sets of exact values: a label of five values out of five hundred costs less than 1%, although such labels overlap and say little about the rows. So does a hierarchy that lists values nobody has. See query_error and overlapping_labels.",
     needs=frozenset({"original"}),
     cells=_LM,
 )

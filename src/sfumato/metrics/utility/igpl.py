@@ -41,6 +41,7 @@ def _sentence(value: float) -> str:
     sentence=_sentence,
     misleads="It was made to choose the next specialization step, by comparing steps on one table. For a whole release the "
     "loss is nearly all rows, so compare only releases of the same rows.",
+    gamed="Fewer rows, or a smallest class that is larger, change the score without any change in what users can read.",
     needs=frozenset({"sensitive"}),
     apart=False,
 )

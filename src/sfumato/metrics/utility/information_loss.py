@@ -24,6 +24,7 @@ def _sentence(value: float) -> str:
     audience="recipient",
     misleads="Unique rows make the original look very informative, so part of what is lost may be noise. It is below 0 only if "
     "the release relates the columns more closely than the original did, which generalization never does.",
+    gamed="Only the relation to the sensitive column counts: values that do not help to predict it can be suppressed for nothing.",
     needs=frozenset({"sensitive", "original"}),
     apart=False,
 )

@@ -21,6 +21,7 @@ def _sentence(value: float) -> str:
     source="Samarati 2001; Manta 2013, sec. 5.2",
     sentence=_sentence,
     misleads="A year turned into a decade costs the same as a year turned into *.",
+    gamed="Few cells replaced by `*` cost less than many that were rounded a little, although users lose more.",
     needs=frozenset({"original", "pairs"}),
 )
 def minimal_distortion(evidence: Evidence, column: None) -> float:

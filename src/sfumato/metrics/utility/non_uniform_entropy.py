@@ -52,6 +52,7 @@ def _sentence(value: float) -> str:
     sentence=_sentence,
     misleads="A perturbed value that occurs once determines its original for anyone who has both tables, so it seems to cost "
     "nothing.",
+    gamed="Merging rare values costs hardly any bits, however far apart these values are.",
     needs=frozenset({"original", "pairs"}),
 )
 def non_uniform_entropy(evidence: Evidence, column: None) -> Score:

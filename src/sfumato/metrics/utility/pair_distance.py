@@ -116,6 +116,7 @@ def _sentence(value: float) -> str:
     misleads=f"Two columns with many values have few rows per combination. Much of the distance is then due to the even spread, "
     f"not to a lost relation. A column of more than {GROUPS} values is compared in {GROUPS} groups of neighbouring "
     f"values.",
+    gamed="Nothing is asked of three columns together. Noise that keeps pairs of columns scores well and may spoil every larger table.",
     needs=frozenset({"original"}),
 )
 def pair_distance(evidence: Evidence, column: None) -> Score:

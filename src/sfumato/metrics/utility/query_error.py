@@ -134,10 +134,11 @@ def _sentence(value: float) -> str:
     misleads="It is an average over random queries: yours may fare better or worse (ask them with sfumato inspect queries). "
     "Queries that match few rows dominate it. For perturbed numbers use ranges, because no set of values matches "
     "them.",
+    gamed="A release made for these very queries answers them well. Other queries, drawn with another seed or over more columns, show it.",
     needs=frozenset({"original"}),
     parameters={
         "predicates": Choice(("sets", "ranges"), "sets"),
-        "queries": Number(200, 2, 100_000, whole=True),
+        "queries": Number(1000, 2, 100_000, whole=True),
         "columns": Number(2, 1, 50, whole=True),
         "selectivity": Number(0.05, 1e-6, 1),
         "sanity": Number(0.001, 0, 1),

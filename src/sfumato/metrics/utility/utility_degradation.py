@@ -25,6 +25,7 @@ def _sentence(value: float) -> str:
     misleads="Each table is measured against its own values. So merging rare values, or local recoding with its many "
     "overlapping labels, can look like a gain (below 0). If the original has unique rows, much of what is lost is "
     "noise.",
+    gamed="Small classes, and labels that occur once, look like knowledge: a release of many odd labels scores well.",
     needs=frozenset({"original"}),
     apart=False,
 )

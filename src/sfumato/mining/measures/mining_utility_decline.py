@@ -28,6 +28,7 @@ def _sentence(value: float) -> str:
     usual=Usual(210, {"rows": 3000, "folds": 3}, target="field"),
     misleads="It is about one field and these miners: with another field, or a better miner, a user may lose more or nothing. "
     "It is estimated on a sample of rows unless rows= covers the whole table.",
+    gamed="A field that nearly everyone shares, or a sample of few rows, makes the decline small whatever was lost.",
     needs=frozenset({"original"}),
     parameters=PARAMETERS,
 )
