@@ -102,9 +102,15 @@ def verified(case: Case, folder: Path) -> str | None:
         if text.startswith(("k_anonymity", "distinct_l", "entropy_l", "t_closeness", "alpha_"))
     ]
     asked += [f"k_anonymity >= {case.settings['k']}"] if "k" in case.settings else []
-    if not asked or case.mechanism not in OF_CLASSES:
-        return None
+    counted = (
+        case.people is not None
+        and case.people.rows != "linked"
+        and (case.people.rows, case.people.household) != ("one", None)
+    )
+    if not asked or counted or {case.mechanism, case.second or "mondrian"} - set(OF_CLASSES):
+        return None  # of people whose rows nobody joins the file alone tells nothing
     words = ["verify", case.out, "--roles", "roles.toml", "--dates", "text", "--decimal", "text"]
+    words += ["--neutralise-formulas"] * case.neutral
     words += (
         ["--header", "--delimiter", ",", "--quote", '"', "--encoding", "utf-8"] if case.out.endswith(".csv") else []
     )
@@ -115,9 +121,17 @@ def verified(case: Case, folder: Path) -> str | None:
 
 def shuffled(case: Case, folder: Path) -> str | None:
     """Whether the release tells in which order the rows came: shuffled ones must give the same file."""
-    if case.mechanism not in SETTLED or case.verb != "sanitize" or "table.csv" not in case.files:
+    drawn = case.people is not None and case.people.rows == "linked"  # the numbers that join rows are drawn
+    if (
+        drawn
+        or {case.mechanism, case.second or "mondrian"} - set(SETTLED)
+        or case.verb != "sanitize"
+        or "table.csv" not in case.files
+    ):
         return None
-    if case.settings.get("mode") == "relaxed" and "--seed" not in case.call:  # equal rows are divided by a fresh draw
+    if (
+        "relaxed" in (case.settings.get("mode"), case.then.get("mode")) and "--seed" not in case.call
+    ):  # equal rows are divided by a fresh draw
         return None
     if any(odd in case.files["table.csv"] for odd in (b"\0", b"\r")):  # read by where they stand in the file
         return None

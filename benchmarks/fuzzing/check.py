@@ -6,13 +6,13 @@ import json
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from . import models
-from .cover import covers, ends, number, plain
+from . import models, people
+from .cover import BLANKS, covers, ends, number, plain
 from .generate import DRAWN, OLD, STATISTICS, Case
 from .matching import assign
 from .run import Outcome
@@ -46,8 +46,8 @@ def check(case: Case, outcome: Outcome) -> list[Finding]:
         return [*found, Finding(kind="promise", text="exit 0 and no release")]
     companion = path.with_name(f"{path.stem}.sensitive{path.suffix}")
     try:
-        released = read(path)
-        beside = read(companion) if case.mechanism == "anatomy" else None
+        released = read(path, neutral=case.neutral)
+        beside = read(companion, neutral=case.neutral) if case.mechanism == "anatomy" else None
     except (OSError, ValueError) as error:
         return [*found, Finding(kind="promise", text=f"the release cannot be read: {error}")]
     if case.verb == "study":
@@ -61,7 +61,7 @@ def check(case: Case, outcome: Outcome) -> list[Finding]:
             *_told(case, outcome, released),
             *_rows(case, released, beside),
             *_requirements(case, released, beside, outcome),
-            *_own(case, released),
+            *([] if case.second else _own(case, released)),
             *_free(case, released),
         ]
     return [*found, *(Finding(kind="promise", text=text) for text in texts)]
@@ -154,7 +154,12 @@ def named(case: Case, text: str) -> set[str]:
 
 
 def changed(case: Case) -> set[str]:
-    """The columns whose values a mechanism may change into others, which then cover nothing."""
+    """The columns whose values a mechanism, or one of two, may change into others, which then cover nothing."""
+    first = _changed(case)
+    return first | _changed(replace(case, mechanism=case.second, settings=case.then)) if case.second else first
+
+
+def _changed(case: Case) -> set[str]:
     quasi, settings = set(case.roles["quasi"]), case.settings
     if case.mechanism in ("additive_noise", "microaggregation", "rounding"):
         return named(case, settings.get("columns") or settings.get("base", "")) or quasi
@@ -173,13 +178,21 @@ def changed(case: Case) -> set[str]:
 
 def _columns(case: Case, released: Written) -> list[str]:
     """What is in the file that must stay in the house."""
-    house = {*case.roles["identifiers"], case.person, case.guarding, "unused"}
+    home = case.people.household if case.people is not None else None
+    house = {*case.roles["identifiers"], case.guarding, home, "unused", "turn"} | (
+        set() if _linked(case) else {case.person}
+    )
     found = [f"column {name!r} must not be released" for name in released.columns if name in house]
     if len(set(released.columns)) < len(released.columns):
         found.append("a column stands twice in the file")
     if case.mechanism in STATISTICS:
         return found
-    may = {*case.released, *house, case.settings.get("group", "group") if case.mechanism in GROUPED else ""}
+    may = {
+        *case.released,
+        *house,
+        case.person if _linked(case) else "",
+        case.settings.get("group", "group") if case.mechanism in GROUPED else "",
+    }
     return found + [f"column {name!r} was not in the table" for name in released.columns if name not in may]
 
 
@@ -203,13 +216,20 @@ def _rows(case: Case, released: Written, beside: Written | None) -> list[str]:
     lost = case.rows - len(released.rows)
     if case.mechanism == "local_noise" and case.person is not None:  # one row of each person
         lost = len(set(case.field(case.person).spelled)) - len(released.rows)
-    limit = float(case.settings.get("suppression", 0)) if case.mechanism in SUPPRESSING else 0.0
+    limit = sum(
+        float(given.get("suppression", 0))
+        for name, given in ((case.mechanism, case.settings), (case.second, case.then))
+        if name in SUPPRESSING
+    )
     found = []
     if case.mechanism == "local_noise" and any(set("\n\r\0") & set(text) for f in case.fields for text in f.spelled):
         return []  # a line is a row there
     if case.mechanism == "isolation_noise":
         if lost < 0:
             found.append("rows were invented")
+    elif _linked(case):  # people with a rare number of rows may lose some, and a note counts them
+        found += [] if lost >= 0 else ["rows were invented"]
+        found += _histories(case, released)
     elif lost < 0 or lost > limit * case.rows + 1e-9:
         found.append(f"{lost} of {case.rows} rows are missing where {limit:g} of them may be")
     names = [name for name in released.columns if name in case.released and name not in changed(case)]
@@ -235,6 +255,39 @@ def _rows(case: Case, released: Written, beside: Written | None) -> list[str]:
     if case.mechanism == "permute_within_groups":
         for name in case.roles["sensitive"]:
             found += _same_values(case, name, released.column(name))
+    return found
+
+
+def _linked(case: Case) -> bool:
+    return case.people is not None and case.people.rows == "linked"
+
+
+def _histories(case: Case, released: Written) -> list[str]:
+    """Whether each released person can be one of the original, each another, and whether their numbers are fresh."""
+    if case.person is None or case.person not in released.columns:
+        return ["the rows of a person are not joined"]
+    numbers, old = released.column(case.person), set(case.field(case.person).spelled)
+    found = (
+        [f"{sum(n in old for n in set(numbers))} numbers of the original are still there"] if old & set(numbers) else []
+    )
+    if any(n is None or not re.fullmatch(r"\d{15}", n) for n in numbers):
+        found.append("a number that joins rows is none of 15 digits")
+    names = [name for name in released.columns if name in case.released and name not in changed(case)]
+    above = {name: taxonomy(case, name) for name in names}
+    rows, original, cache = released.tuples(names), _original(case, names), dict[Any, set[str]]()
+    whose = case.field(case.person).spelled
+    candidates: dict[Any, set[str]] = {}
+    for number_, row in zip(numbers, rows, strict=True):
+        if row not in cache:
+            cache[row] = {
+                whose[i]
+                for i, cells in enumerate(original)
+                if all(covers(v, c[0], c[1], above[n]) for n, v, c in zip(names, row, cells, strict=True))
+            }
+        candidates[number_] = candidates[number_] & cache[row] if number_ in candidates else cache[row]
+    placed = people.match(list(candidates.values()))
+    if placed < len(candidates):
+        found.append(f"{len(candidates) - placed} released people are nobody of the original")
     return found
 
 
@@ -266,7 +319,11 @@ def _apart(case: Case, released: Written, beside: Written) -> list[str]:
 
 def _promised(case: Case) -> list[str]:
     """What the mechanism's card promises for these parameters, as requirements."""
-    settings, found = case.settings, []
+    if case.second:
+        both = ((case.mechanism, case.settings), (case.second, case.then))
+        each = [_promised(replace(case, mechanism=name, settings=given, second="")) for name, given in both]
+        return [*each[0], *each[1]]
+    settings, found = case.settings, list[str]()
     some = case.mechanism == "microaggregation" and ("columns" in settings or settings.get("how") == "alone")
     if "k" in settings and case.mechanism != "alpha_beta" and not some:
         found.append(f"k_anonymity >= {settings['k']}")
@@ -355,8 +412,9 @@ def _requirements(case: Case, released: Written, beside: Written | None, outcome
     found, spoken = [], case.verb == "sanitize" and "--json" in case.call
     told: dict[str, Any] = json.loads(outcome.stdout)["requirements"] if spoken else {}
     asked = [*case.require, *_promised(case)]
+    known = None if grouped else _known(case, released, members, groups, quasi)
     for text in dict.fromkeys([*asked, *told]):
-        counted = _measure(case, text, groups, table, grouped)
+        counted = _measure(case, text, groups, table, grouped) if known is None else _looked_up(text, known, case)
         if counted is None:
             continue
         value, sign, bound = counted
@@ -364,21 +422,74 @@ def _requirements(case: Case, released: Written, beside: Written | None, outcome
         if not (value >= bound - slack if sign == ">=" else value <= bound + slack):
             found.append(f"{text}: we count {value:g}")
         stated = told.get(text, {}).get("value")
-        known = isinstance(stated, int | float) and math.isfinite(value)
-        if known and abs(stated - value) > 1e-6 * max(1.0, abs(value)):
+        said = isinstance(stated, int | float) and math.isfinite(value)
+        if said and abs(stated - value) > 1e-6 * max(1.0, abs(value)):
             found.append(f"{text}: measured {stated:g}, and we count {value:g}")
     read = [m for text in asked if (m := _REQUIREMENT.match(text.strip()))]
     k = max((_fraction(m[5]) for m in read if m[1] == "k_anonymity"), default=0)
-    if case.person is not None and k > 1 and not grouped:
+    if case.person is not None and k > 1 and not grouped and not _linked(case):
         found += _people(case, released, groups, k)
     return found
+
+
+def _known(
+    case: Case, released: Written, members: dict[Any, list[int]], groups: list[list[int]], quasi: list[str]
+) -> dict[str, float] | None:
+    """Measures that are not of rows, by requirement: of people, or of a population; None where rows are all there is.
+
+    Beside people, what is not in it is not counted. Of rows that nobody joins it is empty where classes overlap: whose they are, nobody knows.
+    """
+    above = {name: taxonomy(case, name) for name in quasi}
+
+    def by(name: str, value: Any, cell: tuple[Any, str]) -> bool:
+        return covers(value, cell[0], cell[1], above[name])
+
+    labels = [dict(zip(quasi, key, strict=True)) for key in members]
+    if case.population:
+        pool = [next(f for f in case.population if f.name == name) for name in quasi]
+        cache: dict[Any, bool] = {}
+        fits = [
+            max(len(people.covered_rows(each, pool, by, cache)), len(rows))
+            for each, rows in zip(labels, groups, strict=True)
+        ]
+        most = max(len(rows) / n for rows, n in zip(groups, fits, strict=True))
+        return {"k_map": min(fits), "journalist_risk": 1 / min(fits), "delta_presence": most, "*": 0}
+    if case.people is None or (case.people.rows == "one" and case.people.household is None):
+        return None
+    if _linked(case) and case.person not in released.columns:
+        return {}
+    if _linked(case):
+        k = people.smallest_history(released.column(case.person or ""), released.tuples(quasi))
+        return {"k_anonymity": k, "prosecutor_risk": 1 / k}
+    if not quasi or changed(case) & set(quasi):
+        return {}
+    rows = people.attributed(labels, [len(each) for each in groups], [case.field(name) for name in quasi], by)
+    if rows is None:
+        return {}
+    whose = case.field(case.people.whose).spelled
+    secrets = case.roles["sensitive"]
+    secret = (
+        [plain(v) if not isinstance(v, str) else v.strip(BLANKS) for v in case.field(secrets[0]).meant]
+        if len(secrets) == 1
+        else []
+    )
+    return people.of_people(rows, whose, secret)
+
+
+def _looked_up(text: str, known: Mapping[str, float], case: Case) -> tuple[float, str, float] | None:
+    """A requirement whose value was counted as a whole."""
+    m = _REQUIREMENT.match(text.strip())
+    if m is None:
+        return None
+    name = m[1] + (f"[{m[2]}]" if m[2] else "")
+    return (known[name], m[4], _fraction(m[5])) if name in known else None
 
 
 def _people(case: Case, released: Written, groups: list[list[int]], k: float) -> list[str]:
     """Classes that fewer than k people can be in: those whose rows they cover."""
     names = [name for name in case.roles["quasi"] if name in released.columns and name not in changed(case)]
     above = {name: taxonomy(case, name) for name in names}
-    whose = case.field(case.person or "").spelled
+    whose = case.field(case.people.whose if case.people is not None else case.person or "").spelled
     original = _original(case, names)
     rows = released.tuples(names)
     cache: dict[Any, bool] = {}
@@ -454,10 +565,17 @@ def _free(case: Case, released: Written) -> list[str]:
     if case.mechanism == "local_noise":
         return [f"column {name!r} has no noise, and nobody answers for it" for name in clear]
     free = [name for name in case.roles["insensitive"] if name in clear]
-    if len(released.rows) < 40:
+    if len(released.rows) < 40 or (_linked(case) and case.person not in released.columns):
         return []  # so few rows are full of coincidences
     found = []
     for name in free:
+        if _linked(case):
+            apart, of = people.alone_by_history(released.column(case.person or ""), released.column(name))
+            if 2 * apart >= of:
+                found.append(
+                    f"the free column {name!r} tells: {apart} of {of} people are alone by all their values of it"
+                )
+            continue
         alone = sum(rows for rows in Counter(released.column(name)).values() if rows == 1)
         if 2 * alone >= len(released.rows):
             found.append(f"the free column {name!r} tells: {alone} of {len(released.rows)} rows are alone by it")

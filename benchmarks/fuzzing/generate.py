@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import random
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from . import parameters, requirements
+from . import parameters, people, requirements
 from .tables import KINDS, MARK, NUMBER_MARK, Field, column, identifier, marker, person, typed
 
 _NAMES = [
@@ -42,6 +43,17 @@ NOISY = frozenset(
 DRAWN = frozenset({"dp_synthesis", "alpha_beta"})
 """Mechanisms whose rows are nobody's: nothing in them has to cover anything."""
 
+SECOND = (
+    "generalize_full_domain",
+    "generalize_to_levels",
+    "k_member",
+    "local_suppression",
+    "mondrian",
+    "rounding",
+    "top_bottom_coding",
+)
+"""Mechanisms that may work on what another one released."""
+FIRST = frozenset({*SECOND, "additive_noise", "cut_points", "hipaa", "microaggregation", "personalize", "pram", "rank_swapping", "shift_dates"})  # fmt: skip
 
 OLD = b"what stood here before"
 
@@ -73,6 +85,15 @@ class Case:
     verb: str = "sanitize"
     older: bool = False
     """Whether a release stands already where this one goes."""
+    second: str = ""
+    """The mechanism that works on what the first one released, if there is one."""
+    then: Mapping[str, str] = field(default_factory=dict)
+    """Its parameters."""
+    people: people.People | None = None
+    """What happens to several rows a person. Where one row of each is used, the fields are those of these rows."""
+    population: tuple[Field, ...] = ()
+    neutral: bool = False
+    """Whether cells that a spreadsheet would run get an apostrophe."""
     secrets: frozenset[str] = field(default_factory=frozenset)
     """Texts that no stream and no file name may hold."""
 
@@ -259,6 +280,12 @@ def make(
             )
             for f in fields
         ]
+    more = random.Random(
+        f"{seed}/{index}/{mechanism}/more"
+    )  # what came later, so that what was drawn before stays as it is
+    several, kept = people.draw(more, mechanism, next((f for f in fields if f.name == "person"), None), rows)
+    fields += several
+    whose = "person" if kept is not None else whose
     by_name = {f.name: f for f in fields}
 
     hierarchies: dict[str, Any] = {}
@@ -304,6 +331,15 @@ def make(
         heights=heights,
     )
     settings = parameters.drawn(mechanism, rng, draft)
+    second = (
+        more.choice(SECOND)
+        if mechanism in FIRST and more.random() < 0.1 and (kept is None or kept.rows == "one")
+        else ""
+    )
+    then = parameters.drawn(second, more, draft) if second else {}
+    if second not in ("", "rounding", "top_bottom_coding"):
+        then.setdefault("k", "2")
+    asked = people.population(more, draft.quasi, rows) if mechanism in people.STEERED and kept is None else None
     spoilt = rng.random() < 0.04
     if spoilt:
         settings = parameters.spoilt(rng, settings)
@@ -312,8 +348,12 @@ def make(
         rng, roles["sensitive"], metrics, 0 if mechanism in STATISTICS | DRAWN and rng.random() < 0.95 else most
     )
 
+    if asked is not None:
+        require.append(asked[1])
     lines = ["[roles]", *(f"{role} = {_text(list(columns))}" for role, columns in roles.items() if columns)]
     lines += [f'person = "{whose}"'] * (whose is not None) + [f'guarding = "{guarding}"'] * (guarding is not None)
+    if kept is not None:
+        lines += [f'household = "{kept.household}"'] * (kept.household is not None) + list(kept.toml)
     for title, entries in (("hierarchies", hierarchies), ("orders", {k: list(v) for k, v in orders.items()})):
         if entries:
             lines += [
@@ -328,12 +368,16 @@ def make(
     if rng.random() < 0.15:
         table = "table.parquet"
         files[table] = _parquet(fields)
+        if asked is not None:
+            files["population.parquet"] = _parquet(list(asked[0]))
         fields = [Field(name=f.name, kind=f.kind, meant=tuple(typed(f)), spelled=f.spelled) for f in fields]
     else:
         table, delimiter = "table.csv", rng.choice([",", ",", ",", ";", "\t"])
         files[table] = _csv(rng, fields, delimiter)
         if delimiter != "," or rng.random() < 0.5:
             reading |= {"delimiter": delimiter, "header": True, "quote": '"'}
+        if asked is not None:  # options are of both files
+            files["population.csv"] = _csv(more, list(asked[0]), delimiter)
         reading |= {"missing": [missing]} if missing else {}
         reading |= {"dates": "text"} if rng.random() < 0.05 else {}
     out = rng.choice(["out.csv", "out.csv", "out.parquet"])
@@ -350,24 +394,29 @@ def make(
             if f", {parameters.quoted(n)}=" not in f", {noisy}"
         )
     chosen = rng.randrange(10**6) if rng.random() < 0.7 else None
+    if verb == "sanitize" and more.random() < 0.06:
+        out = more.choice(["out.xlsx", "out.sav", "out.dta"])
+    neutral = verb == "sanitize" and more.random() < 0.05 and out.endswith((".csv", ".xlsx"))
+    everybody = next((name for name in files if name.startswith("population.")), "")
+    links = [(mechanism, settings), (second, then)] if second else [(mechanism, settings)]
+    chain = " | ".join(shlex.join([name, *(f"{k}={v}" for k, v in given.items())]) for name, given in links)
     if verb == "study":
         out = "package/release.csv"
         study = {"table": table, "roles": "roles.toml", "refine": 0, "require": require, **reading}
         if mechanism in NOISY:
             study |= {"risk": "linkage_distance_risk", "utility": "column_distance"}
+        study |= {"population": everybody} if everybody else {}
         lines = [f"{key} = {_text(value)}" for key, value in study.items()]
-        lines += [
-            "[[candidate]]",
-            f'mechanism = "{mechanism}"',
-            *(f"{key} = {_text(value)}" for key, value in settings.items()),
-        ]
+        lines += ["[[candidate]]", f"mechanism = {_text(chain if second else mechanism)}"]
+        lines += [f"{key} = {_text(value)}" for key, value in settings.items()] if not second else []
         files["study.toml"] = ("\n".join(lines) + "\n").encode()
         call = ["study", "study.toml", "--out", "study", "--package", "package", "--workers", "1", "--formats", "md"]
     else:
-        call = ["sanitize", table, "--roles", "roles.toml", "--mechanism", mechanism, "--out", out]
+        call = ["sanitize", table, "--roles", "roles.toml", "--mechanism", chain if second else mechanism, "--out", out]
+        call += ["--population", everybody] * bool(everybody) + ["--neutralise-formulas"] * neutral
         for key, value in reading.items():
             call += [f"--{key}"] if value is True else [f"--{key}", value if isinstance(value, str) else value[0]]
-        for key, value in settings.items():
+        for key, value in settings.items() if not second else ():
             call += ["--set", f"{key}={value}"]
         for text in require:
             call += ["--require", text]
@@ -378,6 +427,9 @@ def make(
     older = verb == "sanitize" and rng.random() < 0.1
     if older:
         files[out] = OLD
+    secrets = _secrets(fields, settings, missing)
+    if kept is not None and kept.rows == "one":
+        fields = people.one_row(fields, kept)
     return Case(
         name=f"{seed}/{index}/{mechanism}" + ("" if verb == "sanitize" else f"/{verb}"),
         fields=tuple(fields),
@@ -402,7 +454,12 @@ def make(
         spoilt=spoilt,
         free=free,
         waived=waived,
-        secrets=_secrets(fields, settings, missing),
+        second=second,
+        then=then,
+        people=kept,
+        population=() if asked is None else asked[0],
+        neutral=neutral,
+        secrets=secrets,
     )
 
 

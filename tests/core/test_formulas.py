@@ -12,7 +12,7 @@ from sfumato.core.errors import InputError
 from sfumato.core.formulas import apostrophes, formula_cells, neutralised_text, plain_text, runs
 from sfumato.engines.formula_escapes import neutralised, plain
 
-RUNNING = ["=1+1", "+31 6", "-", "@SUM(A1)", "\tx", "\r=1", "-1,5", "+", "-5-5", "=-5", "-5\n"]
+RUNNING = ["=1+1", "+31 6", "-", "@SUM(A1)", "\tx", "\r=1", "-1,5", "+", "-5-5", "=-5", "-5\n", "\n", "\n=1"]
 QUIET = ["a", "-5", "+5.25", "-1e-3", "-.5", "+7.", "5=5", " =1", "'a", "''", "'"]
 NATIVE = ["'=1+1", "''=1+1", "'-5", "''-5", "'@", "'+"]
 TEXTS = st.text(alphabet="'=+-@\t\r\n5.ae ", max_size=6)

@@ -17,6 +17,7 @@ from fuzzing.check import check
 from fuzzing.cover import covers
 from fuzzing.generate import Case, make
 from fuzzing.matching import assign
+from fuzzing.people import People
 from fuzzing.run import Outcome
 from fuzzing.tables import Field
 from fuzzing.workers import work
@@ -86,7 +87,18 @@ def test_cases_are_reproducible() -> None:
 
 
 def test_the_checker_shares_no_code_with_the_package() -> None:
-    for name in ("check", "cover", "matching", "models", "written", "generate", "tables", "parameters", "requirements"):
+    for name in (
+        "check",
+        "cover",
+        "matching",
+        "models",
+        "written",
+        "generate",
+        "people",
+        "tables",
+        "parameters",
+        "requirements",
+    ):
         tree = ast.parse((BENCHMARKS / "fuzzing" / f"{name}.py").read_text())
         imported = [n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
         imported += [alias.name for n in ast.walk(tree) if isinstance(n, ast.Import) for alias in n.names]
@@ -237,3 +249,94 @@ def test_matching_moves_rows_that_took_the_place_of_others() -> None:
     released, original = [("ab",), ("a",), ("b",), ("ab",)], [("a",), ("b",), ("a",), ("b",)]
     assert assign(released, original, [lambda value, other: other in value])[0] == 4
     assert assign([("a",)] * 3, original, [lambda value, other: other in value])[0] == 2
+
+
+def _linked(tmp_path: Path, rows: Rows) -> tuple[Case, Outcome]:
+    """Two rows each of four people, released as these; two people are to share every history."""
+    case, outcome = _case(tmp_path, rows)
+    whose = tuple(f"zq0000001{i}" for i in range(4) for _ in range(2))
+    ages = (21, 31, 22, 32, 41, 51, 42, 52)
+    fields = (
+        Field(name="person", kind="person", meant=whose, spelled=whose),
+        Field(name="age", kind="integer", meant=ages, spelled=tuple(map(str, ages))),
+    )
+    roles = {"identifiers": (), "quasi": ("age",), "sensitive": (), "insensitive": ()}
+    people = People(rows="linked", whose="person")
+    return replace(case, fields=fields, roles=roles, person="person", people=people), outcome
+
+
+JOINED: Rows = [
+    ["person", "age"],
+    *([f"10000000000000{p}", label] for p in (1, 2) for label in ("[20,30)", "[30,40)")),
+    *([f"10000000000000{p}", label] for p in (3, 4) for label in ("[40,50)", "[50,60)")),
+]
+
+
+@pytest.mark.parametrize(
+    ("mutate", "words"),
+    [
+        (lambda rows: rows, ""),
+        (_cell(1, 1, "[20,40)"), "we count 1"),  # a history of its own, in a class of rows that has three
+        (_cell(8, 1, "[40,50)"), "we count 1"),
+        (lambda rows: rows[:-1], "we count 1"),  # one row less than anybody has
+        (lambda rows: [[c.replace("100000000000001", "zq00000010") for c in r] for r in rows], "of the original"),
+        (lambda rows: [r[1:] for r in rows], "not joined"),
+        (lambda rows: [[c.replace("[50,60)", "[30,40)") for c in r] for r in rows], "nobody of the original"),
+    ],
+)
+def test_a_changed_release_of_histories_is_found(tmp_path: Path, mutate: Callable[[Rows], Rows], words: str) -> None:
+    findings = check(*_linked(tmp_path, mutate(JOINED)))
+    assert any(words in finding.text for finding in findings) if words else findings == []
+
+
+def test_people_are_counted_where_their_rows_are_unlinked(tmp_path: Path) -> None:
+    case, outcome = _case(tmp_path, HONEST, person=True, require=("alpha_anonymity <= 0.6",))
+    people = People(rows="unlinked", whose="person")
+    texts = [finding.text for finding in check(replace(case, people=people), outcome)]
+    assert "k_anonymity >= 2: we count 1" in texts
+    assert not any(text.startswith("alpha") for text in texts)  # both rows of a, one with each value: halves
+    told = replace(outcome, stdout='{"rows": 4, "suppressed": 0, "requirements": {"k_anonymity >= 1": {"value": 2}}}')
+    found = check(replace(case, people=people, settings={}, call=("sanitize", "--json")), told)
+    assert any("measured 2, and we count 1" in finding.text for finding in found)
+
+
+@pytest.mark.parametrize(
+    ("require", "holds"),
+    [
+        ("k_map >= 3", True), ("k_map >= 4", False), ("journalist_risk <= 0.34", True), ("journalist_risk <= 0.3", False),
+        ("delta_presence <= 0.67", True), ("delta_presence <= 0.6", False),
+    ],
+)  # fmt: skip
+def test_a_population_is_counted(tmp_path: Path, require: str, holds: bool) -> None:
+    case, outcome = _case(tmp_path, HONEST, require=(require,))
+    ages, zips = (*AGES, 29, 30, 35), (*ZIPS, "0125", "0499", "0450")
+    population = (
+        Field(name="age", kind="integer", meant=ages, spelled=tuple(map(str, ages))),
+        Field(name="zip", kind="text", meant=zips, spelled=zips),
+    )
+    assert (check(replace(case, population=population), outcome) == []) is holds
+
+
+def test_both_links_of_a_chain_must_keep_their_promise(tmp_path: Path) -> None:
+    case, outcome = _case(tmp_path, HONEST, mechanism="k_member")
+    for then, holds in (({"k": "2"}, True), ({"k": "3"}, False)):
+        assert (check(replace(case, second="mondrian", then=then), outcome) == []) is holds
+
+
+def test_a_formula_where_there_should_be_none_is_found(tmp_path: Path) -> None:
+    case, outcome = _case(tmp_path, [[c.replace("cold", "=1") for c in r] for r in HONEST])
+    ills = tuple(text.replace("cold", "=1") for text in ILLS)
+    fields = tuple(replace(f, meant=ills, spelled=ills) if f.name == "ill" else f for f in case.fields)
+    assert check(replace(case, fields=fields), outcome) == []
+    assert any("like a formula" in f.text for f in check(replace(case, fields=fields, neutral=True), outcome))
+    _case(tmp_path, [[c.replace("cold", "'=1") for c in r] for r in HONEST])
+    assert check(replace(case, fields=fields, neutral=True), outcome) == []
+
+
+def test_what_is_drawn_has_every_way_of_people_and_files() -> None:
+    ways = set()
+    for index in range(400):
+        case = make(7, index, ("mondrian", "generalize_to_levels")[index % 2], METRICS)
+        ways |= {case.people.rows, f"household {case.people.household}"} if case.people is not None else set()
+        ways |= {*["population"] * bool(case.population), *["chain"] * bool(case.second), Path(case.out).suffix}
+    assert ways >= {"unlinked", "linked", "one", "household dwelling", "population", "chain", ".xlsx", ".sav", ".dta"}

@@ -63,7 +63,15 @@ def _holds(label: str, value: str) -> bool:
     return x == float(label)
 
 
-@pytest.mark.parametrize("text", ["hipaa | mondrian k=11", "hipaa | k_member k=11", "mondrian k=3 | mondrian k=11"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hipaa | mondrian k=11",
+        "hipaa | k_member k=11",
+        "mondrian k=3 | mondrian k=11",
+        "top_bottom_coding top=60 | k_member k=11 loss=byun",
+    ],
+)
 def test_the_written_file_keeps_k_and_covers_the_original(tmp_path: Path, text: str) -> None:
     path, roles = _people(tmp_path)
     made = Candidate.of(text).mechanism

@@ -10,8 +10,11 @@ import pytest
 
 import sfumato as sf
 from sfumato.core.errors import InputError, NotMet
+from sfumato.core.table import Recoding
 from sfumato.metrics import require
+from sfumato.profile.free_noise import noise_left
 from sfumato.publishing import publish, verify
+from sfumato.study.candidate import Candidate
 
 ROWS = 400
 K5 = [require("k_anonymity >= 5")]
@@ -141,3 +144,88 @@ def test_free_columns_are_looked_at_over_all_rows_of_a_person(tmp_path: Path) ->
     limited = sf.Roles(person="pid", quasi=("place", "visit"), sensitive=("dx",), people={"rows": "linked"})
     release = sf.Mondrian(k=2)(sf.read(frame), limited, np.random.default_rng(0))
     sf.publish(release, limited, [sf.k_anonymity.at_least(2)], tmp_path / "r.csv")
+
+
+def coded() -> pa.Table:
+    """Ages, and what follows from them: a birth date, a multiple; and amounts that nobody shares."""
+    rng = np.random.default_rng(5)
+    age = rng.integers(20, 80, ROWS)
+    days = [f"{2024 - a}-{m:02d}-{d:02d}" for a, m, d in zip(age, rng.integers(1, 13, ROWS), rng.integers(1, 29, ROWS), strict=True)]  # fmt: skip
+    return pa.table(
+        {
+            "age": age,
+            "sex": rng.choice(["f", "m"], ROWS),
+            "born": days,
+            "points": 20 + age * 9 // 5,
+            "wage": np.round(rng.lognormal(10, 0.6, ROWS), 2),
+        }
+    )
+
+
+def chained(first: str, free: str, *, sensitive: bool = False) -> tuple[sf.Release, sf.Roles]:
+    """A free column that a first link changes, beside ages in classes of twenty."""
+    kept = {"sensitive": (free,)} if sensitive else {"insensitive": (free,)}
+    roles = sf.Roles(quasi=("age", "sex"), **kept)
+    made = Candidate.of(f"{first} | mondrian k=20").mechanism
+    assert made is not None
+    return made(sf.read(coded()), roles, np.random.default_rng(3)), roles
+
+
+@pytest.mark.parametrize(
+    ("first", "free", "said"),
+    [
+        ("hipaa date=born year=2024", "born", "'born' determines 'age'"),
+        ("rounding base=2 columns=points", "points", "determines"),
+        ("top_bottom_coding top=140 columns=points", "points", "determines"),
+        ("additive_noise scale=0.001 columns=points", "points", "'age'"),
+        ("pram keep=0.99 columns=points", "points", "'age'"),
+        ("additive_noise scale=0.0001 columns=wage", "wage", "are alone nearest to their own values"),
+        ("microaggregation k=2 columns=points", "points", "'age'"),
+    ],
+)
+def test_a_free_column_that_a_mechanism_changed_too_little_is_refused(
+    tmp_path: Path, first: str, free: str, said: str
+) -> None:
+    release, roles = chained(first, free)
+    with pytest.raises(NotMet, match=f"Column '{free}'") as caught:
+        publish(release, roles, [require("k_anonymity >= 20")], tmp_path / "out.csv")
+    assert said in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+    assert publish(release, roles, [], tmp_path / "out.csv", waive={free: "agreed"}).met
+
+
+@pytest.mark.parametrize(
+    ("first", "free", "sensitive"),
+    [
+        ("additive_noise scale=1 columns=points", "points", False),
+        ("additive_noise scale=0.5 columns=wage", "wage", False),
+        ("additive_noise scale=0.02 columns=wage", "wage", True),  # a sensitive one, which others do not know
+        ("rank_swapping p=20 columns=wage", "wage", False),
+        ("rounding base=1000 columns=points", "points", False),
+        ("microaggregation k=10 columns=wage", "wage", False),
+    ],
+)
+def test_a_free_column_that_a_mechanism_changed_enough_goes_out(
+    tmp_path: Path, first: str, free: str, sensitive: bool
+) -> None:
+    release, roles = chained(first, free, sensitive=sensitive)
+    assert publish(release, roles, [require("k_anonymity >= 20")], tmp_path / "out.csv").met
+
+
+def test_what_noise_leaves_is_counted() -> None:
+    """Extremes: no noise leaves every row, an offset beyond all values none; equal values set nobody apart."""
+
+    def left(before: list[float], after: list[float]) -> tuple[int, int, int]:
+        pairs = [pa.array([str(v) for v in each]) for each in (before, after)]
+        recoding = Recoding.of(("x",), ("x",), pairs, np.ones(len(before), dtype=np.int64), divides=True)
+        table = sf.read(pa.table({"x": after}))
+        kept = noise_left(sf.Release(table=table, recoding=recoding, perturbed=frozenset({"x"})), "x")
+        assert kept is not None
+        return kept.found, kept.undone, kept.rows
+
+    values = [1.0, 2.0, 3.0, 4.0]
+    assert left(values, values) == (4, 4, 4)
+    assert left(values, [v + 0.4 for v in values]) == (4, 4, 4)
+    assert left(values, [101.0, 102.0, 103.0, 104.0]) == (1, 1, 4)  # the nearest to both is each other's end
+    assert left(values, [4.0, 3.0, 2.0, 1.0]) == (0, 0, 4)
+    assert left([1.0, 1.0, 5.0, 5.0], [1.5, 1.5, 4.5, 4.5]) == (0, 4, 4)

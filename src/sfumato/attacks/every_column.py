@@ -11,6 +11,7 @@ from ..core.metric import QUASI_KNOWN
 from ..core.outcome import Outcome, Rate
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
+from ..core.table import Table
 from ..core.words import counted, percent
 from ..profile.free_columns import Finding
 from ..profile.free_release import free_of_release
@@ -52,7 +53,7 @@ def every_column(release: Release, roles: Roles) -> Outcome:
     best, certain = float(alone), True
     used: tuple[Finding, ...] = ()
     for chosen in _sets(findings):
-        fell, sure = _found(evidence, [f.relation for f in chosen if f.relation is not None])
+        fell, sure = _found(evidence, free.related_in, [f.relation for f in chosen if f.relation is not None])
         if fell > best:
             best, used, certain = fell, chosen, sure
     words = "; ".join(finding.words for finding in used)
@@ -79,7 +80,7 @@ def _sets(findings: list[Finding]) -> list[tuple[Finding, ...]]:
     return [*((finding,) for finding in findings), *([tuple(findings)] if len(findings) > 1 else [])]
 
 
-def _found(evidence: Evidence, relations: list[Relation]) -> tuple[float, bool]:
+def _found(evidence: Evidence, beside: Table, relations: list[Relation]) -> tuple[float, bool]:
     """The rows that are alone in their class by what their free columns say, each by how often that is right; and whether it always is."""
     quasi = [name for name in evidence.roles.quasi if name in evidence.release.table.columns]
     free = list(dict.fromkeys(name for relation in relations for name in relation.free))
@@ -87,7 +88,7 @@ def _found(evidence: Evidence, relations: list[Relation]) -> tuple[float, bool]:
     keys = [_key(counts, quasi)]
     right = np.ones(len(counts))
     for relation in relations:
-        signature, rate = _said(evidence, relation, counts)
+        signature, rate = _said(beside, relation, counts)
         keys.append(signature)
         right *= rate
     key = pack(keys, [int(k.max()) + 1 for k in keys], len(counts))
@@ -96,9 +97,9 @@ def _found(evidence: Evidence, relations: list[Relation]) -> tuple[float, bool]:
     return float(right[alone].sum()), bool(np.all((right == 1) | (right == 0)))
 
 
-def _said(evidence: Evidence, relation: Relation, counts: Counts) -> tuple[IntArray, FloatArray]:
+def _said(beside: Table, relation: Relation, counts: Counts) -> tuple[IntArray, FloatArray]:
     """For each released tuple what its free columns say by the relation, and in which share of such rows of the original that is true."""
-    original = evidence.original("The attack every_column").count(relation.columns)
+    original = beside.count(relation.columns)
     keeps, signature = relation.evaluate(original)
     place: dict[tuple[str | None, ...], int] = {}
     tuples = _spelled(original, relation.free)

@@ -1,4 +1,4 @@
-"""Cells that a spreadsheet would run: those that begin with = + - @, a tab or a carriage return and are no numbers.
+"""Cells that a spreadsheet would run: those that begin with = + - @, a tab or a line end and are no numbers.
 
 They can be neutralised: such a cell is written with an apostrophe before it, and so is a cell that begins with apostrophes and then
 one of these signs, so that no two values become equal. One apostrophe off every cell that begins with apostrophes and then a sign
@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from .table import Table
 
-SIGNED = "^'*[=+\\-@\\t\\r]"
+SIGNED = "^'*[=+\\-@\\t\\r\\n]"
 """How a cell begins that may run, or that looks as if it had been neutralised; in the words that the engines read, too."""
 NUMBER = "^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$"
 _TEXTS = ("VARCHAR", "ENUM", "INTERVAL")

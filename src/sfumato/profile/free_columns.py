@@ -33,6 +33,7 @@ from ..core.table import Table
 from ..core.words import counted, percent
 from .arithmetic import LOOKED_AT, chosen_rows, lines, numbers_of, sums
 from .column_views import views
+from .free_noise import NoiseLeft
 from .free_people import people_alone, people_by_order
 from .relations import Contains, Equal, Map, Relation
 
@@ -80,6 +81,8 @@ class Finding:
     """Whether people are counted, by all of their rows."""
     joins: bool = False
     """Whether rows of one person are taken together, since nobody else shares their values."""
+    noisy: bool = False
+    """Whether the column was perturbed, by too little: the rows stay alone nearest to their own value."""
 
     @property
     def share(self) -> float:
@@ -109,6 +112,9 @@ class Finding:
         if self.kind == "alone" and self.joins:
             by = f"it together with {' and '.join(map(repr, self.others))}" if self.others else "it"
             return f"Column {self.column!r}: {rows} {'has' if self.rows == 1 else 'have'} values of {by} that one person alone has, which joins that person's rows."
+        if self.kind == "alone" and self.noisy:
+            verb = "is alone nearest to its own value" if self.rows == 1 else "are alone nearest to their own values"
+            return f"Column {self.column!r}: {rows} {verb}, so anyone who knows the value finds the row in spite of the noise."
         if self.kind == "alone":
             by = f"by it together with {' and '.join(map(repr, self.others))}" if self.others else "by it"
             return f"Column {self.column!r}: {rows} {'is' if self.rows == 1 else 'are'} alone {by}."
@@ -144,7 +150,13 @@ class FreeColumns:
     free: tuple[str, ...]
     original: Table | None = None
     compared: tuple[str, ...] | None = None
-    """The free columns that stand in the original as they are released; all of them unless said."""
+    """The free columns that can be held against the original; all of them unless said."""
+    ordered_by: tuple[str, ...] | None = None
+    """Those of them that stand in the original as they are released; all of them unless said."""
+    beside: Table | None = None
+    """The original with free columns as they were released, where a mechanism changed some; its rows stand in another order."""
+    noise: Mapping[str, NoiseLeft] = field(default_factory=dict)
+    """Of free columns with noise, what that leaves of them."""
     identifiers: tuple[str, ...] = ()
     quasi: tuple[str, ...] = ()
     """All that an adversary is taken to know."""
@@ -203,6 +215,11 @@ class FreeColumns:
                 if len(secrets) > 1:
                     continue  # who knows several secrets of a person has little left to learn
                 limit = _LIMITS[size == 1, bool(secrets)]
+                if set(names) & self.noise.keys():
+                    found = self.noise[names[0]].found if size == 1 else 0
+                    if found >= max(1, limit * self.rows) and self._leads_on(names):
+                        yield Finding(names[0], "alone", found, self.rows, noisy=True)
+                    continue
                 finest = max(names, key=lambda name: len(sample.column(name)))
                 if any(smaller <= chosen for smaller in enough) or (finest in told and not waived):
                     continue  # what is said of it already is enough
@@ -253,12 +270,13 @@ class FreeColumns:
 
     def most_alone(self, most: int = 3) -> int:
         """The rows that the worst set of up to so many free columns sets apart: adding a column never helps, so the largest sets."""
-        best = 0
-        if not self.free:
+        best = max((left.found for left in self.noise.values()), default=0)
+        free = [name for name in self.free if name not in self.noise]
+        if not free:
             return best
-        sample, size = self._sample, min(most, len(self.free))
+        sample, size = self._sample, min(most, len(free))
         sets = sorted(
-            combinations(self.free, size), key=lambda names: -self._share_alone(sample, names)
+            combinations(free, size), key=lambda names: -self._share_alone(sample, names)
         )  # the sample's share bounds the table's, so the search ends early
         for names in sets:
             if not names or (self._share_alone(sample, names) * self.rows <= best and not self._whole):
@@ -277,6 +295,10 @@ class FreeColumns:
     @property
     def _compared(self) -> tuple[str, ...]:
         return self.free if self.compared is None else self.compared
+
+    @property
+    def _as_before(self) -> tuple[str, ...]:
+        return self._compared if self.ordered_by is None else self.ordered_by
 
     @property
     def _whole(self) -> bool:
@@ -301,7 +323,7 @@ class FreeColumns:
         """The original's free columns with whose each row is; a sample, in which what one person alone has still is that person's."""
         if self.original is None or self.apart is None or self.apart not in self.original.columns:
             return None
-        return self.original.sampled((*self._compared, self.apart), SAMPLE)
+        return self.original.sampled((*self._as_before, self.apart), SAMPLE)
 
     def _of_one_person(self, owners: Counts, names: Sequence[str], limit: float) -> int:
         """The rows of the original whose values one person alone has; none where the sample shows fewer than the limit."""
@@ -343,7 +365,11 @@ class FreeColumns:
             yield Finding(
                 column,
                 kind,
-                int(counts.n[keeps].sum()),
+                min(
+                    int(counts.n[keeps].sum()),
+                    *(self.noise[name].undone for name in relation.free if name in self.noise),
+                    counts.rows,
+                ),
                 counts.rows,
                 relation.free[1:],
                 relation.protected,
@@ -398,15 +424,19 @@ class FreeColumns:
     @cached_property
     def _both(self) -> Counts:
         """A sample of the original over free and protected columns."""
-        assert self.original is not None
         names = dict.fromkeys((*self._compared, *self.identifiers, *self.quasi, *self.secret))
-        return self.original.sampled([name for name in names if name in self.original.columns], SAMPLE)
+        return self.related_in.sampled([name for name in names if name in self.related_in.columns], SAMPLE)
+
+    @property
+    def related_in(self) -> Table:
+        """The table in which free columns stand beside protected ones."""
+        assert self.original is not None
+        return self.original if self.beside is None else self.beside
 
     def _counted(self, columns: Sequence[str]) -> Counts:
-        assert self.original is not None
-        if self._both.rows == self.original.rows:
+        if self._both.rows == self.related_in.rows:
             return self._both.group(tuple(dict.fromkeys(columns)))[0]
-        return self.original.count(tuple(dict.fromkeys(columns)))
+        return self.related_in.count(tuple(dict.fromkeys(columns)))
 
     def _of_several_people(self, relation: Relation) -> bool:
         """Whether what is known determines a free column among different people, too: rows of one person agree in all that never changes."""
@@ -440,11 +470,11 @@ class FreeColumns:
 
     def ordered(self) -> Iterator[Finding]:
         """Fine columns that rise or fall with the rows of the original."""
-        if self.original is None or not self._compared:
+        if self.original is None or not self._as_before:
             return
         sample = self._sample
         fine = [
-            name for name in self._compared if sample.rows < FEW_ROWS * len(sample.column(name)) and sample.rows > 20
+            name for name in self._as_before if sample.rows < FEW_ROWS * len(sample.column(name)) and sample.rows > 20
         ]
         for name, (up, down) in self.original.in_order(fine).items():
             steps = max(up, down)

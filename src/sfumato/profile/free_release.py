@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,8 +12,9 @@ from ..core.errors import NotMet
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.survey_weights import same_in_class
-from ..core.table import Table
-from .free_columns import FreeColumns, refusal
+from ..core.table import Recoding, Table
+from .free_columns import TOLD, FreeColumns, refusal
+from .free_noise import NoiseLeft, noise_left
 
 _FIRST = 1000
 """Replacements that are looked at before all of them."""
@@ -46,8 +48,9 @@ def check_free(table: Table, roles: Roles, waived: Collection[str] = ()) -> None
 def free_of_release(release: Release, roles: Roles, waived: Collection[str] = ()) -> FreeColumns:
     """What a release leaves free. A column that the roles do not name is free as well: it is in the file.
 
-    Statistics have no rows of people. A perturbed column is limited by its noise, a column of groups by what joins it. Beside noise with
-    differential privacy nothing else is limited, and no row is looked at.
+    Statistics have no rows of people. A perturbed column is limited by its noise, as far as that hides anything; a column of groups by what
+    joins it. Beside noise with differential privacy nothing else is limited, and no row is looked at. A column that nothing limits and
+    that a mechanism made coarser (a date its year, a number rounded) is held against what is protected as it was released.
     """
     table, original = release.table, release.original
     if release.neighbours is not None and not release.statistics:
@@ -57,9 +60,11 @@ def free_of_release(release: Release, roles: Roles, waived: Collection[str] = ()
     classes = tuple(name for name in roles.quasi if name in table.columns) if joined else ()
     # dates that were moved by an offset a person keep what is between them
     limited = {*roles.quasi, release.joined_by, joined, *(() if joined else release.perturbed)}
-    if roles.weight in table.columns and same_in_class(table, roles):
-        limited.add(roles.weight)
+    weight = roles.weight if roles.weight in table.columns and same_in_class(table, roles) else None
+    limited.add(weight)
     free = () if release.statistics else tuple(name for name in table.columns if name not in limited)
+    noisy = {} if release.statistics or joined or release.joined_by is not None else _faint(release, {*roles.quasi, weight})
+    free = tuple(name for name in table.columns if name in (*free, *noisy))
     if original is None or not free:
         return FreeColumns(
             released=table,
@@ -70,12 +75,17 @@ def free_of_release(release: Release, roles: Roles, waived: Collection[str] = ()
             waived=frozenset(waived),
         )
     as_before = tuple(name for name in free if _unchanged(release, name))
+    denoised = [name for name, left in noisy.items() if left.undone >= TOLD * left.rows]
+    coarser = _coarser(release, free)
     quasi = tuple(name for name in roles.quasi if name in original.columns)
     return FreeColumns(
         released=table,
         free=free,
-        compared=as_before,
+        compared=tuple(name for name in free if name in (*as_before, *denoised, *coarser)),
+        ordered_by=tuple(name for name in free if name in (*as_before, *denoised)),
         original=original,
+        beside=original.recode(_only(release, coarser)) if coarser else None,
+        noise=noisy,
         identifiers=_house(roles, original),
         quasi=quasi,
         covered=tuple(
@@ -89,6 +99,29 @@ def free_of_release(release: Release, roles: Roles, waived: Collection[str] = ()
         whose=roles.person,
         waived=frozenset(waived),
     )
+
+
+def _faint(release: Release, limited: Collection[str | None]) -> dict[str, NoiseLeft]:
+    """The perturbed columns that nothing but their noise limits, and what that leaves, where it leaves anything to look at."""
+    left = {name: noise_left(release, name) for name in sorted(release.perturbed - set(limited))}
+    return {name: each for name, each in left.items() if each is not None and name in release.table.columns}
+
+
+def _coarser(release: Release, free: Collection[str]) -> tuple[str, ...]:
+    """The free columns that a mechanism changed without chance: what they tell of others, their released values tell."""
+    recoding = release.recoding
+    if recoding is None:
+        return ()
+    return tuple(name for name in recoding.to if name in free and name in recoding.by and name not in release.perturbed)
+
+
+def _only(release: Release, names: Collection[str]) -> Recoding:
+    """What replaces these columns, the others as they were."""
+    recoding = release.recoding
+    assert recoding is not None
+    places = [len(recoding.by) + i for i, name in enumerate(recoding.to) if name in names]
+    table = recoding.table.select([*range(len(recoding.by)), *places, recoding.table.num_columns - 1])
+    return replace(recoding, to=tuple(name for name in recoding.to if name in names), table=table)
 
 
 def covers(release: Release, name: str) -> bool:

@@ -112,8 +112,17 @@ class AxisLoss:
 
 
 def _measured(axis: PartitionAxis) -> FloatArray:
-    """Each code of an axis of numbers or dates (in seconds) on its scale, from 0; the missing value, which is on none, at 0."""
+    """Each code of an axis of numbers or dates (in seconds) on its scale, from 0; the missing value, which is on none, at 0.
+
+    Ranges that an earlier link released stand at their middle, or at the end that they have; `*`, which is all of them, at the top.
+    """
     column = axis.column
+    if axis.ends is not None and axis.ends.spans:
+        ends = np.array([(span.low, span.high) for span in axis.ends.spans])
+        ends = np.where(np.isfinite(ends), ends, ends[:, ::-1])
+        middle = ends[:, 0] / 2 + ends[:, 1] / 2
+        middle -= middle.min()
+        return np.append(middle, np.full(len(axis) - len(middle), middle.max()))
     numbers = column.numbers
     if numbers is None:
         moments = np.array([text[:19] for text in column.texts if text is not None], dtype="datetime64[s]")
