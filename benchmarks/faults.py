@@ -2,8 +2,8 @@
 
     .venv/bin/python benchmarks/faults.py [KILLS]        (12 kills unless said; 200 are recorded in README.md)
 
-Six jobs: sanitize, sanitize with a companion file (anatomy), compare, study, packaging (a study whose scores are kept) and advise with
-a package. Each is run undisturbed for what is new and how long it takes, and where it replaces something, with other parameters for
+Ten jobs: sanitize, sanitize with a companion file (anatomy), a chain of histories (linked rows), Excel and SPSS releases, a release that is entered in a
+register, study of a table, study of a file, packaging (a study whose scores are kept) and advise with a package. Each is run undisturbed for what is new and how long it takes, and where it replaces something, with other parameters for
 what is old. Then it is killed with SIGKILL
 
 - at moments spread evenly over that time, shifted by a seed;
@@ -24,6 +24,7 @@ import random
 import resource
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -43,6 +44,13 @@ ROLES = """[roles]
 identifiers = ["id"]
 quasi = ["age", "zip"]
 sensitive = ["ill"]
+"""
+VISITS = """[roles]
+person = "who"
+quasi = ["age", "day"]
+sensitive = ["ill"]
+[people]
+rows = "linked"
 """
 STUDY = """table = "people.csv"
 roles = "roles.toml"
@@ -87,6 +95,10 @@ class Job:
     package: str | None = None
     kept: bool = False
     """Whether it starts with the scores of an earlier run."""
+    before: tuple[str, ...] = ()
+    """A command that comes before everything."""
+    register: str | None = None
+    """The register that must know each release that has its name."""
     share: int = 1
     """Its part of the kills: what is over sooner is killed more often."""
 
@@ -110,9 +122,23 @@ def _advise(impact: str, *more: str) -> tuple[str, ...]:
     )  # fmt: skip
 
 
+def _histories(k: int) -> tuple[str, ...]:
+    return (
+        "sanitize", "visits.csv", "--roles", "visits.toml", "--mechanism", f"shift_dates days=30 | mondrian k={k}", "--seed", "1", "--out", "joined.csv",
+    )  # fmt: skip
+
+
+def _registered(k: int) -> tuple[str, ...]:
+    return (*_sanitize("out.csv", "mondrian", f"k={k}"), "--register", "town.sqlite")
+
+
 JOBS = (
     Job("sanitize", _sanitize("out.csv", "mondrian", "k=3"), (("out.csv",),), _sanitize("out.csv", "mondrian", "k=5"), share=4),
     Job("companions", (*_sanitize("out.csv", "anatomy", "l=2"), "--seed", "1"), (("out.csv", "out.sensitive.csv"),), (*_sanitize("out.csv", "anatomy", "l=3"), "--seed", "1"), share=4),
+    Job("chain", _histories(3), (("joined.csv",),), _histories(4), share=2),
+    Job("excel", _sanitize("out.xlsx", "mondrian", "k=3"), (("out.xlsx",),), _sanitize("out.xlsx", "mondrian", "k=5"), share=2),
+    Job("spss", _sanitize("out.sav", "mondrian", "k=3"), (("out.sav",),), _sanitize("out.sav", "mondrian", "k=5"), share=2),
+    Job("register", _registered(3), (("out.csv",),), _registered(5), before=("register", "town.sqlite", "--epsilon", "2"), register="town.sqlite", share=3),
     Job("study of a table", _study_table(3), (("map",),), _study_table(5)),
     Job("study", _study("study.toml"), (("study",),), _study("old.toml")),
     Job("packaging", _study("study.toml", "--package", "package"), (("study",), ("package", "package.house")), (), "package", kept=True, share=3),
@@ -141,6 +167,9 @@ def people(folder: Path, rows: int = 300) -> None:
     lines = [f"{i},{draw.randint(18, 90)},{draw.randint(10, 20)}000,{draw.choice(['flu', 'cold', 'gout', 'mumps'])}" for i in range(rows)]  # fmt: skip
     (folder / "people.csv").write_text("\n".join(["id,age,zip,ill", *lines, ""]))
     (folder / "roles.toml").write_text(ROLES)
+    visits = [f"{i // 2},{draw.choice([20, 40, 60])},2024-0{1 + i % 2}-{draw.randint(1, 28):02d},{draw.choice(['flu', 'cold'])}" for i in range(120)]  # fmt: skip
+    (folder / "visits.csv").write_text("\n".join(["who,age,day,ill", *visits, ""]))
+    (folder / "visits.toml").write_text(VISITS)
     (folder / "study.toml").write_text(STUDY.format(k=3))
     (folder / "old.toml").write_text(STUDY.format(k=5))
 
@@ -174,6 +203,8 @@ class Bench:
         self.problem: str | None = None
         self.seconds = 0.0
         people(self.work)
+        if job.before and self.finish(job.before)[0] != 0:
+            self.problem = f"{job.name}: what comes before could not be done"
         if job.replaces and self.finish(job.replaces)[0] != 0:
             self.problem = f"{job.name}: what it replaces could not be made"
         self.old = self.state()
@@ -239,6 +270,18 @@ class Bench:
             for names in self.job.sets
         ]
 
+    def unknown(self) -> str | None:
+        """What is wrong with the register: it cannot be read, or a release has its name and the register knows nothing of it."""
+        if self.job.register is None:
+            return None
+        try:
+            with contextlib.closing(sqlite3.connect(self.work / self.job.register)) as register:
+                known = " ".join(entry for (entry,) in register.execute("SELECT entry FROM release"))
+        except sqlite3.Error as error:
+            return f"the register cannot be read: {error}"
+        released = [checksum for state in self.state() for checksum in state.values()]
+        return None if all(checksum in known for checksum in released) else "a release that the register does not know"
+
     def judge(self, where: str, found: Found, *, again: bool = True) -> None:
         """Old or new: at once never a mix, and all of one once the folder was looked at; then the next run ends as the first."""
         for now, old, new in zip(self.state(), self.old, self.new, strict=True):
@@ -252,6 +295,8 @@ class Bench:
         if "half" in states:
             found.broken.append(f"{where}: {', '.join(states)}")
         found.states[states[-1]] += 1
+        if unknown := self.unknown():
+            found.broken.append(f"{where}: {unknown}")
         if not again:
             return
         self._remove_package()  # a package is never overwritten

@@ -6,6 +6,7 @@ import itertools
 import re
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from sfumato.core.errors import InputError
 from sfumato.core.roles import Roles
 from sfumato.engines import read
 from sfumato.inspect.default_metrics import wp29
+from sfumato.mechanisms.mondrian import Mondrian
 from sfumato.metrics import metric, require
 from sfumato.study.context import OVERALL, PRESETS, QUESTIONS, WP29, Context, smallest_k
 from sfumato.study.study import Study
@@ -308,3 +310,11 @@ def test_smallest_k_is_smallest_and_enough(limit: float) -> None:
     k = smallest_k([asked])
     assert asked.holds(1 / k)
     assert k == 1 or not asked.holds(1 / (k - 1))
+
+
+def test_a_study_takes_texts_and_mechanisms_as_candidates() -> None:
+    table = read(pa.table({"age": [20, 21, 30, 31] * 5}))
+    study = Study(table, Roles(quasi=("age",)), candidates=["mondrian k=5", Mondrian(k=10)])  # type: ignore[arg-type]
+    assert [candidate.name for candidate in study.candidates] == ["mondrian k=5", "mondrian k=10"]
+    with pytest.raises(InputError, match="A study takes candidates, as 'mondrian k=5'"):
+        Study(table, Roles(quasi=("age",)), candidates=(5,))  # type: ignore[arg-type]

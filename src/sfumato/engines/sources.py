@@ -18,7 +18,7 @@ import pyarrow as pa
 from ..core import table_formats as formats
 from ..core.arrow import strings
 from ..core.column import text_of
-from ..core.errors import InputError
+from ..core.errors import InputError, SfumatoError
 from ..core.roles import Roles
 from ..core.spelling import BLANKS
 from ..core.stated_reading import ALL, MissingCodes, codes_in, missing_codes, spelled_codes
@@ -304,26 +304,45 @@ def arrow_file(path: Path) -> DuckTable:
 
 
 def from_memory(source: Any, name: str = "the table") -> DuckTable:
-    """A table of pandas, Arrow or polars, a DuckDB relation, a release; a lazy frame of polars is collected."""
+    """A table of pandas, Arrow or polars, a DuckDB relation, a release; a lazy frame of polars is collected.
+
+    What was only planned so far (a lazy frame, a relation, a stream) may fail with any error, and quote values in it: its kind is told alone.
+    """
     try:
         if hasattr(source, "collect_schema"):  # of polars, whether it is lazy or not
             source = source.lazy().collect()
-        if type(source).__module__.split(".")[0] == "pandas":
+        if type(source).__module__.split(".")[0] == "pandas" and hasattr(source, "columns"):
             dialect.check_names(tuple(str(column) for column in source.columns), name)
             source = pa.Table.from_pandas(source, preserve_index=False)
         table = source if isinstance(source, pa.Table) else pa.table(source)
-    except pa.ArrowException as error:
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
         column = re.search(
             r"Conversion failed for column (.*) with type", str(error.args[-1])
         )  # only the name: no value
+        if column is None and not hasattr(source, "columns"):
+            raise _fails(name, source, error) from None
         which = f"column {column[1]!r}" if column else "a column"
         raise InputError(f"{name}: {which} mixes values of different types; make each column of one type.") from None
     except (TypeError, ValueError):
         raise InputError(
             f"A table of type {type(source).__name__} cannot be read; bring a file, Arrow, pandas, polars or a DuckDB relation."
         ) from None
+    except OverflowError:
+        raise InputError(
+            f"{name}: a column holds a number that needs more than 64 bits; bring such a column as texts or as decimal numbers."
+        ) from None
+    except SfumatoError:
+        raise
+    except Exception as error:
+        raise _fails(name, source, error) from None
     dialect.check_names(tuple(table.column_names), name)
     return DuckTable.of(name, f"SELECT * FROM {register(table)}")
+
+
+def _fails(name: str, source: Any, error: Exception) -> InputError:
+    return InputError(
+        f"{name}: the {type(source).__name__} fails when its rows are asked for ({type(error).__name__}); collect it by itself to see why."
+    )
 
 
 def _excel(path: Path, sheet: str | None, placed: dict[str, Any], missing: MissingCodes) -> DuckTable:

@@ -63,7 +63,9 @@ def free_of_release(release: Release, roles: Roles, waived: Collection[str] = ()
     weight = roles.weight if roles.weight in table.columns and same_in_class(table, roles) else None
     limited.add(weight)
     free = () if release.statistics else tuple(name for name in table.columns if name not in limited)
-    noisy = {} if release.statistics or joined or release.joined_by is not None else _faint(release, {*roles.quasi, weight})
+    noisy = (
+        {} if release.statistics or joined or release.joined_by is not None else _faint(release, {*roles.quasi, weight})
+    )
     free = tuple(name for name in table.columns if name in (*free, *noisy))
     if original is None or not free:
         return FreeColumns(

@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import metrics
 from ..core.errors import Infeasible, InputError
+from ..core.mechanism import Mechanism
 from ..core.metric import Metric, Requirement, Verdict, listed
 from ..core.noun import dataclass
 from ..core.people import one_row_each
@@ -43,6 +44,19 @@ SPLIT_GRID = tuple(
     f"{Mondrian.card.name} k=5 require='{requirement}'"
     for requirement in (distinct_l_diversity.at_least(3), _EQUAL.at_most(0.4), _EQUAL.at_most(0.2))
 )
+
+
+def _candidate(given: Any) -> Candidate:
+    """A candidate, also from its text or its mechanism."""
+    if isinstance(given, str):
+        return Candidate.of(given)
+    if isinstance(given, Mechanism):
+        return Candidate.by(given)
+    if not isinstance(given, Candidate):
+        raise InputError(
+            f"A study takes candidates, as 'mondrian k=5' or sf.Mondrian(k=5); {type(given).__name__} is none."
+        )
+    return given
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +108,7 @@ class Study:
                     f"The map needs a privacy metric for risk and a utility metric for utility; {risk} is about {risk.card.about} and "
                     f"{utility} is about {utility.card.about}."
                 )
+        object.__setattr__(self, "candidates", tuple(map(_candidate, self.candidates)))
         if not self.candidates:
             texts = (*GRID, *(SPLIT_GRID if self.roles.sensitive else ()))
             object.__setattr__(self, "candidates", grid(texts))
