@@ -34,10 +34,10 @@ STEERED = sorted(name for name, kind in registry().items() if issubclass(kind, S
 MORE: dict[str, list[dict[str, str]]] = {
     "cut_points": [{"column": name, "k": "4"} for name in NUMBERED],
     "generalize_to_levels": [{"levels": "age=1,pay=1,born=1", "k": "4", "suppression": "0.9"}],
-    "k_member": [{"k": "4"}, {"k": "4", "loss": "byun"}],
-    "mondrian": [{"k": "4"}, {"k": "4", "mode": "relaxed"}, {"k": "4", "bounds": "cuts"}, {"k": "4", "choose": "width"}],
+    "k_member": [{"k": "4"}, {"k": "4", "loss": "byun"}, {"k": "4", "improve": "true"}],
+    "mondrian": [{"k": "4"}, {"k": "4", "mode": "relaxed"}, {"k": "4", "bounds": "cuts"}, {"k": "4", "choose": "width"}, {"k": "4", "improve": "true"}],
     "personalize": [{"limit": "0.9", "k": "4"}, {"limit": "0.9", "k": "4", "quasi": "full_domain"}],
-    "microaggregation": [{"k": "4"}, {"k": "4", "centre": "median"}],
+    "microaggregation": [{"k": "4"}, {"k": "4", "centre": "median"}, {"k": "4", "improve": "true"}],
     "top_bottom_coding": [
         {"columns": "age,pay", "top_share": "0.05", "bottom_share": "0.05", "people": "4"},
         {"columns": "age,pay", "top_share": "0", "bottom_share": "0"},

@@ -95,7 +95,7 @@ def test_of_ties_the_first_is_taken() -> None:
 def test_what_cannot_be_asked_of_a_candidate_is_not_met() -> None:
     """Classes of perturbed rows say nothing, so k-anonymity is not shown, however useful the release."""
     table = memory()
-    found = study(table, "additive_noise scale=0.1", "mondrian k=3", requirements=["k_anonymity >= 3"]).run()
+    found = study(table, "additive_noise scale=0.1", "mondrian k=3", requirements=["k_anonymity >= 3"]).run(refine=0)
     noisy, plain = found.points
     assert noisy.failure is None
     assert "perturbed" in noisy.unknown["k_anonymity >= 3"]
@@ -449,7 +449,7 @@ def test_the_requirement_that_is_recommended_bounds_what_a_class_tells(tmp_path:
 def test_releases_made_elsewhere_are_decided_like_others() -> None:
     table = memory()
     theirs = Candidate("ARX", release=Release(table=table, original=table), label="ARX")
-    found = study(table, candidates=(theirs, *grid(["mondrian k=4"])), requirements=["k_anonymity >= 4"]).run()
+    found = study(table, candidates=(theirs, *grid(["mondrian k=4"])), requirements=["k_anonymity >= 4"]).run(refine=0)
     assert found.recommended[0] == 1
     assert isinstance(found, Result)
     assert "ARX" not in " ".join(advice(found).of("cost", "down"))  # the table itself is no step to consider

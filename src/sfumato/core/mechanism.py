@@ -52,6 +52,8 @@ class Trial:
     require: tuple[Requirement, ...]
     hierarchies: bool
     """Whether a quasi-identifier has a taxonomy, masks or a calendar, without which classes could say something else."""
+    linked: bool
+    """Whether the rows of a person stay joined."""
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,9 @@ from .partition.axes import PartitionAxis, axes_of
 from .partition.class_demands import Demands
 from .partition.clusters import AxisLoss, Clusters, Loss, Pool
 from .partition.covered_people import CoveredPeople, axis_labels
-from .partition.parts import Parts, labels_of, partition, recoding_of, released_classes
+from .partition.improved_classes import IMPROVE, improved_classes
+from .partition.parts import partition, recoding_of
+from .partition.settling import settle
 
 _VALUES = 256
 """Sensitive values that are each tried before the next row is chosen."""
@@ -58,6 +60,7 @@ class KMember(Steered):
     loss: Loss = "iloss"
     ends: Style = "open"
     labels: Labels = "hierarchies"
+    improve: bool = False
     require: tuple[Requirement, ...] = ()
     population: Table | None = field(default=None, compare=False)
     """Whom an adversary may take for a person in the release, for requirements that look at a population."""
@@ -74,12 +77,13 @@ class KMember(Steered):
         source="Byun, Kamra, Bertino, Li 2007, greedy k-member clustering; the loss is ILoss (Xiao and Tao 2006) or their own",
         chance="none",
         people=True,
-        tunable=("k", "loss"),
+        tunable=("k", "loss", "improve"),
         offer=Offer(60, _offered),
         parameters={
             "k": "short for the requirement k_anonymity >= k",
             "ends": STYLES,
             "labels": LABELS,
+            "improve": IMPROVE,
             "block": "an approximation for large tables: if there are at least twice this many distinct tuples, Mondrian first cuts "
             "the table into blocks of at least this many, and each block is clustered by itself; 0: never",
             "loss": "how near two rows are. iloss: by the values that the released label, interval or set stands for, as ILoss counts "
@@ -108,16 +112,26 @@ class KMember(Steered):
         rulers = [AxisLoss(axis, roles, self.loss) for axis in axes]
         search = _ClusterSearch(rulers, code, demands, demands.least_rows())
         found: list[tuple[IntArray, IntArray, IntArray]] = []
+        share = 0.5 if self.improve else 1.0
         clusters, blocks = 0, _blocks(axes, code, demands, self.block)
         for i, block in enumerate(blocks):
-            entry, n, member = search(block, lambda done, i=i: progress((i + done) / len(blocks)))  # type: ignore[misc]
+            entry, n, member = search(block, lambda done, i=i: progress(share * (i + done) / len(blocks)))  # type: ignore[misc]
             found.append((entry, n, member + clusters))
             clusters += int(member.max()) + 1
         entry, n, member = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
-        parts, labels = search.settle(axes, entry, n, member)
+        parts, labels = settle(axes, rulers, code, demands, entry, n, member)
+        notes: tuple[str, ...] = ()
+        if len(blocks) > 1:
+            notes = (
+                f"An approximation: clustered within {len(blocks)} blocks that Mondrian cut first (block={self.block}).",
+            )
+        if self.improve:
+            parts, labels, more = improved_classes(
+                axes, rulers, code, demands, parts, divides=True, progress=lambda done: progress(0.5 + 0.5 * done)
+            )
+            notes = (*notes, *more)
         recoding = recoding_of(parts, labels, counts, roles, divides=True)
-        cut = f"An approximation: clustered within {len(blocks)} blocks that Mondrian cut first (block={self.block})."
-        return self.released(table, roles, recoding, (cut,) if len(blocks) > 1 else ())
+        return self.released(table, roles, recoding, notes)
 
 
 def _blocks(axes: list[PartitionAxis], code: IntArray, demands: Demands, least: int) -> list[IntArray]:
@@ -243,33 +257,6 @@ class _ClusterSearch:
             )
             best = int(near[np.argmax(good)])
         clusters.put(tuples, n, best)
-
-    def settle(
-        self, axes: list[PartitionAxis], entry: IntArray, n: IntArray, member: IntArray
-    ) -> tuple[Parts, list[list[str | None]]]:
-        """The clusters as classes, and what each releases: those that miss a requirement are united with their nearest.
-
-        Clusters with equal labels are one class. The whole table meets everything, so this ends.
-        """
-        while True:
-            parts = Parts.of(entry, n, member, len(axes))
-            labels = labels_of(parts, axes, self.code, by_cuts=False)
-            classes = released_classes(labels)
-            member = classes[parts.member]
-            good = self.demands.met(parts.entry, parts.n, member, int(classes.max()) + 1)
-            if good.all():
-                return parts, labels
-            clusters = Clusters(self.rulers, self.code, parts.entry, parts.n, member)
-            for bad in np.flatnonzero(~good).tolist():
-                at = bad
-                while clusters.size[at] and not self._meets(clusters, at):
-                    at = clusters.unite(at)
-            entry, n, member = clusters.entry, clusters.n, clusters.member
-
-    def _meets(self, clusters: Clusters, at: int) -> bool:
-        inside = clusters.member == at
-        entry, n = clusters.entry[inside], clusters.n[inside]
-        return bool(self.demands.met(entry, n, np.zeros(len(entry), dtype=np.int64), 1)[0])
 
 
 class _Aim:

@@ -8,7 +8,7 @@ judged by what the part was cut from (`partition.lineage`), and cuts that the me
 from __future__ import annotations
 
 from dataclasses import field
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -17,9 +17,9 @@ from ..core.column import IntArray, encode
 from ..core.counted_table import CountedTable
 from ..core.counts import Counts, pack
 from ..core.cover import BoolArray
-from ..core.errors import Infeasible
+from ..core.errors import Infeasible, InputError
 from ..core.label_kinds import LABELS, Labels
-from ..core.mechanism import MechanismCard, Offer, Progress, check_choices, unheard
+from ..core.mechanism import MechanismCard, Offer, Progress, Trial, check_choices, unheard
 from ..core.metric import Requirement
 from ..core.noun import dataclass
 from ..core.randomness import Chance, Rng
@@ -32,10 +32,24 @@ from ..search.row_owners import row_owners
 from .parameters.class_requirements import Steered
 from .partition.axes import PartitionAxis, axes_of
 from .partition.class_demands import Demands
+from .partition.clusters import AxisLoss
 from .partition.covered_people import CoveredPeople, axis_labels
+from .partition.improved_classes import IMPROVE, improved_classes
 from .partition.lineage import Lineage, Near
 from .partition.linked_people import LinkedPeople, release_linked, rows_of_people
 from .partition.parts import Parts, along, labels_of, partition, recoding_of, released_classes
+
+
+def _offered(trial: Trial) -> list[dict[str, Any]]:
+    settings: list[dict[str, Any]] = [
+        {"k": trial.ks, "choose": ["loss", "width"]},
+        {"k": trial.few, "mode": "relaxed", "choose": ["loss", "width"]},
+    ]
+    crosses = not trial.linked and all(r.metric.card.name != n_t_closeness.card.name for r in trial.require)
+    better = {"improve": True} if crosses else {}
+    if trial.hierarchies:
+        settings.append({"k": trial.few, "labels": ["plain", "cheapest"], **better})
+    return [*settings, {"k": trial.few, **better}] if better else settings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +62,7 @@ class Mondrian(Steered):
     bounds: Literal["data", "cuts"] = "data"
     ends: Style = "open"
     labels: Labels = "hierarchies"
+    improve: bool = False
     require: tuple[Requirement, ...] = ()
     population: Table | None = field(default=None, compare=False)
     """Whom an adversary may take for a person in the release, for requirements that look at a population."""
@@ -66,19 +81,16 @@ class Mondrian(Steered):
         chance="some",
         people=True,
         links=True,
-        tunable=("k", "mode", "choose", "bounds"),
+        tunable=("k", "mode", "choose", "bounds", "improve"),
         offer=Offer(
             30,
-            lambda trial: [
-                {"k": trial.ks, "choose": ["loss", "width"]},
-                {"k": trial.few, "mode": "relaxed", "choose": ["loss", "width"]},
-                *([{"k": trial.ks, "labels": ["plain", "cheapest"]}] if trial.hierarchies else []),
-            ],
+            _offered,
         ),
         parameters={
             "k": "short for the requirement k_anonymity >= k",
             "ends": STYLES,
             "labels": LABELS,
+            "improve": IMPROVE + "; not with bounds=cuts, (n,t)-closeness or linked people",
             "mode": "strict: rows with equal quasi-identifiers stay together; relaxed: they may be divided, which makes "
             "classes smaller where one value is very frequent",
             "choose": "loss: cut along the axis that lowers ILoss most; width: cut along the widest axis, as the paper suggests",
@@ -90,6 +102,10 @@ class Mondrian(Steered):
     def __post_init__(self) -> None:
         check_choices(self)
         self.check_steering()
+        if self.improve and (self.bounds == "cuts" or any(r.metric.card.scope != "class" for r in self.require)):
+            raise InputError(
+                "mondrian: improve moves rows across cuts, so it goes neither with bounds=cuts nor with (n,t)-closeness; leave one out."
+            )
 
     def honours(self, requirement: Requirement) -> bool:
         """Any requirement on classes, and (n,t)-closeness."""
@@ -111,19 +127,30 @@ class Mondrian(Steered):
         relaxed = self.mode == "relaxed"
         chance = Chance(rng)
         tie = chance.order(len(counts)) if relaxed else None
-        parts, labels = self._cut(axes, code, demands, lineage, tie, roles, progress)
+        share = 0.5 if self.improve else 1.0
+        parts, labels = self._cut(axes, code, demands, lineage, tie, roles, lambda done: progress(share * done))
         if lineage is not None:  # what is near the whole table will do, too: take it where it loses less
             others = self._cut(axes, code, demands, lineage.to_whole(), tie, roles, unheard)
             if _loss(axes, code, others[0], roles) < _loss(axes, code, parts, roles):
                 parts, labels = others
+        notes: tuple[str, ...] = ()
+        if self.improve:
+            rulers = [AxisLoss(axis, roles) for axis in axes]
+            parts, labels, notes = improved_classes(
+                axes, rulers, code, demands, parts, divides=relaxed, progress=lambda done: progress(0.5 + 0.5 * done)
+            )
         if relaxed:  # parts with equal labels are one class, and not every requirement survives a union
             _check_union(demands, parts, labels)
         recoding = recoding_of(parts, labels, counts, roles, divides=relaxed)
-        return self.released(table, roles, recoding, chance.notes if relaxed else ())
+        return self.released(table, roles, recoding, (*notes, *(chance.notes if relaxed else ())))
 
     def _linked(self, table: Table, roles: Roles, chance: Chance, progress: Progress) -> Release:
         """The same for people whose rows stay joined: people are cut, not rows."""
         self.check_asked(roles)
+        if self.improve:
+            raise InputError(
+                f'mondrian: improve does not work where the rows of a person stay joined (rows = "linked" in {roles.source}); leave it out.'
+            )
         rows = rows_of_people(table, roles, self.card.name)
         people = LinkedPeople.of(rows, roles, chance, self.ends, self.labels)
         left, demands = people.left(self.promises, roles)

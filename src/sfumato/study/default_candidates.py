@@ -104,6 +104,7 @@ def candidates(
         numbers=[c.name for c in counts.columns if c.numbers is not None and not set(c.name) & set(',"=')],
         require=tuple(require),
         hierarchies=any(PartitionAxis.hierarchy(column, roles) is not None for column in counts.columns),
+        linked=roles.linked,
     )
     offers = sorted(
         (kind.card.offer.place, name, kind.card.offer)

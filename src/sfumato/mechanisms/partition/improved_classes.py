@@ -1,0 +1,93 @@
+"""The improvement pass on classes of counted tuples, under all that classes must meet: what Mondrian and clustering ask for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...core.column import FloatArray, IntArray
+from ...core.cover import BoolArray
+from ...core.mechanism import Progress
+from .axes import PartitionAxis
+from .box_loss import BoxLoss
+from .class_demands import Demands
+from .clusters import AxisLoss
+from .improvement import Improvement
+from .parts import Parts, labels_of
+from .settling import settle
+
+IMPROVE = (
+    "improve the classes afterwards: two classes that are near each other are put together and divided anew where that loses less and both "
+    "meet everything, until nothing helps or a fixed amount of work is done; the release never loses more"
+)
+CUT_SHORT = "Improving the classes was interrupted; what was gained until then is in the release."
+
+
+def improved_classes(
+    axes: list[PartitionAxis],
+    rulers: list[AxisLoss],
+    code: IntArray,
+    demands: Demands,
+    parts: Parts,
+    *,
+    divides: bool,
+    progress: Progress,
+) -> tuple[Parts, list[list[str | None]], tuple[str, ...]]:
+    """Parts that lose no more, what each releases, and notes; `divides` says whether rows with equal quasi-identifiers may part."""
+    least = demands.least_rows()
+    loss = BoxLoss(rulers, code)
+    if (
+        divides and demands.owners is None
+    ):  # so that rows of a tuple can move alone: as many pieces as a class could want
+        pieces = np.minimum(parts.n, least)
+        unit, member = np.repeat(parts.entry, pieces), np.repeat(parts.member, pieces)
+        rows = np.ones(len(unit), dtype=np.int64)
+        rows[np.cumsum(pieces) - 1] = parts.n - pieces + 1
+        pass_ = Improvement(loss, demands.met, unit, rows, member, least)
+        pass_.run(progress)
+        entry, n, member = _joined(pass_.unit, pass_.rows, pass_.member)
+    elif divides:
+        pass_ = Improvement(loss, demands.met, parts.entry, parts.n, parts.member, least)
+        pass_.run(progress)
+        entry, n, member = pass_.unit, pass_.rows, pass_.member
+    else:  # tuples that differ in sensitive values only stay together
+        tuple_ = np.unique(code[:, parts.entry], axis=1, return_inverse=True)[1].reshape(-1).astype(np.int64)
+        order = np.argsort(tuple_, kind="stable")
+        first = np.flatnonzero(np.diff(tuple_[order], prepend=-1))
+        width = np.diff(np.append(first, len(order)))
+
+        def entries(unit: IntArray) -> tuple[IntArray, IntArray]:
+            """The entries of units, and the place of the unit of each."""
+            wide = width[unit]
+            at = np.arange(int(wide.sum())) + np.repeat(first[unit] - (np.cumsum(wide) - wide), wide)
+            return order[at], np.repeat(np.arange(len(unit)), wide)
+
+        def stands(unit: IntArray, _: IntArray, member: IntArray, count: int) -> BoolArray:
+            at, of = entries(unit)
+            return demands.met(parts.entry[at], parts.n[at], member[of], count)
+
+        one = order[first]
+        rows = np.add.reduceat(parts.n[order], first)
+        loss = BoxLoss(rulers, code[:, parts.entry[one]])
+        pass_ = Improvement(loss, stands, np.arange(len(one)), rows, parts.member[one], least)
+        pass_.run(progress)
+        at, of = entries(pass_.unit)
+        entry, n, member = parts.entry[at], parts.n[at], pass_.member[of]
+    better, labels = settle(axes, rulers, code, demands, entry, n, member)
+    if _total(rulers, code, better) > _total(rulers, code, parts):  # classes of equal labels had to be united
+        better, labels = parts, labels_of(parts, axes, code, by_cuts=False)
+    return better, labels, ((CUT_SHORT,) if pass_.stopped == "interrupt" else ())
+
+
+def _joined(entry: IntArray, n: IntArray, member: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Pieces of a tuple that are in the same class, put together."""
+    wide = int(entry.max()) + 1
+    key, where = np.unique(member * wide + entry, return_inverse=True)
+    rows = np.zeros(len(key), dtype=np.int64)
+    np.add.at(rows, where, n)
+    return key % wide, rows, key // wide
+
+
+def _total(rulers: list[AxisLoss], code: IntArray, parts: Parts) -> float:
+    loss = BoxLoss(rulers, code)
+    lost: FloatArray = loss.total(loss.summary(parts.entry, parts.n, parts.start))
+    return float(lost.sum())
