@@ -78,7 +78,9 @@ def check(process: subprocess.Popen[str], rooms: dict[str, Path], *, as_json: bo
     assert list(rooms["out"].iterdir()) == []
     assert list(rooms["temporary"].iterdir()) == []
     assert process.returncode == 130, (process.returncode, err)
-    assert err == "sfumato: interrupted; nothing unfinished was left behind.\n"
+    assert (
+        err.splitlines()[-1] == "sfumato: interrupted; nothing unfinished was left behind."
+    )  # behind progress, if it took long
     if as_json:
         assert json.loads(out) == {"error": "interrupted; nothing unfinished was left behind.", "exit_code": 130}
 

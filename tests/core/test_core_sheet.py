@@ -68,6 +68,7 @@ def test_what_cannot_be_drawn_says_so() -> None:
 def test_progress_is_one_line_with_the_time_that_is_left(monkeypatch, capsys) -> None:
     now = iter([0.0, 0.1, 10.0, 40.0, 41.0])
     monkeypatch.setattr(time, "monotonic", lambda: next(now))
+    monkeypatch.setattr("sfumato.core.progress_line._rewrites", lambda: True)
     with progress_line("work", True) as tell:
         tell(0.0)  # too soon to be worth a line
         tell(0.25, "first")
@@ -76,6 +77,25 @@ def test_progress_is_one_line_with_the_time_that_is_left(monkeypatch, capsys) ->
     lines = [line.strip() for line in shown.split("\r")]
     assert lines == ["", "work: 25%, about 30 seconds left (first)", "work: 100%", "work: 41 seconds"]
     assert shown.endswith("\n")
+
+
+def test_in_a_log_progress_is_a_plain_line_now_and_then(monkeypatch, capsys) -> None:
+    now = iter([0.0, 1.0, 10.0, 15.0, 20.0, 61.0, 90.0, 99.0])
+    monkeypatch.setattr(time, "monotonic", lambda: next(now))
+    with progress_line("work", True) as tell:
+        tell(0.1)  # too soon
+        tell(0.25, "first")
+        tell(0.3)  # too soon
+        tell(0.5, "second", "7 of 14, about 3 minutes left")
+        tell(0.75)
+        tell(0.9)  # too soon: by now lines are half a minute apart
+        tell(0.99)
+    assert capsys.readouterr().err.splitlines() == [
+        "work: 25%, about 30 seconds left (first)",
+        "work: 7 of 14, about 3 minutes left (second)",
+        "work: 75%, about 20 seconds left",
+        "work: 99%, about 1 second left",
+    ]
 
 
 def test_nobody_or_a_function_is_told_where_that_is_asked(table: sf.Table, capsys) -> None:

@@ -27,6 +27,7 @@ from sfumato.study.default_candidates import candidates
 from sfumato.study.point import Measurement
 from sfumato.study.refinement import neighbours
 from sfumato.study.study import Result, Study
+from sfumato.study.telling import Telling
 from study_house import LOSS, RISK, memory, study
 
 Toy = Callable[[dict[str, Any]], tuple[float, float]]
@@ -51,7 +52,7 @@ def toyed(held: Study, toy: Toy, *, rounds: int = 4) -> tuple[Result, dict[str, 
     before = Result(held, tuple(held.point(c, measured(c)) for c in held.candidates))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(room, "run", run)
-        found = room.refined(before, rounds=rounds, kept=None, workers=1, told=None)  # type: ignore[arg-type]
+        found = room.refined(before, rounds=rounds, kept=None, workers=1, telling=Telling(held, (), 1))  # type: ignore[arg-type]
     return found, tried
 
 

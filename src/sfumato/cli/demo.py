@@ -52,6 +52,7 @@ def run(
     from ..profile.table import profile
     from ..publishing import publish, verify
     from ..study.study import Study, grid
+    from ..study.telling import drawn
     from .demo_table import write_town
     from .profile import show as show_profile
     from .study_output import show as show_result
@@ -96,9 +97,7 @@ def run(
     requirements = tuple(require(text) for text in REQUIRE)
     study = Study(table=table, roles=roles, candidates=grid(CANDIDATES), require=requirements, waive=waive)
     with o.progress("comparing") as bar:
-        result = study.run(
-            seed=seed, refine=0, progress=lambda done, name: bar(done / (len(study.candidates) + 1), name)
-        )
+        result = study.run(seed=seed, refine=0, listen=drawn(bar))
         write_report(result, out)
     if not json:
         show_result(result)

@@ -56,7 +56,7 @@ def _kept(folder: Path) -> set[str]:
 def _clear(folder: Path, made: list[Path]) -> None:
     """Remove what this run made and has nothing of worth in it; a folder that is not empty stays."""
     if folder in made and folder.is_dir() and not _kept(folder):
-        for path in folder.glob("*.json"):
+        for path in (*folder.glob("*.json"), *folder.glob("*.jsonl")):
             path.unlink(missing_ok=True)
     for each in made:
         try:

@@ -74,23 +74,29 @@ def conduct(
     """Run a study, write its documents and its package, and print the result."""
     from ..report.documents import write_all
     from ..report.package import write_package
+    from ..study.events import FILE, Event, EventLog, Stage
+    from ..study.telling import drawn
 
     folder = cache or out / ".kept"
     with o.keeping(folder), o.progress("candidates") as bar:
+        log, show = EventLog(folder / FILE), drawn(lambda share, *words: bar(0.9 * share, *words))
+
+        def listen(event: Event) -> None:
+            log(event)
+            show(event)
+
         result = study.run(
-            seed=seed,
-            cache=folder,
-            workers=workers or os.cpu_count() or 1,
-            refine=refine,
-            progress=lambda done, name: bar(min(0.9, 0.9 * done / (len(study.candidates) + 1)), name),
+            seed=seed, cache=folder, workers=workers or os.cpu_count() or 1, refine=refine, listen=listen
         )
-        bar(0.92, "documents")
+        listen(Stage("documents"))
         write_all(result, out, formats=formats, reveal=reveal, numbers=o.finite(result.to_dict()))
         earlier = _beside_earlier(result, register)
         if package is not None and is_fit(result):
+            listen(Stage("package"))
             write_package(
                 result, package, allow_seeded=allow_seeded, neutralise_formulas=neutralise_formulas, register=register
             )
+        log(Stage("finished"))
     print_result(result, out, package, earlier, json=json)
 
 

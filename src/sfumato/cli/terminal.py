@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ..core.progress_line import plain_lines
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -44,10 +46,10 @@ def console() -> Console:
 
 
 @contextmanager
-def progress(title: str) -> Iterator[Callable[[float, str], None]]:
-    """A bar on standard error that is told the share done; nothing where standard error is not a terminal."""
-    if not sys.stderr.isatty():  # nobody looks: what draws the bar need not be loaded
-        yield lambda share, text: None
+def progress(title: str) -> Iterator[Callable[..., None]]:
+    """What is told the share done, what is done now, and perhaps how far it is in words: a bar on a terminal, else a line now and then."""
+    if not sys.stderr.isatty():  # what draws the bar need not be loaded
+        yield plain_lines(title)
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -61,7 +63,9 @@ def progress(title: str) -> Iterator[Callable[[float, str], None]]:
     ) as bar:
         task = bar.add_task(title, total=1.0)
 
-        def done(share: float, text: str) -> None:
-            bar.update(task, completed=share, description=text or title)
+        def done(share: float, text: str, words: str = "") -> None:
+            bar.update(
+                task, completed=share, description=f"{words} ({text})" if words and text else words or text or title
+            )
 
         yield done

@@ -18,8 +18,9 @@ from .candidate import Candidate, spelled
 from .context import smallest_k
 from .point import Point
 from .result import Result
-from .runner import Told, run
+from .runner import run
 from .score_store import Kept
+from .telling import Telling
 from .usefulness import BY_LABELS
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ _STEPS = (1, 2, 3, 4, 5)
 _SHARES = (0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0)
 
 
-def refined(result: Result, *, rounds: int, kept: Kept, workers: int, told: Told | None) -> Result:
+def refined(result: Result, *, rounds: int, kept: Kept, workers: int, telling: Telling) -> Result:
     """The result with what was found around the recommended candidate."""
     study = result.study
     bench = study.bench(result.seed)
@@ -47,6 +48,8 @@ def refined(result: Result, *, rounds: int, kept: Kept, workers: int, told: Told
             break
         tried |= {c.text for c in more}
         looked += len(more)
+        told = telling.of(more)
+        telling.stage("neighbours")
         found = run(bench, more, list(study.decisive), study.decisive, kept=kept, workers=workers, told=told)
         fresh = [study.point(c, m, looked_for=True) for c, m in zip(more, found, strict=True)]
         seen += fresh
@@ -64,7 +67,8 @@ def refined(result: Result, *, rounds: int, kept: Kept, workers: int, told: Told
     chosen = result.recommended[0]
     if chosen is not None and points[chosen].found:  # what wins is measured like the others
         wanted = None if study.measures is None else list(study.asked)
-        (whole,) = run(bench, [points[chosen].candidate], wanted, study.asked, kept=kept, workers=1, told=None)
+        telling.stage("finalist")
+        (whole,) = run(bench, [points[chosen].candidate], wanted, study.asked, kept=kept, workers=1)
         points[chosen] = study.point(points[chosen].candidate, whole, looked_for=True)
     return dataclasses.replace(result, points=tuple(points), looked=looked)
 

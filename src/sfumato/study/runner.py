@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,8 @@ from .candidate import Candidate
 from .point import Measurement
 from .score_store import Kept, name_of, of_release, of_roles, program
 
-Told = Callable[[int, str], None]
-"""Told how many candidates are done and the name of the one that is next, or was last."""
+Told = Callable[[int, Measurement | None, bool], None]
+"""Told which candidate begins, or what was measured of it and whether an earlier run did that."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +92,7 @@ def run(
     *,
     kept: Kept,
     workers: int = 1,
-    told: Told | None = None,
+    told: Told = lambda i, measured, kept: None,
 ) -> list[Measurement]:
     """Measure every candidate, in order; `wanted` None is every metric that can be asked, and `also` comes in any case."""
     keys = _keys(bench, candidates) if kept.folder is not None else [""] * len(candidates)
@@ -109,16 +110,16 @@ def run(
             todo[i] = missing
         else:
             todo[i] = None if wanted is None else metrics_asked
-    done = len(candidates) - len(todo)
-    each = _each(bench, candidates, todo, also, workers, lambda n, name: told and told(done + n, name))
-    with closing(each) as results:
+    for i, before in measured.items():
+        if i not in todo:
+            told(i, before, True)
+    with closing(_each(bench, candidates, todo, also, workers, lambda i: told(i, None, False))) as results:
         for i, result in results:
             measured[i] = measured[i].joined(result) if i in measured else result
             everything = wanted is None or bool((kept.get(keys[i]) or {}).get("all"))
             if measured[i].lasting:
                 kept.put(keys[i], {**measured[i].to_dict(), "all": everything})
-    if told is not None:
-        told(len(candidates), "")
+            told(i, measured[i], False)
     names = [*_names(metrics_asked), *(_names(metrics.everything(bench.roles)) if wanted is None else ())]
     names += metrics.registry() if wanted is None else ()
     return [measured[i].only(names) for i in range(len(candidates))]
@@ -164,20 +165,20 @@ def _each(
     todo: dict[int, list[Metric] | None],
     also: Sequence[Metric],
     workers: int,
-    told: Callable[[int, str], Any],
+    begins: Callable[[int], None],
 ) -> Generator[tuple[int, Measurement]]:
     """What is not kept, as it gets done; files made elsewhere are measured here, mechanisms on other cores."""
     away = [i for i in todo if candidates[i].release is None] if workers > 1 else []
-    count = 0
     for i, wanted in todo.items():
         if len(away) > 1 and i in away:
             continue
-        told(count, candidates[i].name)
+        begins(i)
         yield i, _one(bench, candidates[i], wanted, also)
-        count += 1
     if len(away) <= 1:
         return
-    told(count, candidates[away[0]].name)
+    queue = iter(away)
+    for i in islice(queue, workers):
+        begins(i)
     packed = _pack(bench, min(workers, len(away)))
     texts = {
         i: (_spelled(candidates[i]), None if (w := todo[i]) is None else [str(m) for m in w], [str(m) for m in also])
@@ -186,8 +187,8 @@ def _each(
     calls = ((packed, i, *texts[i]) for i in away)
     with closing(side_by_side(_away, calls, min(workers, len(away)))) as results:
         for i, result in results:
-            count += 1
-            told(count, candidates[i].name)
+            for following in islice(queue, 1):
+                begins(following)
             yield i, Measurement.of(result)
 
 

@@ -29,10 +29,12 @@ from ..profile.free_release import free_of_table
 from ..publishing.waivers import Waivers, check_waivers
 from .candidate import Candidate, grid
 from .context import WP29, Context
+from .events import Listener
 from .point import Measurement, Point
 from .result import Result, number, scores_dict
 from .runner import Bench, run
 from .score_store import Kept
+from .telling import Telling, counting, drawn
 from .usefulness import BY_USE, beside
 
 __all__ = ["Candidate", "Point", "Result", "Study", "grid", "number", "scores_dict"]
@@ -148,6 +150,7 @@ class Study:
         workers: int = 1,
         refine: int = 3,
         progress: Callable[[int, str], None] | bool | None = None,
+        listen: Listener | None = None,
     ) -> Result:
         """Make and measure every candidate; one that cannot be made stays in the result with its reason.
 
@@ -155,25 +158,22 @@ class Study:
         a metric that is added later costs itself alone. `refine` looks at most so many times around what it would recommend, with
         the same mechanisms and other parameters, for something better; what is found there joins the points. With 0 only the
         candidates given are looked at. `progress=True` shows a line of progress on standard error; a function is told how many candidates
-        are done, and which is next.
+        are done, and which is next. `listen` is told every event (study/events.py).
         """
         with progress_line("study", progress) as line:
-            share = (lambda done, name: line(min(done / len(self.candidates), 1.0), name)) if progress is True else line
-            return self._run(seed, cache, workers, refine, share)
+            shown = [] if line is None else [drawn(line) if progress is True else counting(line)]
+            telling = Telling(self, [*shown, *([] if listen is None else [listen])], workers)
+            telling.begin()
+            return self._run(seed, cache, workers, refine, telling)
 
-    def _run(
-        self,
-        seed: int | None,
-        cache: Path | None,
-        workers: int,
-        refine: int,
-        progress: Callable[[int, str], None] | None,
-    ) -> Result:
+    def _run(self, seed: int | None, cache: Path | None, workers: int, refine: int, telling: Telling) -> Result:
         self.roles.check(self.table.columns, where=self.table.name)
         one_row_each(self.table, self.roles, "a study", counts_people=True)
         kept, bench = Kept(cache), self.bench(seed)
         wanted = None if self.measures is None else list(self.asked)
-        found = run(bench, self.candidates, wanted, self.asked, kept=kept, workers=workers, told=progress)
+        told = telling.of(self.candidates)
+        telling.stage("candidates")
+        found = run(bench, self.candidates, wanted, self.asked, kept=kept, workers=workers, told=told)
         points = [self.point(c, m) for c, m in zip(self.candidates, found, strict=True)]
         if all(point.failure for point in points):
             if not any(
@@ -185,7 +185,8 @@ class Study:
         if refine:
             from .refinement import refined
 
-            result = refined(result, rounds=refine, kept=kept, workers=workers, told=progress)
+            result = refined(result, rounds=refine, kept=kept, workers=workers, telling=telling)
+        telling.end()
         return result
 
     def point(self, candidate: Candidate, found: Measurement, *, looked_for: bool = False) -> Point:
