@@ -20,6 +20,7 @@ from sfumato.core.range_ends import Style
 from sfumato.inspect.default_metrics import usual_metrics
 from sfumato.mechanisms import registry as mechanisms
 from sfumato.metrics import metric, registry, require
+from sfumato.search.losses import Wanted
 from sfumato.study import refinement as room
 from sfumato.study.advice import advice
 from sfumato.study.candidate import Candidate, product, spelled, steered
@@ -28,6 +29,7 @@ from sfumato.study.point import Measurement
 from sfumato.study.refinement import neighbours
 from sfumato.study.study import Result, Study
 from sfumato.study.telling import Telling
+from sfumato.study.usefulness import BY_USE
 from study_house import LOSS, RISK, memory, study
 
 Toy = Callable[[dict[str, Any]], tuple[float, float]]
@@ -332,3 +334,13 @@ def test_what_protects_unmeasured_is_never_tuned(name: str) -> None:
     assert set(kind.card.tunable) <= {field.name for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     assert not kind.card.tunable or not kind.card.private
     assert not [parameter for parameter in kind.card.tunable if hints[parameter] == Style]
+
+
+def test_no_candidate_measures_queries_at_every_node() -> None:
+    """A search that cannot bound what it minimises walks the whole lattice: on 800 people `advise` took minutes."""
+    by_use = study(memory(), "mondrian k=3", utility=BY_USE)
+    offered = candidates(by_use.table, by_use.roles, (require("k_anonymity >= 3"),), by_use.utility)
+    tried = [other for each in offered for other in (each, *neighbours(each.mechanism, by_use))]
+    searched = [each.mechanism for each in tried if isinstance(each.mechanism, sf.GeneralizeFullDomain)]
+    assert searched
+    assert not [each.minimise for each in searched if Wanted.read(each.minimise).metrics]

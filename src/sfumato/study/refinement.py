@@ -16,6 +16,7 @@ from ..core.errors import SfumatoError
 from ..core.mechanism import Mechanism
 from .candidate import Candidate, spelled
 from .context import smallest_k
+from .default_candidates import minimised
 from .point import Point
 from .result import Result
 from .runner import run
@@ -115,7 +116,7 @@ def neighbours(made: Mechanism, study: Study) -> Iterator[Candidate]:
         if field.name not in made.card.tunable:
             continue
         value = getattr(made, field.name)
-        for other in _values(field.name, value, hints[field.name], least, str(study.utility)):
+        for other in _values(field.name, value, hints[field.name], least, minimised(study.utility)):
             if other == value:
                 continue
             changed = {**settings, field.name: other}
