@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,9 @@ _ROWS = 50_000
 _TABLE_FUNCTIONS = frozenset({"range", "generate_series", "unnest", "repeat"})
 """What makes rows of its own arguments; every other one reads files, settings or secrets."""
 _SHOWS = "SHOW_REF"
+_SYSTEM = frozenset({"pg_catalog", "information_schema"})
+_TELLING = frozenset({"current_setting", "getenv"})
+"""Plain functions that read what is no table."""
 _BEGINS = re.compile(r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*(?:SELECT|WITH|VALUES)\b", re.IGNORECASE | re.DOTALL)
 
 
@@ -49,8 +52,12 @@ def checked(path: Path, query: str) -> str:
     text = str(statements[0].query).strip().rstrip(";")
     with closing(duckdb.connect(":memory:")) as parser:
         row = parser.execute("SELECT json_serialize_sql(?)", [text]).fetchone()
+        views = parser.execute(
+            "SELECT view_name FROM duckdb_views() WHERE internal AND schema_name <> ?", ["information_schema"]
+        )
+        system = {str(name) for (name,) in views.fetchall()}
     tree: dict[str, Any] = json.loads(row[0]) if row else {"error": True}
-    if tree.get("error") or len(tree["statements"]) != 1 or any(_reaches_out(node) for node in _nodes(tree)):
+    if tree.get("error") or len(tree["statements"]) != 1 or any(_reaches_out(node, system) for node in _nodes(tree)):
         raise refused(path)
     return text
 
@@ -67,10 +74,15 @@ def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
             left.extend(node)
 
 
-def _reaches_out(node: dict[str, Any]) -> bool:
-    """Whether a node is SHOW, DESCRIBE or SUMMARIZE, or a table function that is none of the harmless ones."""
-    if node.get("type") == _SHOWS:
+def _reaches_out(node: dict[str, Any], system: Collection[str]) -> bool:
+    """Whether a node is SHOW, DESCRIBE or SUMMARIZE, a table function that is none of the harmless ones, or asks for settings or paths.
+
+    `system` are the engine's own views, which list these.
+    """
+    if node.get("type") == _SHOWS or str(node.get("function_name", "")).lower() in _TELLING:
         return True
+    if node.get("type") == "BASE_TABLE":
+        return str(node.get("schema_name")).lower() in _SYSTEM or str(node.get("table_name")).lower() in system
     function = node.get("function")
     if node.get("type") != "TABLE_FUNCTION" or not isinstance(function, dict):
         return False
