@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import gc
+import resource
+import sys
 import time
 import zipfile
 from pathlib import Path
@@ -335,3 +338,24 @@ def test_any_table_is_counted_the_same_from_every_format(tmp_path_factory: pytes
     path = tmp_path_factory.mktemp("any") / f"t{ending}"
     table.write(path)
     assert counted(read_published(path)) == counted(table)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits as Linux has them")
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # the writer of workbooks leaves its temporary files to Python
+@pytest.mark.parametrize("ending", WRITTEN)
+@pytest.mark.parametrize("most", [0, 300, 4096])
+def test_a_full_disk_is_the_systems_refusal_and_leaves_nothing(
+    made: Release, tmp_path: Path, ending: str, most: int
+) -> None:
+    path = tmp_path / f"release{ending}"
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
+        publish(made, ROLES, REQUIRED, path, waive=WAIVED)
+    except (OSError, InputError, NotMet):
+        assert not list(tmp_path.iterdir())
+    else:
+        assert path.stat().st_size <= most
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        gc.collect()  # what failed to close must not fail again, unraisable, when it is cleaned up
