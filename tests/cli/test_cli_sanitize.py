@@ -310,3 +310,16 @@ def test_the_exit_code_of_the_real_script(spawn: Run, released: House) -> None:
     assert bad.code == 1
     assert json.loads(bad.out)["met"] is False
     assert spawn(*arguments, "k >= 40").code == 2
+
+
+def test_a_mechanism_takes_its_parameters_in_its_text_too(run: Run, house: House) -> None:
+    sanitize(run, house, out=house / "by_set.csv").fine()
+    found = run(
+        "sanitize", house.people, "--roles", house.roles, "--mechanism", "mondrian k=4", "--out", house / "by_text.csv"
+    ).fine()
+    assert "k_anonymity >= 4: met" in found.out
+    assert (house / "by_text.csv").read_bytes() == (house / "by_set.csv").read_bytes()
+    both = ("--mechanism", "mondrian k=4", "--set", "k=5", "--out", house / "both.csv")
+    run("sanitize", house.people, "--roles", house.roles, *both).refused(2, "not both")
+    twice = ("--mechanism", "mondrian k=4 k=5", "--out", house / "twice.csv")
+    run("sanitize", house.people, "--roles", house.roles, *twice).refused(2, "k is given twice")

@@ -91,7 +91,7 @@ MechanismName = Annotated[
     typer.Option(
         "--mechanism",
         metavar="NAME",
-        help="The mechanism, or a chain such as 'hipaa | mondrian k=11'. `sfumato mechanisms` lists them.",
+        help="The mechanism, perhaps with its parameters ('mondrian k=11'), or a chain such as 'hipaa | mondrian k=11'. `sfumato mechanisms` lists them.",
         autocompletion=mechanism_names,
     ),
 ]

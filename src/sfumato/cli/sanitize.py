@@ -58,10 +58,10 @@ def run(
 
     named, ledger = Roles.read(roles), o.opened_register(register)
     wanted = o.requirements(require, ledger, named)
-    if "|" in mechanism:
+    if "|" in mechanism or len(mechanism.split()) > 1:
         if settings:
             raise InputError(
-                "A chain takes its parameters in the text of --mechanism ('hipaa | mondrian k=11'), not by --set."
+                "Give the parameters in the text of --mechanism ('mondrian k=11', 'hipaa | mondrian k=11') or by --set, not both."
             )
         candidate = Candidate.of(steered(mechanism, wanted)).mechanism
         assert candidate is not None

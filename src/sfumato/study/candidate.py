@@ -108,6 +108,8 @@ def _link(text: str, words: Sequence[str]) -> Mechanism:
         key, sign, value = setting.partition("=")
         if not sign:
             raise InputError(f"Candidate {text!r}: {setting!r} is not key=value.")
+        if key in values:
+            raise InputError(f"Candidate {text!r}: {key} is given twice.")
         if key == "require":
             require.append(metrics.require(value))
         else:
