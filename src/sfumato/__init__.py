@@ -51,6 +51,7 @@ _HOME = {
     "corrected_counts": "mechanisms.pram",
     "optimal_generalization": "search.full_domain",
     "optimal_cuts": "search.cuts",
+    "least_loss": "search.least_loss",
     "explore": "search.explorer",
     "qid_choice": "search.choice",
     "policy_frontier": "search.frontier",

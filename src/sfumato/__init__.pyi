@@ -166,6 +166,7 @@ from .search.cuts import optimal_cuts as optimal_cuts
 from .search.explorer import explore as explore
 from .search.frontier import policy_frontier as policy_frontier
 from .search.full_domain import optimal_generalization as optimal_generalization
+from .search.least_loss import least_loss as least_loss
 from .study.advice import advice as advice
 from .study.candidate import Candidate as Candidate
 from .study.candidate import grid as grid

@@ -66,7 +66,10 @@ def run(
     short = not (json or everything or requested)
     scores, skipped = usual_scores(made, named) if short else metrics.measure(made, named, requested)
     note = people_note(made, named)
+    # the bound takes seconds on large tables, so it is told where the loss is asked for by name, or everything
+    least = None if requested is None and not everything else bound_beside(made, named, scores)
     if json:
+        from ..study.result import least_dict
         from ..study.study import scores_dict
 
         values = scores_dict(scores, per_class=per_class)
@@ -80,6 +83,7 @@ def run(
                 "scores": values,
                 "skipped": skipped,
                 "people_note": note,
+                "least_loss": None if least is None else least_dict(least),
             }
         )
         return
@@ -89,12 +93,30 @@ def run(
     out.print(f"{release}, {made.table.rows:,} rows", style="bold")
     if not short:
         show(scores, skipped)
+        if least is not None:
+            from ..search.least_loss import spell_least_loss
+
+            out.print(f"\n{spell_least_loss(least)}")
         return
     out.print()
     out.print(_grid("", list(scores.values())))
     if skipped:
         out.print(f"\nNot measured: {', '.join(skipped)}.")
     out.print("\n--all prints every metric that can be measured, and says why others cannot be.")
+
+
+def bound_beside(release: Release, roles: Roles, scores: dict[str, tuple[Metric, Score]]) -> Score | None:
+    """What no release with classes as large as these loses less than, where the loss was measured."""
+    from ..core.errors import SfumatoError
+    from ..metrics.utility.iloss import iloss
+    from ..search.least_loss import least_loss_beside
+
+    if str(iloss) not in scores:
+        return None
+    try:
+        return least_loss_beside(release, roles)
+    except SfumatoError:
+        return None
 
 
 def usual_scores(release: Release, roles: Roles) -> tuple[dict[str, tuple[Metric, Score]], dict[str, str]]:

@@ -380,6 +380,13 @@ class Roles:
         assert taxonomy is not None
         return taxonomy.fit(column.texts, unknown=rule.get("unknown", "error") if isinstance(rule, dict) else "error")
 
+    def tree(self, column: Column) -> Hierarchy | None:
+        """The taxonomy, masks or calendar of a column; rules that give intervals are no tree but ranges."""
+        rule = self.hierarchies.get(column.name)
+        if self.taxonomy(column.name) is not None or (isinstance(rule, dict) and {"prefix", "dates"} & set(rule)):
+            return self.hierarchy(column)
+        return None
+
     def bounds(self, column: Column) -> tuple[str, str] | None:
         """The least and the largest value that a column of numbers or dates may have, where its domain states them as `low:high`."""
         stated = self.domains.get(column.name)

@@ -89,7 +89,7 @@ def _answer(result: Result, found: Findings) -> Callout:
         rest = [text for text in said.of("unreached") if text != why]
         return Callout("No candidate can be recommended", [Paragraph(why), *map(Paragraph, rest)], "beware")
     first = [Paragraph(text) for text in said.of("why", "means", "beside")]
-    more = said.of("cost", "up", "down", "looked", "robust", "unplaced")
+    more = said.of("cost", "bound", "up", "down", "looked", "robust", "unplaced")
     blank = "" if found.release is None else shared_sections.blanked(found.release.columns)
     beware = [Paragraph([strong("Beware."), " ", text]) for text in [*([blank] if blank else []), *said.of("beware")]]
     title: list[str | Mark] = ["Take ", strong(result.points[chosen].candidate.name)]

@@ -11,9 +11,10 @@ from ..core.noun import dataclass
 from ..core.words import counted, percent, percent_up, up
 from ..metrics.privacy.alpha_anonymity import alpha_anonymity
 from ..metrics.privacy.distinct_l_diversity import distinct_l_diversity
+from ..search.least_loss import spell_least_loss
 from .inference import leaves
 from .robustness import robust
-from .usefulness import TABULATED, beside, disagreement
+from .usefulness import BY_LABELS, TABULATED, beside, disagreement
 
 if TYPE_CHECKING:
     from .point import Point
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Said:
-    """A sentence, and what it is about: take, why, means, beside, cost, up, down, unreached, unplaced, looked, robust, beware."""
+    """A sentence, and what it is about: take, why, means, beside, cost, bound, up, down, unreached, unplaced, looked, robust, beware."""
 
     about: str
     text: str
@@ -79,6 +80,7 @@ def advice(result: Result) -> Advice:
         said.append(Said("means", metric.sentence(point.value(metric))))
     said += _beside(result, chosen)
     said += _cost(result, chosen)
+    said += _bound(result, chosen)
     said += _steps(result, chosen)
     if result.looked:
         said.append(
@@ -165,6 +167,14 @@ def _cost(result: Result, chosen: int) -> list[Said]:
     missed = f", which misses {' and '.join(other.misses)}" if other.misses else ", which has more risk"
     words = _difference(study.utility, point.value(study.utility), other.value(study.utility))
     return [Said("cost", f"It costs {words} with {other.candidate.name}{missed}.")]
+
+
+def _bound(result: Result, chosen: int) -> list[Said]:
+    """How much less any release of this kind could lose."""
+    if result.least is None:
+        return []
+    lost = result.points[chosen].value(BY_LABELS)
+    return [Said("bound", f"Its ILoss is {spell(lost, apart=result.least.value)}. {spell_least_loss(result.least)}")]
 
 
 def _bare(result: Result, i: int) -> bool:

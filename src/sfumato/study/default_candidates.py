@@ -15,7 +15,6 @@ from ..core.table import Table
 from ..mechanisms import registry
 from ..mechanisms.hipaa import Hipaa
 from ..mechanisms.k_member import CLUSTERED, KMember
-from ..mechanisms.partition.axes import PartitionAxis
 from ..metrics.privacy.hipaa_rules import hipaa_rules
 from ..search.lattice import Lattice
 from ..search.losses import Wanted
@@ -103,7 +102,7 @@ def candidates(
         tuples=len(counts),
         numbers=[c.name for c in counts.columns if c.numbers is not None and not set(c.name) & set(',"=')],
         require=tuple(require),
-        hierarchies=any(PartitionAxis.hierarchy(column, roles) is not None for column in counts.columns),
+        hierarchies=any(roles.tree(column) is not None for column in counts.columns),
         linked=roles.linked,
     )
     offers = sorted(

@@ -12,14 +12,16 @@ import numpy as np
 
 from ..core.chain import Chain
 from ..core.column import FloatArray
+from ..core.errors import SfumatoError
 from ..core.metric import Metric, Requirement, Score
 from ..core.noun import Sheet, dataclass
 from ..core.release import Release
+from ..search.least_loss import least_loss_beside, spell_least_loss
 from ..search.pareto import frontier, knee
 from .candidate import short_names
 from .point import Point
 from .risk_utility_map import risk_utility_map, standing
-from .usefulness import NEAR, most_useful
+from .usefulness import BY_LABELS, NEAR, most_useful
 
 if TYPE_CHECKING:
     from .study import Study
@@ -148,6 +150,23 @@ class Result:
             middle,
             "No requirement was given and the frontier has no knee, so this is the middle of the frontier. Give a requirement.",
         )
+
+    @cached_property
+    def least(self) -> Score | None:
+        """What no release of the recommended one's kind that meets the requirements loses less than; None where that is not known."""
+        chosen = self.recommended[0]
+        if chosen is None or not self.points[chosen].has(BY_LABELS):
+            return None
+        candidate = self.points[chosen].candidate
+        made = candidate.mechanism
+        if (made is None and candidate.release is None) or (made is not None and made.card.private):
+            return None
+        require = self.study.require or None
+        try:
+            bound = least_loss_beside(self.release(chosen), self.study.roles, require, getattr(made, "labels", None))
+        except SfumatoError:
+            return None
+        return bound if bound.value > 0 else None
 
     def _repr_html_(self) -> str:
         risk, utility = self.study.risk, self.study.utility
@@ -282,6 +301,7 @@ class Result:
             "recommended": None if chosen is None else names[chosen],
             "why": why,
             "looked": self.looked,
+            "least_loss": None if self.least is None else least_dict(self.least),
             "advice": advice(self).to_dict(),
             "robust": [each.to_dict(names) for each in robust(self)],
         }
@@ -309,6 +329,16 @@ def scores_dict(scores: dict[str, tuple[Metric, Score]], *, per_class: bool = Fa
             ),
         }
     return content
+
+
+def least_dict(bound: Score) -> dict[str, Any]:
+    """A bound on the loss, for machines."""
+    return {
+        "value": number(bound.value),
+        "exactness": bound.exactness,
+        "sentence": spell_least_loss(bound),
+        **bound.details,
+    }
 
 
 def number(x: float) -> int | float | None:

@@ -60,7 +60,7 @@ class PartitionAxis:
         quantiles) are not used: numbers are cut where the data ask for it, unless they are nominal. Values without an order stand as in their
         hierarchy, or by frequency, the most frequent first, so that a cut in the middle sets the few frequent values apart from the many rare ones.
         """
-        tree, line = cls.hierarchy(column, roles), cls._line(column, rows, roles, style)
+        tree, line = roles.tree(column), cls._line(column, rows, roles, style)
         possible = {"sets", *(("taxonomy",) if tree is not None else ()), *(("ranges",) if line.spans else ())}
         kinds = kinds_of(column.name, possible, roles.labels.get(column.name), labels, roles.source)
         sets = "sets" in kinds
@@ -73,14 +73,6 @@ class PartitionAxis:
         if tree is not None and not line.spans and column.name not in roles.orders:  # sets of values that are alike
             return replace(cls._tree(column, tree), levels=[], names=[])
         return replace(line, ends=None, sets=line.spans)
-
-    @staticmethod
-    def hierarchy(column: Column, roles: Roles) -> Hierarchy | None:
-        """The taxonomy, masks or calendar of a column."""
-        rule = roles.hierarchies.get(column.name)
-        if roles.taxonomy(column.name) is not None or (isinstance(rule, dict) and {"prefix", "dates"} & set(rule)):
-            return roles.hierarchy(column)
-        return None
 
     @classmethod
     def _line(cls, column: Column, rows: IntArray, roles: Roles, style: Style) -> PartitionAxis:

@@ -16,6 +16,7 @@ from ...core.metric import Requirement, spell_number
 from ...core.noun import dataclass
 from ...core.population import Cover
 from ...core.roles import Roles
+from ...search.least_loss import least_rows
 from ...search.row_owners import RowOwners
 from .covered_people import CoveredPeople
 
@@ -160,9 +161,7 @@ class Demands:
 
     def least_rows(self) -> int:
         """The fewest rows (people, where they are counted) with which a class meets what looks at no sensitive value."""
-        rows = self.everyone
-        good = np.ones(rows, dtype=bool)
-        for requirement, value, _ in self.items:
-            if value is None and not (requirement.metric.card.covers and self.people is not None):
-                good &= requirement.passes(requirement.metric.per_class(Classes(np.arange(1, rows + 1), whole=rows)))
-        return int(np.argmax(good)) + 1
+        alone = (
+            r for r, value, _ in self.items if value is None and not (r.metric.card.covers and self.people is not None)
+        )
+        return least_rows(alone, self.everyone)

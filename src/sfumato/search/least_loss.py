@@ -1,0 +1,165 @@
+"""A bound for local recoding: no release with classes of at least k rows loses less ILoss than this.
+
+**For which releases it holds.** Every row that is released has in each quasi-identifier a label that stands for its value; rows with equal
+labels are a class, and every class has at least k rows and, where that is required, at least l different sensitive values. The labels are
+of the kinds that `labels` (and [labels] of the roles) allows: nodes of the column's hierarchy, ranges that hold every value between
+their ends, or sets; classes may overlap and may choose the kind column by column. Rows may be left out, each at the loss of `*`. It holds
+for full-domain generalization, Mondrian, clustering, cell suppression and all that can be made in this way, not for releases that
+change values: noise, swapping, averages of numbers.
+
+**Why.** Let d(r, s) be what the cheapest label for two rows loses, summed over columns; a label for more rows loses no less. Of a class
+with m >= k rows that loses c a row,
+
+    (1)  c >= d(r, s) for all its pairs, so for each of its rows c >= d(r, (k-1)th nearest other row)
+    (2)  floor(m^2/4) c >= the sum of d'(r, s) over its pairs
+
+(2) since a range of m values is at least their pairwise distances over floor(m^2/4), and so is a set's number of further values; a node of
+a hierarchy may cost each pair as much as all, so d' is half of d there. From (2) follows m c >= the sum over its rows of 2/m times
+the distances d' to its other rows, which is least for the k - 1 nearest, and grows with m. Both are summed over all rows, and the better sum is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from ..core.cell_loss import ILOSS
+from ..core.classes import Classes
+from ..core.column import FloatArray, IntArray
+from ..core.errors import InputError, Unavailable
+from ..core.label_kinds import Labels
+from ..core.metric import Requirement, Score, listed
+from ..core.release import Release
+from ..core.roles import Roles, check_roles
+from ..core.source import Source, as_table
+from ..metrics.privacy.distinct_l_diversity import distinct_l_diversity
+from ..metrics.privacy.k_anonymity import k_anonymity
+from .label_costs import ColumnCost
+from .nearest_others import Nearest, PairCosts, nearest_others
+from .required_columns import sensitive_columns
+
+WORK = 1_000_000_000
+"""Looks at a pair of tuples in a column, after which rows that were not looked at are taken to be as near as they could be."""
+_ROUNDING = 1e-9
+"""By what share the bound is lowered, since sums are rounded."""
+
+
+def least_rows(require: Iterable[Requirement], rows: int) -> int:
+    """The fewest of `rows` rows with which a class meets requirements that look at its size alone, such as k_anonymity."""
+    good = np.ones(rows, dtype=bool)
+    for requirement in require:
+        good &= requirement.passes(requirement.metric.per_class(Classes(np.arange(1, rows + 1), whole=rows)))
+    return int(np.argmax(good)) + 1 if rows else 1
+
+
+def least_loss(
+    table: Source,
+    roles: Roles,
+    *,
+    k: int | None = None,
+    require: tuple[Requirement, ...] | list[Requirement] = (),
+    labels: Labels = "cheapest",
+    work: int = WORK,
+) -> Score:
+    """The ILoss below which no local recoding comes: of classes of at least `k` rows, and as large and diverse as `require` asks.
+
+    Of the requirements those count that look at a class's size, and distinct_l_diversity; what others ask can only make the loss
+    larger. `labels` are the kinds of label, as for Mondrian and k_member; with `any` it holds for whatever labels. It is a bound: the
+    best release may lose more. The details say whether `work` sufficed, and which of the two sums it is.
+    Extremes: 0 for k = 1, and where each combination stands k times; the loss of `*` where the table has fewer than k rows.
+    """
+    check_roles(roles)
+    table = as_table(table, roles)
+    roles.check_quasi()
+    require = listed(require)
+    if roles.counts_people:
+        raise InputError(f"A bound on the loss counts rows, and {roles.source} says that people are counted.")
+    diverse = [r for r in require if r.metric.card is distinct_l_diversity.card]
+    split = sensitive_columns((r.metric for r in diverse), roles)
+    roles.check(table.columns, where=table.name, need=("quasi", "sensitive", "insensitive"))
+    counts = table.count_some((*roles.quasi, *split))
+    grouped, member = counts.group(roles.quasi)
+    sized = (r for r in require if r.metric.card.steers and "sensitive" not in r.metric.card.needs)
+    k = max(k or 1, least_rows(sized, grouped.rows))
+    weights = {name: float(roles.weights.get(name, 1.0)) for name in roles.quasi}
+    if not (total := sum(weights.values())):
+        raise InputError(f"Every weight in {roles.source} is 0, so no column counts and nothing is lost.")
+    columns = [ColumnCost(c, roles, labels, ILOSS, weights[c.name] / total) for c in grouped.columns]
+    values = []
+    for name in split:
+        least = max(
+            int(np.ceil(r.bound - 1e-9)) for r in diverse if r.metric.column in (None, name) and np.isfinite(r.bound)
+        )
+        values.append((member, counts.codes[counts.names.index(name)], max(least, 1)))
+    nearest = nearest_others(PairCosts(columns, np.array(grouped.codes)), grouped.n, k, values, work)
+    whole = sum(column.whole for column in columns)
+    sums = _sums(nearest, grouped.n, k, whole)
+    best = max(sums, key=lambda name: sums[name])
+    return Score(
+        sums[best] * (1 - _ROUNDING),
+        "share of the domain",
+        "bound",
+        details={
+            "k": k,
+            "diverse": bool(values),
+            "labels": labels,
+            "kinds": {column.name: list(column.allowed) for column in columns},
+            "by": best,
+            "complete": nearest.complete,
+        },
+    )
+
+
+def least_loss_beside(
+    release: Release, roles: Roles, require: tuple[Requirement, ...] | None = None, labels: Labels | None = None
+) -> Score:
+    """The bound to hold a release's ILoss against: for what is required, else for classes as large as its smallest.
+
+    Unless `labels` are given, they are the cheapest, with sets where the release has any. Raises Unavailable where the release has no
+    original, has values that were changed, or holds statistics.
+    """
+    if release.original is None or release.statistics or set(release.perturbed) & set(roles.quasi):
+        raise Unavailable("A bound on the loss needs the original, and a release whose labels stand for its values.")
+    if roles.counts_people:
+        raise Unavailable("A bound on the loss counts rows, not people.")
+    evidence = release.evidence(roles)
+    if require is None:
+        require = (k_anonymity.at_least(k_anonymity.score(evidence).value),)
+    if labels is None:
+        texts = (text for column in evidence.tuples.columns for text in column.texts if text is not None)
+        labels = "any" if any(text[:1] + text[-1:] == "{}" for text in texts) else "cheapest"
+    return least_loss(release.original, roles, require=require, labels=labels)
+
+
+def spell_least_loss(bound: Score) -> str:
+    """The bound in a sentence, for owners."""
+    labels = {
+        "hierarchies": "labels of the hierarchies (ranges or sets where a column has none)",
+        "plain": "ranges (or sets where a column has no order)",
+        "cheapest": "labels of the hierarchies or ranges (sets where a column has neither)",
+        "any": "any labels that stand for the rows' values",
+    }[bound.details["labels"]]
+    diverse = ", with as many different sensitive values as required," if bound.details["diverse"] else ""
+    return (
+        f"No release with classes of at least {bound.details['k']:,} rows{diverse} and {labels} has an ILoss below {bound.value:.4g}, "
+        "whatever the mechanism. This is a bound: the best possible release may lose more."
+    )
+
+
+def _sums(nearest: Nearest, n: IntArray, k: int, whole: float) -> dict[str, float]:
+    """The mean over the rows of what each adds, by (1) and by (2); none adds more than a row that is left out."""
+    alone = np.max([nearest.cost, *nearest.values], axis=0)
+    return {
+        name: float(np.minimum(each, whole) @ n / n.sum())
+        for name, each in (("rows", alone), ("pairs", _pairs(nearest, k)))
+    }
+
+
+def _pairs(nearest: Nearest, k: int) -> FloatArray:
+    """By (2): of even m the factor is 2/m, of odd m it is 2m/(m^2 - 1), so that k rows or one more are the least."""
+    if k < 2:
+        return np.zeros(len(nearest.cost))
+    if k % 2 == 0:
+        return nearest.shares[:, k - 2] * (2 / k)
+    return np.minimum(nearest.shares[:, k - 2] * (2 * k / (k * k - 1)), nearest.shares[:, k - 1] * (2 / (k + 1)))

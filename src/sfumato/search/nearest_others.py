@@ -1,0 +1,236 @@
+"""For each tuple, how far its nearest other rows are: blocks of tuples that lie together, looked at from the nearest block on.
+
+Distances are sums over columns. No tuple of a block is nearer than the gap between the two blocks, so blocks whose gap is no smaller than
+what was found need no look. Where `work` ends before that, the rows that were not looked at are taken to lie at the gap: what is
+said of them is then too near, never too far.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core.column import FloatArray, IntArray
+from ..core.noun import dataclass
+from .label_costs import ColumnCost
+
+_BLOCK = 64
+_CHUNK = 768
+"""Tuples that are looked at at a time, for a block."""
+_JOINT = 600
+"""Combinations of several columns up to which their distances are looked up at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Nearest:
+    """Of each tuple: the cost of covering it with its `k - 1`th nearest row, the sum over its nearest rows of what pairs count, and with how
+    many others of different sensitive values."""
+
+    cost: FloatArray
+    shares: FloatArray
+    """Tuples x rows: the running sum of the nearest rows' shares, from one row on."""
+    values: list[FloatArray]
+    """For each sensitive column: the cost of covering it with its `l - 1`th nearest other value."""
+    complete: bool
+
+
+class PairCosts:
+    """What covering two tuples costs, and what the pair may count of it; narrow columns are looked up together."""
+
+    def __init__(self, columns: list[ColumnCost], codes: IntArray) -> None:
+        self.columns, self.codes = columns, codes
+        self._alone: list[int] = []
+        self._tables: list[tuple[IntArray, FloatArray, FloatArray]] = []
+        for j, column in enumerate(columns):
+            used, where = np.unique(codes[j], return_inverse=True)
+            if len(used) > _JOINT:
+                self._alone.append(j)
+                continue
+            cost, share = column.pairs(used, used)
+            for at, (key, costs, shares) in enumerate(self._tables):
+                both, joint = np.unique(key * len(used) + where, return_inverse=True)
+                if len(both) <= _JOINT:
+                    a, b = np.divmod(both, len(used))
+                    grid = np.ix_(a, a), np.ix_(b, b)
+                    self._tables[at] = joint, costs[grid[0]] + cost[grid[1]], shares[grid[0]] + share[grid[1]]
+                    break
+            else:
+                self._tables.append((where, cost, share))
+
+    def __call__(self, one: IntArray, other: IntArray) -> tuple[FloatArray, FloatArray]:
+        """For some tuples and others: costs and shares, tuples x others."""
+        cost = np.zeros((len(one), len(other)))
+        share = np.zeros_like(cost)
+        for key, costs, shares in self._tables:
+            cost += costs[key[one]][:, key[other]]
+            share += shares[key[one]][:, key[other]]
+        for j in self._alone:
+            more, part = self.columns[j].pairs(self.codes[j][one], self.codes[j][other])
+            cost += more
+            share += part
+        return cost, share
+
+    def __len__(self) -> int:
+        return len(self._tables) + len(self._alone)
+
+
+def nearest_others(
+    costs: PairCosts, n: IntArray, k: int, values: list[tuple[IntArray, IntArray, int]], work: int
+) -> Nearest:
+    """Of tuples with `n` rows each; `values` are, for each sensitive column, the tuple and the value of each entry, and l."""
+    order, first = _blocks(costs)
+    ends = [column.ends(costs.codes[j][order], first) for j, column in enumerate(costs.columns)]
+    sizes = np.diff(np.append(first, len(order)))
+    cost, shares = np.zeros(len(n)), np.zeros((len(n), k))
+    apart = [np.zeros(len(n)) for _ in values]
+    each, complete = work // len(first), True
+    entries = [_by_tuple(tuple_, value, len(n)) for tuple_, value, _ in values]
+    for b in range(len(first)):
+        here = order[first[b] : first[b] + sizes[b]]
+        gap, part = np.zeros(len(first)), np.zeros(len(first))
+        for column, its in zip(costs.columns, ends, strict=True):
+            more, some = column.apart(its, b)
+            gap += more
+            part += some
+        gap, part = gap * (1 - 1e-9), part * (1 - 1e-9)  # no rounding may push a block away
+        near = _Near(here, k, [int(value.max()) + 1 for _, value, _ in values], [least for *_, least in values])
+        turn = np.argsort(gap, kind="stable")
+        rest = np.minimum.accumulate(part[turn][::-1])[::-1]
+        at, looked = 0, 0
+        while at < len(turn):
+            if near.settled(float(gap[turn[at]]), float(rest[at])):
+                break
+            if looked and looked >= each:
+                near.pad(float(gap[turn[at]]), float(rest[at]))
+                complete = False
+                break
+            wide = np.cumsum(sizes[turn[at:]])
+            stop = at + max(int(np.searchsorted(wide, _CHUNK)), 1)
+            other = np.concatenate([order[first[t] : first[t] + sizes[t]] for t in turn[at:stop]])
+            near.add(*costs(here, other), np.where(here[:, None] == other, n[other] - 1, n[other]))
+            for i, (starts, value) in enumerate(entries):
+                near.see(i, other, starts, value)
+            looked += len(here) * len(other) * len(costs)
+            at = stop
+        cost[here] = near.farthest()
+        shares[here] = near.running()
+        for i, each_apart in enumerate(near.apart()):
+            apart[i][here] = each_apart
+    return Nearest(cost, shares, apart, complete)
+
+
+class _Near:
+    """The nearest rows of the tuples of a block so far."""
+
+    def __init__(self, here: IntArray, k: int, values: list[int], least: list[int]) -> None:
+        self.k, self.least = k, least
+        room = (len(here), 1)
+        self.cost, self.share = (np.full(room, np.inf) for _ in range(2))
+        self.by_cost, self.by_share = (np.full(room, k, dtype=np.int64) for _ in range(2))
+        self.values = [np.full((len(here), count), np.inf) for count in values]
+        self._last = self.cost
+
+    def add(self, cost: FloatArray, share: FloatArray, n: IntArray) -> None:
+        """Tuples that were looked at."""
+        self._last = cost
+        self.cost, self.by_cost = _smallest(
+            np.hstack([self.cost, cost]), np.hstack([self.by_cost, np.minimum(n, self.k)]), self.k + 1
+        )
+        self.share, self.by_share = _smallest(
+            np.hstack([self.share, share]), np.hstack([self.by_share, np.minimum(n, self.k)]), self.k + 1
+        )
+
+    def see(self, i: int, other: IntArray, starts: IntArray, value: IntArray) -> None:
+        """The sensitive values of the tuples that were added last."""
+        width = starts[other + 1] - starts[other]
+        at = np.arange(int(width.sum())) + np.repeat(starts[other] - (np.cumsum(width) - width), width)
+        column = np.repeat(np.arange(len(other)), width)
+        order = np.argsort(value[at], kind="stable")
+        held = value[at][order]
+        first = np.flatnonzero(np.diff(held, prepend=-1))
+        least = np.minimum.reduceat(self._last[:, column[order]], first, axis=1)
+        self.values[i][:, held[first]] = np.minimum(self.values[i][:, held[first]], least)
+
+    def pad(self, cost: float, share: float) -> None:
+        """All rows that were not looked at, no nearer than this."""
+        room = (len(self.cost), 1)
+        many = np.full(room, self.k, dtype=np.int64)
+        self.cost, self.by_cost = (
+            np.hstack([self.cost, np.full(room, cost)]),
+            np.hstack([self.by_cost, many]),
+        )
+        self.share = np.hstack([self.share, np.full(room, share)])
+        self.by_share = np.hstack([self.by_share, many])
+        self.values = [np.minimum(v, cost) for v in self.values]
+
+    def farthest(self) -> FloatArray:
+        """The cost with the last of the k - 1 nearest rows."""
+        return _at(self.cost, self.by_cost, self.k - 1)
+
+    def running(self) -> FloatArray:
+        """The sums of the shares of the nearest 1, 2, ..., k rows."""
+        order = np.argsort(self.share, axis=1, kind="stable")
+        share, rows = np.take_along_axis(self.share, order, 1), np.take_along_axis(self.by_share, order, 1)
+        reach = np.cumsum(rows, axis=1)
+        sums = np.zeros((len(share), self.k))
+        each = np.arange(self.k)
+        for i in range(len(share)):
+            sums[i] = np.cumsum(share[i][np.searchsorted(reach[i], each, side="right")])
+        return sums
+
+    def apart(self) -> list[FloatArray]:
+        """The cost with the last of the l - 1 nearest other values: a tuple's own value is at 0."""
+        return [
+            np.sort(v, axis=1)[:, least - 1] if least <= v.shape[1] else np.full(len(v), np.inf)
+            for v, least in zip(self.values, self.least, strict=True)
+        ]
+
+    def settled(self, cost: float, share: float) -> bool:
+        """Whether rows at this distance and further change nothing."""
+        if float(self.farthest().max()) > cost or float(_at(self.share, self.by_share, self.k).max()) > share:
+            return False
+        return all(float(values.max()) <= cost for values in self.apart())
+
+
+def _at(cost: FloatArray, rows: IntArray, place: int) -> FloatArray:
+    """The cost of the row at a place, from 1, by cost; 0 for place 0."""
+    if not place:
+        return np.zeros(len(cost))
+    order = np.argsort(cost, axis=1, kind="stable")
+    reach = np.cumsum(np.take_along_axis(rows, order, 1), axis=1)
+    at = (reach < place).sum(axis=1)[:, None]
+    return np.take_along_axis(np.take_along_axis(cost, order, 1), at, 1)[:, 0]
+
+
+def _smallest(cost: FloatArray, rows: IntArray, many: int) -> tuple[FloatArray, IntArray]:
+    if cost.shape[1] <= many:
+        return cost, rows
+    at = np.argpartition(cost, many - 1, axis=1)[:, :many]
+    return np.take_along_axis(cost, at, 1), np.take_along_axis(rows, at, 1)
+
+
+def _by_tuple(tuple_: IntArray, value: IntArray, count: int) -> tuple[IntArray, IntArray]:
+    """Where the values of each tuple begin, and the values."""
+    order = np.argsort(tuple_, kind="stable")
+    return np.searchsorted(tuple_[order], np.arange(count + 1)), value[order]
+
+
+def _blocks(costs: PairCosts) -> tuple[IntArray, IntArray]:
+    """The tuples block by block, and where each begins: halves of halves, along the column where the ends lie furthest apart."""
+    done: list[IntArray] = []
+    left = [np.arange(costs.codes.shape[1])]
+    while left:
+        some = left.pop()
+        if len(some) <= _BLOCK:
+            done.append(some)
+            continue
+        widths, places = [], []
+        for j, column in enumerate(costs.columns):
+            place = column.place[costs.codes[j][some]]
+            low, high = some[[place.argmin()]], some[[place.argmax()]]
+            widths.append(float(column.pairs(costs.codes[j][low], costs.codes[j][high])[0][0, 0]))
+            places.append(place)
+        widest = int(np.argmax(widths))
+        order = np.argsort(places[widest], kind="stable")
+        left += [some[order[: len(some) // 2]], some[order[len(some) // 2 :]]]
+    sizes = np.array([len(some) for some in done])
+    return np.concatenate(done), np.cumsum(sizes) - sizes
