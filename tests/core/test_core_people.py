@@ -125,7 +125,12 @@ def test_the_fewest_people_behind_a_class() -> None:
 def test_words() -> None:
     assert numbers_people(tokens("Patient_ID"))
     assert numbers_people(tokens("Kundennummer"))
+    assert numbers_people(tokens("Patiënt patiëntnummer"))  # two header rows, joined
+    assert numbers_people(tokens("Stammdaten Patientennummer"))
+    assert numbers_people(tokens("Hospital Patient ID"))
     assert not numbers_people(tokens("store_id"))
+    assert not numbers_people(tokens("patient visit id"))
+    assert not numbers_people(tokens("number_of_patients"))
 
 
 def test_every_person_weighs_the_same() -> None:

@@ -71,6 +71,7 @@ OFFICIAL = _words("""ssn socialsecurity passport nationalid taxid dni nif cpf bs
 """Official numbers of a person, as columns are named after them."""
 BETWEEN = _words("of at in on per for by from since von bei im am pro de du des del di da do van bij")
 _ID = _words("id ids identifier uid uuid guid number num no nr nummer numero key code kennung matricule matricola")
+_ENDS = ("id", "nummer", "number", "nr", "no")
 _BARE_ID = _words("id ids pid uid uuid guid identifier matricule matricola 编号 号码")
 _NUMBERED = r"^\S*[0-9]\S*$"  # one word with a digit in it: a number, a code; no name, address or text
 _OPAQUE = (
@@ -88,15 +89,18 @@ def tokens(name: str) -> tuple[str, ...]:
 
 def numbers_people(words: tuple[str, ...]) -> bool:
     """Whether the words of a name say "number of a person": person_id, kundennummer, person or id alone; not store_id."""
-    if len(words) == 1:
-        word = words[0]
-        stem = next(
-            (word.removesuffix(end) for end in ("id", "nummer", "number", "nr", "no") if word.endswith(end)), ""
-        )
-        return word in _BARE_ID or word in PEOPLE or stem in PEOPLE
-    if "of" in words:  # number_of_people counts them
+    if "of" in words[1:]:  # number_of_people counts them
         return False
+    if len(words) == 1:
+        return words[0] in _BARE_ID or words[0] in PEOPLE or _compound(words[0])
+    if _compound(words[-1]) or (words[-2] in PEOPLE and words[-1] in _ID):
+        return True  # the name of a group of columns may stand before it: "Stammdaten Patientennummer"
     return bool(set(words) & _ID) and bool(set(words) & PEOPLE) and set(words) <= _ID | PEOPLE | BETWEEN
+
+
+def _compound(word: str) -> bool:
+    """Whether it is somebody and a number in one word: kundennummer, personid."""
+    return any(word.endswith(end) and word.removesuffix(end) in PEOPLE for end in _ENDS)
 
 
 @dataclass(frozen=True)

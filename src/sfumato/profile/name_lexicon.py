@@ -115,7 +115,7 @@ CONCEPTS = (
     EVENT,
     _concept(
         "health", "sensitive", "its name says that it is about a person's health",
-        """diagnosis diagnoses disease illness health icd icd10 condition symptom symptoms treatment therapy medication drug
+        """diagnosis diagnoses diag dx icd9 icd11 disease illness health icd icd10 condition symptom symptoms treatment therapy medication drug
         drugs hiv cancer tumor blood bloodpressure glucose cholesterol bmi disability pregnancy pregnant mental psychiatric
         surgery medical allergy dose dosage vaccination vaccinated sick sickness sickdays sickleave infection infected covid
         hepatitis diabetes diabetic asthma epilepsy dementia depression autism adhd dyslexia addiction alcohol smoker smoking suicide
@@ -123,13 +123,14 @@ CONCEPTS = (
         krankschreibung gesundheit behandlung medikament medikation befund impfung schwanger schwangerschaft behinderung
         schwerbehindert schwerbehinderung pflegegrad pflegestufe maladie sante diagnostic traitement grossesse enceinte vaccin
         ordonnance arretmaladie handicap enfermedad salud diagnostico tratamiento discapacidad malattia salute diagnosi terapia
-        disabilita doenca saude tratamento ziekte gezondheid behandeling 诊断 疾病 健康 病""",
+        disabilita doenca saude tratamento ziekte gezondheid behandeling aandoening klacht klachten medicatie zwanger
+        allergie symptome symptomes sintomas sintomi blutdruck blutzucker bloeddruk bloedsuiker glykamie nebendiagnose hauptdiagnose 诊断 疾病 健康 病""",
     ),
     _concept(
         "outcome", "sensitive", "its name says how it went for a person, which nobody may learn from the release",
         """outcome outcomes severity schweregrad mortality died deceased survival survived complication complications komplikation komplikationen
         relapse remission readmission readmitted recovered response responder defaulted churn churned verlauf ergebnis issue resultat
-        gravite gravedad gravita gravidade exitus verstorben uberlebt ruckfall heilung""",
+        gravite gravedad gravita gravidade ernst triage exitus overleden decede fallecido deceduto obito verstorben uberlebt ruckfall heilung""",
     ),
     _concept(
         "laboratory", "sensitive", "its name says that it was measured in a laboratory or on a patient",
