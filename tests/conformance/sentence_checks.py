@@ -169,6 +169,7 @@ CLAIMS: dict[str, Claim] = {
     "minimal_distortion": share(),
     "mining_utility_decline": share(),
     "non_uniform_entropy": share(),
+    "overlapping_labels": share(),
     "pair_distance": share(),
     "query_error": share(),
     "utility_degradation": claim(("about", abs), at=(lambda v: v == 0,)),

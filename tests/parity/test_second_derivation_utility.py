@@ -315,6 +315,20 @@ def test_non_uniform_entropy(case: Case) -> None:
         assert score.details["columns"] == close(open_bits)
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_overlapping_labels(case: Case) -> None:
+    """Of every two labels of a column, whether some value lies under both; a label of the whole column tells nothing."""
+    shares = []
+    for name in QUASI:
+        labels = [row[name] for row in case.after]
+        domain = {row[name] for row in case.before}
+        under = {label: set(stands_for(name, label, case.before)) for label in set(labels)}
+        tells = {label: values for label, values in under.items() if len(values) < len(domain)}
+        torn = {one for one, a in tells.items() for other, b in tells.items() if one != other and a & b}
+        shares.append(sum(label in torn for label in labels) / len(labels))
+    assert sf.overlapping_labels(case.release, PLAIN).value == close(max(shares))
+
+
 # --- class sizes and labels -------------------------------------------------------------------------------------------
 
 
@@ -698,6 +712,7 @@ def test_every_utility_metric_is_derived_here() -> None:
         "information_loss",
         "minimal_distortion",
         "non_uniform_entropy",
+        "overlapping_labels",
         "pair_distance",
         "query_error",
         "utility_degradation",

@@ -67,13 +67,13 @@ class Telling:
 
 
 def counting(progress: Callable[[int, str], Any]) -> Listener:
-    """A listener for a function that takes how many candidates are done, and the name of the one that is begun."""
+    """A listener for a function that takes how many candidates are done, and the name of the one that was last begun."""
     tally = Tally()
 
     def listen(event: Event) -> None:
         tally(event)
-        if isinstance(event, Started | Done):
-            progress(tally.done, event.name if isinstance(event, Started) else "")
+        if isinstance(event, Started | Measured | Failed | Done):
+            progress(tally.done, "" if isinstance(event, Done) else tally.doing)
 
     return listen
 

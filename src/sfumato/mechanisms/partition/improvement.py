@@ -218,7 +218,7 @@ def _direction(turn: int, axes: int) -> FloatArray:
     if turn % (2 * axes) < axes:
         weight[turn % axes] = 1.0
     if turn >= axes:
-        weight += np.random.default_rng(turn).normal(size=axes)
+        weight += np.cos(turn * np.sqrt(np.arange(2, axes + 2)))  # as good as drawn, and nothing here is secret
     return weight
 
 
