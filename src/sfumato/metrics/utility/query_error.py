@@ -18,13 +18,15 @@ from .entropy_utility import expected, joint, shared_columns
 
 Flags = npt.NDArray[np.bool_]
 BLOCK = 16_000_000
+_DENSE = 4
+"""A whole table of so many cells a tuple is multiplied faster than its cells that hold rows are looked up."""
 
 
 def answers(counts: Counts | Joined, queries: Sequence[Mapping[str, FloatArray]]) -> FloatArray:
     """`sum over tuples of n * prod_A f_A(v_A)` for each query, f_A the share of each value of A that the query asks for.
 
-    Queries on the same columns are answered together from the table of those columns where it is no larger than the
-    counts are; otherwise each goes through the tuples. Of columns that only groups join, what may be expected.
+    Queries on the same columns are answered together: from the whole table of those columns where it is hardly larger than its cells
+    that hold rows, else from these cells. Of columns that only groups join, what may be expected.
     """
     if isinstance(counts, Joined):
         return counts.answers(queries)
@@ -37,14 +39,20 @@ def answers(counts: Counts | Joined, queries: Sequence[Mapping[str, FloatArray]]
         shape = tuple(len(counts.columns[i]) for i in at)
         codes = tuple(counts.codes[i] for i in at)
         room = math.prod(shape)
-        if room > max(len(counts), 1_000_000):
-            n = counts.n.astype(np.float64)
-            for i in which:
-                totals[i] = (
-                    np.prod([queries[i][name][code] for name, code in zip(names, codes, strict=True)], axis=0) @ n
-                )
+        # one number a combination, unless there are more than numbers
+        key = np.ravel_multi_index(codes, shape) if room < 2**62 else np.arange(len(counts))
+        if room > _DENSE * len(counts):
+            _, first, cell = np.unique(key, return_index=True, return_inverse=True)
+            rows = np.bincount(cell.reshape(-1), weights=counts.n).astype(np.float64)[:, None]
+            step = max(1, BLOCK // max(len(rows), *shape))
+            for start in range(0, len(which), step):
+                some = which[start : start + step]
+                asked: FloatArray = rows
+                for name, code in zip(names, codes, strict=True):
+                    asked = asked * np.stack([queries[i][name] for i in some], axis=1)[code[first]]
+                totals[some] = asked.sum(axis=0)
             continue
-        cells = np.bincount(np.ravel_multi_index(codes, shape), weights=counts.n, minlength=room)
+        cells = np.bincount(key, weights=counts.n, minlength=room)
         step = max(1, BLOCK * shape[0] // room)
         for start in range(0, len(which), step):
             some = which[start : start + step]
