@@ -9,21 +9,35 @@ from dataclasses import field
 from typing import Any, ClassVar
 
 from ..core.errors import InputError
-from ..core.mechanism import MechanismCard, Offer, Progress, Trial
+from ..core.mechanism import MechanismCard, Offer, Progress, Trial, check_choices
 from ..core.metric import Requirement
 from ..core.noun import dataclass
 from ..core.randomness import Rng
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
+from ..metrics.utility.iloss import iloss
 from ..search.full_domain import optimal_generalization
 from ..search.losses import Wanted
 from .parameters.class_requirements import Steered
+from .parameters.column_weights import WEIGH, Weigh, with_column_weights
 
 
 def _tried(trial: Trial) -> list[dict[str, Any]]:
-    limit = {} if trial.seconds is None else {"time_limit": trial.seconds}
-    return [{"k": trial.ks[0], "minimise": trial.minimise, **limit, "suppression": [0.0, 0.01, 0.05, 0.1, 1.0]}]
+    small = trial.seconds is None
+    common = {"k": trial.ks[0], **({} if small else {"time_limit": trial.seconds})}
+    by_owner = {
+        **common,
+        "minimise": trial.minimise,
+        "suppression": [0.0, 0.01, 0.05, 0.1, 1.0] if small else [0.0, 0.1],
+    }
+    by_use = {
+        **common,
+        "minimise": iloss.card.name,
+        "suppression": [0.0, 0.05, 0.1] if small else [0.0, 0.1],
+        "weigh": "use",
+    }
+    return [by_owner, by_use]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +47,7 @@ class GeneralizeFullDomain(Steered):
     k: int | None = None
     minimise: str = "loss"
     suppression: float = 0.0
+    weigh: Weigh = "owner"
     time_limit: float | None = None
     require: tuple[Requirement, ...] = ()
     population: Table | None = field(default=None, compare=False)
@@ -53,7 +68,7 @@ class GeneralizeFullDomain(Steered):
         chance="some",
         people=True,
         links=True,
-        tunable=("k", "minimise", "suppression"),
+        tunable=("k", "minimise", "suppression", "weigh"),
         offer=Offer(20, _tried),
         parameters={
             "k": "short for the requirement k_anonymity >= k",
@@ -61,12 +76,14 @@ class GeneralizeFullDomain(Steered):
             "iloss, granularity, discernibility, average_class_size, height, non_uniform_entropy, -mutual_information, or for "
             "example 0.5*loss + 0.1*height",
             "suppression": "the largest share of rows that may be left out",
+            "weigh": WEIGH + ". Only losses that weigh columns look at it: iloss and granularity, not loss",
             "time_limit": "seconds after which the best solution so far is taken; a lattice too large for a proof then still gets a bound, "
             "and another run may find another node",
         },
     )
 
     def __post_init__(self) -> None:
+        check_choices(self)
         if not 0 <= self.suppression <= 1:
             raise InputError("generalize_full_domain: suppression must be a share of the rows between 0 and 1.")
         if self.time_limit is not None and not self.time_limit > 0:
@@ -89,9 +106,10 @@ class GeneralizeFullDomain(Steered):
             # how much of the work is left no one knows; how near the bound is, is known
             progress(0.0 if not best or bound <= 0 else min(bound / best, 1.0))
 
+        weights = roles if self.weigh == "owner" else with_column_weights(roles, table.count(roles.quasi), self.weigh)
         found = optimal_generalization(
             table,
-            roles,
+            weights,
             require=self.promises,
             minimise=self.minimise,
             suppression=self.suppression,

@@ -27,6 +27,7 @@ from ..core.roles import Roles
 from ..core.table import Table
 from ..search.row_owners import row_owners
 from .parameters.class_requirements import Steered
+from .parameters.column_weights import WEIGH, Weigh, with_column_weights
 from .partition.axes import PartitionAxis, axes_of
 from .partition.class_demands import Demands
 from .partition.clusters import AxisLoss, Clusters, Loss, Pool
@@ -48,7 +49,9 @@ CLUSTERED = 120_000
 def _offered(trial: Trial) -> list[dict[str, Any]]:
     if trial.tuples > CLUSTERED:
         return []
-    return [{"k": trial.ks}, *([{"k": trial.few, "labels": ["plain", "cheapest"]}] if trial.hierarchies else [])]
+    labels = ["plain", "cheapest"] if trial.hierarchies else ["hierarchies"]
+    more = [{"k": trial.few, "labels": labels}] if trial.hierarchies else []
+    return [{"k": trial.ks}, *more, {"k": trial.few, "labels": labels, "weigh": "use"}]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +64,7 @@ class KMember(Steered):
     ends: Style = "open"
     labels: Labels = "hierarchies"
     improve: bool = False
+    weigh: Weigh = "owner"
     require: tuple[Requirement, ...] = ()
     population: Table | None = field(default=None, compare=False)
     """Whom an adversary may take for a person in the release, for requirements that look at a population."""
@@ -77,13 +81,14 @@ class KMember(Steered):
         source="Byun, Kamra, Bertino, Li 2007, greedy k-member clustering; the loss is ILoss (Xiao and Tao 2006) or their own",
         chance="none",
         people=True,
-        tunable=("k", "loss", "improve"),
+        tunable=("k", "loss", "improve", "weigh"),
         offer=Offer(60, _offered),
         parameters={
             "k": "short for the requirement k_anonymity >= k",
             "ends": STYLES,
             "labels": LABELS,
             "improve": IMPROVE,
+            "weigh": WEIGH,
             "block": "an approximation for large tables: if there are at least twice this many distinct tuples, Mondrian first cuts "
             "the table into blocks of at least this many, and each block is clustered by itself; 0: never",
             "loss": "how near two rows are. iloss: by the values that the released label, interval or set stands for, as ILoss counts "
@@ -109,7 +114,8 @@ class KMember(Steered):
         people = CoveredPeople.of(self.looked_at, roles, axis_labels(axes, code))
         demands = Demands.of(counts, roles, split, self.promises, people, owners)
         demands.check_whole(self.card.name)
-        rulers = [AxisLoss(axis, roles, self.loss) for axis in axes]
+        weights = with_column_weights(roles, counts, self.weigh)
+        rulers = [AxisLoss(axis, weights, self.loss) for axis in axes]
         search = _ClusterSearch(rulers, code, demands, demands.least_rows())
         found: list[tuple[IntArray, IntArray, IntArray]] = []
         share = 0.5 if self.improve else 1.0

@@ -29,7 +29,7 @@ from ..core.counts import Counts, exact, pack
 from ..core.cover import BoolArray
 from ..core.errors import Infeasible, InputError
 from ..core.hierarchy import TOP
-from ..core.mechanism import MechanismCard, Offer, Progress, unheard
+from ..core.mechanism import MechanismCard, Offer, Progress, check_choices, unheard
 from ..core.metric import Requirement
 from ..core.noun import dataclass
 from ..core.randomness import Rng
@@ -40,6 +40,7 @@ from ..core.words import percent
 from ..search.row_owners import RowOwners, row_owners
 from .parameters.class_requirements import Steered
 from .parameters.column_numbers import by_column
+from .parameters.column_weights import WEIGH, Weigh, with_column_weights
 from .partition.class_demands import Demands
 from .partition.covered_people import CoveredPeople, cell_labels
 
@@ -53,6 +54,7 @@ class LocalSuppression(Steered):
 
     k: int | None = None
     importance: str | None = None
+    weigh: Weigh = "owner"
     most: int | None = None
     suppression: float = 0.0
     require: tuple[Requirement, ...] = ()
@@ -71,18 +73,20 @@ class LocalSuppression(Steered):
         "localSuppression (Templ, Kowarik, Meindl 2015); the greedy order of column sets is our own",
         chance="none",
         people=True,
-        tunable=("k", "most", "suppression"),
-        offer=Offer(40, lambda trial: [{"k": trial.few}]),
+        tunable=("k", "most", "suppression", "weigh"),
+        offer=Offer(40, lambda trial: [{"k": trial.few}, {"k": trial.few[0], "weigh": "use"}]),
         parameters={
             "k": "short for the requirement k_anonymity >= k",
             "importance": "the cost of suppressing a cell of each column, such as age=3,sex=1 (inf: never suppressed); by default the "
             "column's weight in the roles file, or 1",
+            "weigh": WEIGH + ". What importance names is not weighed",
             "most": "the largest number of cells to suppress in a row; rows that would need more are left out",
             "suppression": "the largest share of rows that may be left out",
         },
     )
 
     def __post_init__(self) -> None:
+        check_choices(self)
         if not 0 <= self.suppression <= 1:
             raise InputError("local_suppression: suppression must be a share of the rows between 0 and 1.")
         if self.importance is not None and min(by_column(self.importance, self.card.name, "importance").values()) < 0:
@@ -93,7 +97,7 @@ class LocalSuppression(Steered):
         """Sanitize; nothing is left to chance, so `rng` is not used. A missing cell is suppressed like any other."""
         counts, split = self.count(table, roles)
         counts, owners = row_owners(counts, roles)
-        cost = self._costs(roles)
+        cost = self._costs(with_column_weights(roles, counts, self.weigh))
         people = CoveredPeople.of(self.looked_at, roles, cell_labels(counts, len(roles.quasi)))
         demands = Demands.of(counts, roles, split, self.promises, people, owners)
         demands.check_whole(self.card.name)

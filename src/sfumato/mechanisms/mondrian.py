@@ -30,6 +30,7 @@ from ..core.table import Table
 from ..metrics.privacy.n_t_closeness import n_t_closeness
 from ..search.row_owners import row_owners
 from .parameters.class_requirements import Steered
+from .parameters.column_weights import WEIGH, Weigh, with_column_weights
 from .partition.axes import PartitionAxis, axes_of
 from .partition.class_demands import Demands
 from .partition.clusters import AxisLoss
@@ -47,9 +48,14 @@ def _offered(trial: Trial) -> list[dict[str, Any]]:
     ]
     crosses = not trial.linked and all(r.metric.card.name != n_t_closeness.card.name for r in trial.require)
     better = {"improve": True} if crosses else {}
+    labels = {"labels": ["plain", "cheapest"]} if trial.hierarchies else {}
     if trial.hierarchies:
-        settings.append({"k": trial.few, "labels": ["plain", "cheapest"], **better})
-    return [*settings, {"k": trial.few, **better}] if better else settings
+        settings.append({"k": trial.few, **labels, **better})
+    if better:
+        settings.append({"k": trial.few, **better})
+    if not trial.linked:
+        settings.append({"k": trial.few, **labels, **better, "weigh": "use"})
+    return settings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +69,7 @@ class Mondrian(Steered):
     ends: Style = "open"
     labels: Labels = "hierarchies"
     improve: bool = False
+    weigh: Weigh = "owner"
     require: tuple[Requirement, ...] = ()
     population: Table | None = field(default=None, compare=False)
     """Whom an adversary may take for a person in the release, for requirements that look at a population."""
@@ -81,7 +88,7 @@ class Mondrian(Steered):
         chance="some",
         people=True,
         links=True,
-        tunable=("k", "mode", "choose", "bounds", "improve"),
+        tunable=("k", "mode", "choose", "bounds", "improve", "weigh"),
         offer=Offer(
             30,
             _offered,
@@ -91,9 +98,10 @@ class Mondrian(Steered):
             "ends": STYLES,
             "labels": LABELS,
             "improve": IMPROVE + "; not with bounds=cuts, (n,t)-closeness or linked people",
+            "weigh": WEIGH + ". With choose=width, the paper's rule, it changes only what improve does",
             "mode": "strict: rows with equal quasi-identifiers stay together; relaxed: they may be divided, which makes "
             "classes smaller where one value is very frequent",
-            "choose": "loss: cut along the axis that lowers ILoss most; width: cut along the widest axis, as the paper suggests",
+            "choose": "loss: cut along the axis that lowers ILoss most, by the columns' weights; width: cut along the widest axis, as the paper suggests",
             "bounds": "data: an interval covers the values of its class; cuts: it reaches from cut to cut, which says less about the "
             "people at its ends but loses more",
         },
@@ -127,15 +135,16 @@ class Mondrian(Steered):
         relaxed = self.mode == "relaxed"
         chance = Chance(rng)
         tie = chance.order(len(counts)) if relaxed else None
+        weights = with_column_weights(roles, counts, self.weigh)
         share = 0.5 if self.improve else 1.0
-        parts, labels = self._cut(axes, code, demands, lineage, tie, roles, lambda done: progress(share * done))
+        parts, labels = self._cut(axes, code, demands, lineage, tie, weights, lambda done: progress(share * done))
         if lineage is not None:  # what is near the whole table will do, too: take it where it loses less
-            others = self._cut(axes, code, demands, lineage.to_whole(), tie, roles, unheard)
-            if _loss(axes, code, others[0], roles) < _loss(axes, code, parts, roles):
+            others = self._cut(axes, code, demands, lineage.to_whole(), tie, weights, unheard)
+            if _loss(axes, code, others[0], weights) < _loss(axes, code, parts, weights):
                 parts, labels = others
         notes: tuple[str, ...] = ()
         if self.improve:
-            rulers = [AxisLoss(axis, roles) for axis in axes]
+            rulers = [AxisLoss(axis, weights) for axis in axes]
             parts, labels, notes = improved_classes(
                 axes, rulers, code, demands, parts, divides=relaxed, progress=lambda done: progress(0.5 + 0.5 * done)
             )
@@ -147,10 +156,12 @@ class Mondrian(Steered):
     def _linked(self, table: Table, roles: Roles, chance: Chance, progress: Progress) -> Release:
         """The same for people whose rows stay joined: people are cut, not rows."""
         self.check_asked(roles)
-        if self.improve:
-            raise InputError(
-                f'mondrian: improve does not work where the rows of a person stay joined (rows = "linked" in {roles.source}); leave it out.'
-            )
+        for name, given in (("improve", self.improve), ("weigh", self.weigh != "owner")):
+            if given:
+                raise InputError(
+                    f'mondrian: {name} does not work where the rows of a person stay joined (rows = "linked" in {roles.source}); leave '
+                    "it out."
+                )
         rows = rows_of_people(table, roles, self.card.name)
         people = LinkedPeople.of(rows, roles, chance, self.ends, self.labels)
         left, demands = people.left(self.promises, roles)
@@ -177,8 +188,9 @@ class Mondrian(Steered):
     ) -> tuple[Parts, list[list[str | None]]]:
         """The parts and what they release; cuts are undone until the metric agrees to all that looks at ancestors."""
         wide, by_cuts = self.choose == "width", self.bounds == "cuts"
+        weight = np.array([float(roles.weights.get(axis.column.name, 1.0)) for axis in axes]) if roles.weights else None
         parts, number = partition(
-            axes, code, demands.n, demands.met, lineage=lineage, widest=wide, tie=tie, progress=progress
+            axes, code, demands.n, demands.met, lineage=lineage, widest=wide, tie=tie, progress=progress, weight=weight
         )
         labels = labels_of(parts, axes, code, by_cuts=by_cuts)
         while lineage is not None and (failed := _failed(lineage, parts, labels, roles)).any():
@@ -231,7 +243,7 @@ def _failed(lineage: Lineage, parts: Parts, labels: list[list[str | None]], role
 
 
 def _loss(axes: list[PartitionAxis], code: IntArray, parts: Parts, roles: Roles) -> float:
-    """ILoss of parts, by the owner's weights."""
+    """ILoss of parts, by the columns' weights."""
     rows, loss = np.add.reduceat(parts.n, parts.start), 0.0
     for j, axis in enumerate(axes):
         spread = along(axis, code[j][parts.entry], parts).spread

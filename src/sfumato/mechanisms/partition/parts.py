@@ -87,7 +87,7 @@ def partition(
     widest: bool = False,
     tie: IntArray | None = None,
     progress: Progress = unheard,
-    weight: IntArray | None = None,
+    weight: IntArray | FloatArray | None = None,
     least: int = 1,
 ) -> tuple[Parts, IntArray]:
     """Cut until no cut is allowed. `code` (axes x tuples) places each tuple; `met` says which parts may stand.
@@ -130,7 +130,7 @@ def _generation(
     lineage: Lineage | None,
     widest: bool,
     tie: IntArray | None,
-    weight: IntArray | None,
+    weight: IntArray | FloatArray | None,
     least: int,
 ) -> tuple[Parts, IntArray, BoolArray]:
     """The children of the parts that could be cut, the part that each comes from, and which parts were cut."""
