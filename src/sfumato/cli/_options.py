@@ -16,6 +16,7 @@ from .reading import reads as reads
 from .terminal import console as console
 from .terminal import dump as dump
 from .terminal import finite as finite
+from .terminal import grid as grid
 from .terminal import progress as progress
 from .terminal import tell as tell
 

@@ -206,16 +206,13 @@ def worst_columns(outcomes: Sequence[Outcome]) -> dict[str, str | None]:
 
 def show(outcomes: Sequence[Outcome], skipped: Mapping[str, str]) -> None:
     """Each attack with a sentence, and all of them in a table."""
-    from rich.table import Table as Grid
-
     from ..core.outcome import MARKS
 
     out = o.console()
     worst = worst_columns(outcomes)
     titles = [_first(one.title) + (f" of {one.column}" if one.name in worst else "") for one in outcomes]
-    grid = Grid(box=None, padding=(0, 2, 0, 0))
-    for heading in ("attack", "attacked", "fell", "success", "never saw it", "control", "", ""):
-        grid.add_column(heading, justify="left" if heading in ("attack", "") else "right")
+    headings = ("attack", "attacked", "fell", "success", "never saw it", "control", "", "")
+    grid = o.grid(*headings, words=("attack", ""))
     for title, one in zip(titles, outcomes, strict=True):
         grid.add_row(
             title, f"{one.attacked:,}", f"{one.fell:,.0f}" if float(one.fell).is_integer() else f"{one.fell:,.1f}",

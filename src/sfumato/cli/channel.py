@@ -170,14 +170,10 @@ ADVERSARIES = {
 
 
 def _show(content: dict[str, Any]) -> None:
-    from rich.table import Table as Grid
-
     out = o.console()
     sizes = [_count(content, name) for name in ("inputs", "outputs")]
     out.print(f"{sizes[0]} inputs, {sizes[1]} outputs", style="bold")
-    grid = Grid(box=None, padding=(0, 2, 0, 0))
-    grid.add_column("adversary")
-    grid.add_column("error", justify="right")
+    grid = o.grid("adversary", "error")
     for name, error in content.get("adversaries", {}).items():
         grid.add_row(ADVERSARIES[name], f"{error:.6g}")
     if "adversaries" not in content or content["exactness"] != "exact":
@@ -226,13 +222,11 @@ def _count(content: dict[str, Any], name: str) -> str:
 
 
 def _compared(lines: list[dict[str, Any]]) -> None:
-    from rich.table import Table as Grid
-
-    grid = Grid(title="Mechanisms on the same tables", title_justify="left", box=None, padding=(0, 2, 0, 0))
-    for heading in ("mechanism", "parameter"):
-        grid.add_column(heading, no_wrap=True)
-    for heading in ("inputs", "knows neither", "the prior", "the mechanism", "both", "worst prior", "bits lost"):
-        grid.add_column(heading, justify="right")
+    numbers = ("inputs", "knows neither", "the prior", "the mechanism", "both", "worst prior", "bits lost")
+    words = ("mechanism", "parameter")
+    grid = o.grid(*words, *numbers, words=words, title="Mechanisms on the same tables")
+    for column in grid.columns[: len(words)]:
+        column.no_wrap = True
     for line in lines:
         errors = (f"{line[name]:.4g}" for name in ("neither", "prior", "mechanism_known", "both", "worst_prior"))
         lost = "-" if line["degradation"] is None else f"{line['degradation']:.4g}"

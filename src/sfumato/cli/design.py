@@ -214,21 +214,14 @@ def _rivals(matrix: Any, names: Any, outputs: Any) -> tuple[Any, dict[str, Any]]
 
 
 def _show(content: dict[str, Any]) -> None:
-    from rich.table import Table as Grid
-
     out = o.console()
-    grid = Grid(box=None, padding=(0, 2, 0, 0))
-    for heading in ("degradation", "error of the adversary", "no mechanism better than", "exactness"):
-        grid.add_column(heading, justify="right")
+    grid = o.grid("degradation", "error of the adversary", "no mechanism better than", "exactness", words=())
     for each in content["designs"]:
         limit = f"{each['bound']:.6g} {each['question']}"
         grid.add_row(f"{each['degradation']:.6g}", f"{each['error']:.6g}", limit, each["exactness"])
     out.print(grid)
     if "compared" in content:
-        lines = Grid(title="At equal degradation", title_justify="left", box=None, padding=(0, 2, 0, 0))
-        lines.add_column("mechanism")
-        for heading in ("degradation", "error", "designed"):
-            lines.add_column(heading, justify="right")
+        lines = o.grid("mechanism", "degradation", "error", "designed", title="At equal degradation")
         for each in content["compared"]:
             lines.add_row(each["name"], f"{each['degradation']:.6g}", f"{each['error']:.6g}", f"{each['designed']:.6g}")
         out.print(lines)

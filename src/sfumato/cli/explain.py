@@ -86,11 +86,9 @@ def _list(json: bool) -> None:
         played = [each.as_dict() for each in attacks.registry().values()]
         o.dump({"metrics": [as_dict(card) for card in cards], "attacks": played, "words": glossary.WORDS})
         return
-    from rich.table import Table as Grid
-
-    grid = Grid(box=None, padding=(0, 2, 0, 0))
-    for heading in ("metric", "about", "better", "asks"):
-        grid.add_column(heading, no_wrap=heading == "metric")
+    headings = ("metric", "about", "better", "asks")
+    grid = o.grid(*headings, words=headings)
+    grid.columns[0].no_wrap = True
     for card in cards:
         grid.add_row(card.name, card.about, card.better, card.question)
     o.console().print(grid)

@@ -118,8 +118,6 @@ def _policies(texts: list[str] | None) -> dict[str, dict[str, int]]:
 
 
 def _show(result: Frontier) -> None:
-    from rich.table import Table as Grid
-
     out = o.console()
     count = sum(1 + len(node.same) for node in result.nodes)
     sure = (
@@ -130,14 +128,8 @@ def _show(result: Frontier) -> None:
         else f"of {result.checked:,} that were measured; the search of {result.lattice:,} was stopped, so some may be missing"
     )
     out.print(f"{count:,} generalization{'s' * (count != 1)} on the frontier, {sure}", style="bold")
-    grid = Grid(box=None, padding=(0, 2, 0, 0))
-    for name in result.nodes[0].levels:
-        grid.add_column(name, justify="right", overflow="fold")
-    for axis in (result.risk, result.utility):
-        grid.add_column(f"{axis.name}\n({axis.better} is better)", justify="right")
-    for heading in ("suppressed", "classes"):
-        grid.add_column(heading, justify="right")
-    grid.add_column("")
+    axes = (f"{axis.name}\n({axis.better} is better)" for axis in (result.risk, result.utility))
+    grid = o.grid(*result.nodes[0].levels, *axes, "suppressed", "classes", "", words=("",), fold=True)
     listed = _some(result)
     for i in listed:
         node = result.nodes[i]

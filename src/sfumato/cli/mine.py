@@ -208,21 +208,17 @@ def as_json(mined: MiningOutcome) -> dict[str, Any]:
 
 def show(mined: MiningOutcome, out: Any) -> None:
     """The figures of one release, with a sentence each."""
-    from rich.table import Table as Grid
-
     out.print()
     out.print(f"{mined.name}: {mined.rows:,} people, {mined.folds} folds; figures with 95% intervals from the folds.")
     good = mined.good
     if good is not None:
         out.print()
         out.print(f"Good utility: predicting {good.field} (share of what being right about everybody is worth)")
-        grid = Grid(box=None, padding=(0, 2, 0, 0))
         headings = ["miner", "original", "release", "decline"]
         transfer = any(m.release_to_original is not None for m in good.miners)
         if transfer:
             headings += ["release → original", "original → release"]
-        for heading in headings:
-            grid.add_column(heading, justify="left" if heading == "miner" else "right")
+        grid = o.grid(*headings)
         for m in good.miners:
             cells = [f"{m.miner}{' (sample)' if m.sampled else ''}", _share(m.original, good.total)]
             cells += [_share(m.released, good.total), _percent(m.decline)]
@@ -241,9 +237,7 @@ def show(mined: MiningOutcome, out: Any) -> None:
                 f"(delta = {100 * good.delta.value:.3g}%, decided by {good.decided_by})."
             )
         if good.groups:
-            grid = Grid(box=None, padding=(0, 2, 0, 0))
-            for heading in ("group", "people", "original", "release", "decline"):
-                grid.add_column(heading, justify="left" if heading == "group" else "right")
+            grid = o.grid("group", "people", "original", "release", "decline")
             for g in good.groups:
                 grid.add_row(
                     f"{g.column} = {g.value}",
@@ -259,9 +253,8 @@ def show(mined: MiningOutcome, out: Any) -> None:
     if bad is not None:
         out.print()
         out.print(f"Bad utility: predicting {bad.field} nearer to the truth than it was released (people, as weighted)")
-        grid = Grid(box=None, padding=(0, 2, 0, 0))
-        for heading in ("aim", "average", "worst", "worst miner", "never saw it", "told exactly", "of"):
-            grid.add_column(heading, justify="left" if heading in ("aim", "worst miner") else "right")
+        aim_headings = ("aim", "average", "worst", "worst miner", "never saw it", "told exactly", "of")
+        grid = o.grid(*aim_headings, words=("aim", "worst miner"))
         for aim in bad.aims:
             how = "nearer" if aim.nearer <= 0 else "exact" if aim.nearer >= 100 else f"{aim.nearer:g}% nearer"
             grid.add_row(

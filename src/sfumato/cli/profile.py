@@ -10,6 +10,8 @@ import typer
 from . import _options as o
 
 if TYPE_CHECKING:
+    from rich.table import Table as Grid
+
     from ..inspect.raw_risk import RawRisk
     from ..profile.table import Profile
 
@@ -112,35 +114,25 @@ def run(
         typer.echo(f"\nSuggested roles: {write_roles}. Read and correct them first.")
 
 
-NUMBERS = ("distinct", "missing", "alone", "share", "bits", "alone by it only", "alone without it", "it adds")
-
-
 def show(found: Profile, most: int = 12) -> None:
     """The profile as three tables."""
-    from rich.table import Table as Grid
-
     from ..core.words import percent
 
     content = found.to_dict()
     out = o.console()
     out.print(f"{content['table']}: {content['rows']:,} rows, {len(content['columns'])} columns", style="bold")
 
-    def grid(title: str, *headings: str) -> Grid:
-        cells = Grid(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
-        for heading in headings:
-            cells.add_column(heading, justify="right" if heading in NUMBERS else "left", overflow="fold")
-        return cells
-
-    cells = grid(
-        "\nColumns", "column", "kind", "distinct", "missing", "role" if found.owned else "suggested role", "because"
-    )
+    role = "role" if found.owned else "suggested role"
+    headings = ("column", "kind", "distinct", "missing", role, "because")
+    cells = o.grid(*headings, words=("column", "kind", role, "because"), title="\nColumns", fold=True)
     for column in content["columns"]:
         about = "" if column.get("exactness", "exact") == "exact" else "about "
         distinct, gaps = f"{about}{column['distinct']:,}", f"{column['missing']:,}"
         cells.add_row(column["name"], column["kind"], distinct, gaps, column["role"], column["because"])
     out.print(cells)
     if content["combinations"]:
-        cells = grid("\nWhich combinations single rows out, worst first", "columns", "alone", "share")
+        title = "\nWhich combinations single rows out, worst first"
+        cells = o.grid("columns", "alone", "share", title=title, fold=True)
         for combination in content["combinations"][:most]:
             cells.add_row(
                 ", ".join(combination["columns"]),
@@ -150,7 +142,8 @@ def show(found: Profile, most: int = 12) -> None:
         out.print(cells)
     if content["adds"]:
         out.print(f"\n{content['sentence']}", style="bold")
-        cells = grid("\nWhat each column adds", "column", "bits", "alone by it only", "alone without it", "it adds")
+        added = ("column", "bits", "alone by it only", "alone without it", "it adds")
+        cells = o.grid(*added, title="\nWhat each column adds", fold=True)
         for row in content["adds"]:
             bits = "" if row["entropy_bits"] is None else f"{row['entropy_bits']:.2f}"
             cells.add_row(
@@ -163,18 +156,13 @@ def show(found: Profile, most: int = 12) -> None:
 
 def show_risk(found: RawRisk, most: int = 12) -> None:
     """The deeper look as tables, each with a sentence."""
-    from rich.table import Table as Grid
-
     from ..core.words import about, counted, percent
 
     out = o.console()
 
     def grid(title: str, *headings: str) -> Grid:
-        cells = Grid(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
-        for i, heading in enumerate(headings):
-            words = i == 0 or not heading or heading.endswith("?") or heading == "worst set"
-            cells.add_column(heading, justify="left" if words else "right", overflow="fold")
-        return cells
+        words = [heading for heading in headings if not heading or heading.endswith("?") or heading == "worst set"]
+        return o.grid(*headings, words=(headings[0], *words), title=title, fold=True)
 
     size = f"up to {found.largest} " if found.largest < len(found.quasi) else ""
     limits = [f"below {k}" for k in found.thresholds]

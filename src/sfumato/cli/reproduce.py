@@ -107,13 +107,9 @@ def _examples(paper: str, data: Path | None, json: bool) -> bool:
 
 
 def _print(found: Paper) -> None:
-    from rich.table import Table as Grid
-
     out = o.console()
     for part in found.parts:
-        grid = Grid(box=None, padding=(0, 2, 0, 0), title=None)
-        for heading in (part.title, "printed", "ours", "", ""):
-            grid.add_column(heading, justify="right" if heading in ("printed", "ours") else "left")
+        grid = o.grid(part.title, "printed", "ours", "", "", words=(part.title, ""))
         for line in part.lines:
             grid.add_row(line.what, line.printed, line.ours, line.verdict, line.note)
         out.print(grid)
@@ -190,11 +186,7 @@ def _show(found: Reproduction) -> None:
     out.print(f"Sramka et al. 2010 on Adult{note}; in brackets what the paper prints.")
 
     def grid(title: str, first: str, headings: list[str], lines: list[list[str]]) -> None:
-        from rich.table import Table as Grid
-
-        made = Grid(box=None, padding=(0, 2, 0, 0))
-        for heading in (first, *headings):
-            made.add_column(heading, justify="left" if heading == first else "right")
+        made = o.grid(first, *headings)
         for line in lines:
             made.add_row(*line)
         out.print()

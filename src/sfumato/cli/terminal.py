@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
@@ -14,6 +14,7 @@ from ..core.progress_line import plain_lines
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table as Grid
 
 
 def tell(text: str) -> None:
@@ -43,6 +44,18 @@ def console() -> Console:
 
     out = Console(highlight=False, markup=False)  # metric texts have brackets, which are not markup
     return out if out.is_terminal else Console(highlight=False, markup=False, width=160)
+
+
+def grid(*headings: str, words: Collection[str] | None = None, title: str = "", fold: bool = False) -> Grid:
+    """A table without rules; numbers stand to the right, `words` (the first column unless named) to the left."""
+    from rich.table import Table as Grid
+
+    left = headings[:1] if words is None else words
+    cells = Grid(title=title or None, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
+    for heading in headings:
+        side: Literal["left", "right"] = "left" if heading in left else "right"
+        cells.add_column(heading, justify=side, overflow="fold" if fold else "ellipsis")
+    return cells
 
 
 @contextmanager

@@ -74,25 +74,17 @@ def _release(text: str, table: Table, roles: Roles, pair: str, seed: int | None,
 
 def show(result: Versus) -> None:
     """Three tables and the sentences."""
-    from rich.table import Table as Grid
-
     from ..study.advice import spell
 
     out = o.console()
     for title, rows in (("classes", result.classes), ("ILoss by column", result.columns)):
         if rows:
-            cells = Grid(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
-            cells.add_column("")
-            for name in (result.a, result.b):
-                cells.add_column(name, justify="right")
+            cells = o.grid("", result.a, result.b, title=title)
             for key, (x, y) in rows.items():
                 cells.add_row(key, spell(x), spell(y))
             out.print(cells)
             out.print()
-    cells = Grid(title="measures", title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
-    cells.add_column("")
-    for name in (result.a, result.b, "better"):
-        cells.add_column(name, justify="right")
+    cells = o.grid("", result.a, result.b, "better", title="measures")
     for key, (x, y, side) in result.measures.items():
         cells.add_row(key, spell(x), spell(y), {"a": result.a, "b": result.b, "neither": ""}[side])
     out.print(cells)

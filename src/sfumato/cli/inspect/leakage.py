@@ -112,11 +112,9 @@ def _show(result: Leakage, content: dict[str, Any]) -> None:
 
 
 def _table(title: str, rows: list[dict[str, Any]]) -> None:
-    from rich.table import Table as Grid
-
-    grid = Grid(title=f"\n{title}", title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
-    for name in rows[0] if rows else ():
-        grid.add_column(name.replace("_", " "), justify="left" if isinstance(rows[0][name], str | tuple) else "right")
+    first = {name.replace("_", " "): value for name, value in rows[0].items()} if rows else {}
+    words = [heading for heading, value in first.items() if isinstance(value, str | tuple)]
+    grid = o.grid(*first, words=words, title=f"\n{title}")
     for row in rows:
         grid.add_row(
             *(

@@ -46,11 +46,7 @@ def run(
     if json:
         o.dump({"release": str(release), "queries": rows, "mean_relative_error": answers.mean_error})
         return
-    from rich.table import Table as Grid
-
-    grid = Grid(box=None, padding=(0, 2, 0, 0))
-    for heading in ("query", "true count", "from the release", "relative error"):
-        grid.add_column(heading, justify="left" if heading == "query" else "right")
+    grid = o.grid("query", "true count", "from the release", "relative error")
     for row in rows:
         grid.add_row(str(row["query"]), f"{row['actual']:,}", f"{row['estimate']:,.1f}", f"{row['relative_error']:.3f}")
     out = o.console()

@@ -91,17 +91,13 @@ def _made(original: Path, text: str, roles: Roles, reading: o.Reading, seed: int
 
 
 def _show(result: Subgroups) -> None:
-    from rich.table import Table as Grid
-
     out = o.console()
     for sentence in result.sentences:
         out.print(sentence)
     mined = any(group.mined is not None for group in result.groups)
     if result.worst:
-        grid = Grid(box=None, padding=(0, 2, 0, 0))
         headings = ["worst treated", result.nouns[1], "left out", "loss", "above average", "by chance up to", "risk"]
-        for heading in [*headings, *(["utility lost by mining"] if mined else [])]:
-            grid.add_column(heading, justify="left" if heading == "worst treated" else "right")
+        grid = o.grid(*headings, *(["utility lost by mining"] if mined else []))
         for group in result.worst:
             grid.add_row(*_cells(group), *([_lost(group)] if mined else []))
         out.print()

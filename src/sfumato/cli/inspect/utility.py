@@ -115,13 +115,9 @@ def _held(table: Table, columns: tuple[str, ...]) -> Counts:
 
 
 def _show(content: dict[str, Any]) -> None:
-    from rich.table import Table as Grid
-
-    grid = Grid(box=None, padding=(0, 2, 0, 0))
-    for heading in ("column", "U_1 (bits)", "U_max (bits)"):
-        grid.add_column(heading, justify="left" if heading == "column" else "right")
-    for name, found in content["columns"].items():
-        grid.add_row(name, f"{found['u_1']:.4g}", f"{found['u_max']:.4g}")
+    grid = o.grid("column", "U_1 (bits)", "U_max (bits)")
+    for name, bits in content["columns"].items():
+        grid.add_row(name, f"{bits['u_1']:.4g}", f"{bits['u_max']:.4g}")
     out = o.console()
     out.print(grid)
     out.print(f"Utility of the release: {content['utility']:.4g} bits per column (eq. 14).")
