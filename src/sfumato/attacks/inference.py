@@ -189,8 +189,8 @@ class _Guess:
         if numbers is None:
             numbers = _numbers(texts)
         at = np.minimum(np.searchsorted(self.numbers, numbers), self.count - 1)
-        found = np.where(self.numbers[at] == numbers, at, self.unread)
-        return np.where([t is None for t in texts], self.missing, found)
+        places = np.where(self.numbers[at] == numbers, at, self.unread)
+        return np.where([t is None for t in texts], self.missing, places)
 
     def of(self, people: Frame) -> IntArray:
         """The true value of each row, as the guess that it is."""
@@ -232,7 +232,7 @@ class _Guess:
         start = np.searchsorted(pair, np.arange(len(tuples) + 1) * size)
         targets = space.targets(people, known, attacks, seed)
         drawn = draw(len(people), attacks, seed)
-        found = np.zeros(len(targets))
+        chance = np.zeros(len(targets))
         for rows in targets.blocks(max(len(tuples), len(pair))):
             near = targets.nearest(rows, known)
             at, run = spread(start[near.tuple], start[near.tuple + 1])
@@ -245,8 +245,8 @@ class _Guess:
             best = fits >= most[who]
             who, guess = who[best], guess[best]
             hit = self.true(guess, people, drawn[rows][who])
-            found[rows] = np.bincount(who, weights=hit, minlength=len(rows)) / np.bincount(who, minlength=len(rows))
-        return found
+            chance[rows] = np.bincount(who, weights=hit, minlength=len(rows)) / np.bincount(who, minlength=len(rows))
+        return chance
 
 
 def _numbers(texts: Sequence[str | None]) -> FloatArray:

@@ -217,8 +217,8 @@ def _meet(halves: Sequence[_Half], near_by: Sequence[NearRows], size: int) -> Fl
     kinds = [these.tied[run][hit].astype(np.int64), those.tied[place[hit]].astype(np.int64)]
     kind = 2 * kinds[turn] + kinds[1 - turn]
     counted = np.bincount(target[hit] * 4 + kind, weights=half.whole[row[hit]], minlength=4 * size)
-    found: FloatArray = counted.astype(np.float64).reshape(size, 2, 2)
-    return found
+    tables: FloatArray = counted.astype(np.float64).reshape(size, 2, 2)
+    return tables
 
 
 def _apart(

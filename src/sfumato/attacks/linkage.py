@@ -106,9 +106,9 @@ def linkage(
 
     def by_nearness() -> Outcome:
         person = identity or roles.person
-        found = _by_person(evidence, facts, known)
-        linked = by_distance(evidence, found, control, person, sample, seed, reveal)
-        return _outcome(found, release, linked, "distance")
+        nearest = _by_person(evidence, facts, known)
+        linked = by_distance(evidence, nearest, control, person, sample, seed, reveal)
+        return _outcome(nearest, release, linked, "distance")
 
     if near:
         return by_nearness()

@@ -165,11 +165,11 @@ def _check(release: Release, roles: Roles) -> None:
         )
 
 
-def _named(table: Table, identity: str, found: Presence, surely: float) -> list[str | None]:
-    names = found.people.names
+def _named(table: Table, identity: str, presence: Presence, surely: float) -> list[str | None]:
+    names = presence.people.names
     counts = table.count(names if identity in names else (*names, identity))
     _, member = grouped(counts.columns[: len(names)], counts.codes[: len(names)], counts.n)
-    hit, at = found.low[member] >= surely - 1e-12, counts.names.index(identity)
+    hit, at = presence.low[member] >= surely - 1e-12, counts.names.index(identity)
     return [counts.columns[at].texts[c] for c in np.unique(counts.codes[at][hit])]
 
 
@@ -198,8 +198,8 @@ def membership_risk(evidence: Evidence, column: None) -> Score:
     look alike to the release, and never less.
     """
     release, person = evidence.release, evidence.roles.person
-    found = presence(release, evidence.roles)
-    n, low, high = found.n, found.low, found.high
+    here = presence(release, evidence.roles)
+    n, low, high = here.n, here.low, here.high
     if not high.any():
         raise Unavailable(
             "membership_risk looks people of the public table up, and no class covers any of them; is it spelled as the original was?"
@@ -207,21 +207,21 @@ def membership_risk(evidence: Evidence, column: None) -> Score:
     assert release.population is not None
     people = int(n.sum())
     # as many people are in as were released, unless somebody may have several rows of it, or the public table lacks some of them
-    told = person is None or person in release.table.columns or person not in release.population.columns
-    inside = (float(n @ low), min(float(n @ high), float(found.rows)))
-    if told and not found.short and not found.exact:
-        inside = (float(found.rows), float(found.rows))
-    lacking = max(found.rows - float(n @ low), 0.0) if found.short else 0.0
+    counted = person is None or person in release.table.columns or person not in release.population.columns
+    inside = (float(n @ low), min(float(n @ high), float(here.rows)))
+    if counted and not here.short and not here.exact:
+        inside = (float(here.rows), float(here.rows))
+    lacking = max(here.rows - float(n @ low), 0.0) if here.short else 0.0
     at_least = float(n @ low**2) / (inside[1] + lacking)
-    if told and not found.short:
-        at_least = max(at_least, found.rows / people)
+    if counted and not here.short:
+        at_least = max(at_least, here.rows / people)
     at_most = (float(n @ high**2) + lacking) / (inside[0] + lacking)
-    at_most = min(at_most, 1.0 if found.short else float(high.max()))
-    exact = found.exact and not found.short
-    baseline = float(n @ found.blind**2) / float(n @ found.blind)
+    at_most = min(at_most, 1.0 if here.short else float(high.max()))
+    exact = here.exact and not here.short
+    baseline = float(n @ here.blind**2) / float(n @ here.blind)
     details = {
         "population": people,
-        "released": found.rows,
+        "released": here.rows,
         "baseline": baseline,
         "above_baseline": at_most - baseline,
         "smallest": float(low.min()),
@@ -230,8 +230,8 @@ def membership_risk(evidence: Evidence, column: None) -> Score:
         "guessed_right_at_least": float(n @ np.where((low < 0.5) & (high > 0.5), 0.5, np.maximum(low, 1 - high)))
         / people,
         "in_no_class": int(n[high == 0].sum()),
-        "in_several_classes": found.several,
-        "classes_larger_than_population": found.short,
+        "in_several_classes": here.several,
+        "classes_larger_than_population": here.short,
     }
     ends = None if exact else (at_least, at_most)
     return Score(at_most, "probability", "exact" if exact else "bound", ci=ends, details=details)

@@ -114,8 +114,8 @@ def minimality(
         for c in order:
             if tried + puzzle.assignments([c], runs) > runs:
                 break
-            found, more = puzzle.explain([c])
-            parts, tried = parts | found, tried + more
+            explained, more = puzzle.explain([c])
+            parts, tried = parts | explained, tried + more
         if not parts:
             raise Unavailable(
                 f"minimality tries every assignment of values to people, and each class has more than the {runs:,} that are tried "
@@ -253,16 +253,16 @@ def _attack(
         ][:SHOWN]
     besides = " and the values of everybody outside the class" if scope == "class" else ""
     count = f"{about(fell, 4)}" if not lost else f"at least {down(fell, 4)} and at most {up(at_most, 4)}"
-    found = f"the likeliest value is right for {count} of {people:,} people"
+    success = f"the likeliest value is right for {count} of {people:,} people"
     largest = details["largest"]
     if risen.any():
         sentence = (
-            f"Knowing why the table was generalized, {found} on average, where the classes alone give {about(without, 4)}; "
+            f"Knowing why the table was generalized, {success} on average, where the classes alone give {about(without, 4)}; "
             f"the largest belief is {f'at least {down(largest)}' if lost else about(largest)}, with the classes alone "
             f"{about(details['largest_without_algorithm'])}."
         )
     else:
-        sentence = f"Knowing the algorithm tells no more{' of those who were reached' if lost else ''} than the classes: {found}."
+        sentence = f"Knowing the algorithm tells no more{' of those who were reached' if lost else ''} than the classes: {success}."
     if lost:
         sentence += f" {lost:,} people were not reached: their classes have more assignments than were tried."
     least, upper = Rate.of(fell, people), Rate.of(at_most, people)

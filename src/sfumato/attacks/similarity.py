@@ -99,8 +99,8 @@ class Closeness:
     def close(self, classes: Classes) -> npt.NDArray[np.bool_]:
         """Whether all values of each class are close; a class without rows is not."""
         low, high = self.ends(classes)
-        found: npt.NDArray[np.bool_] = high - low <= self.within + TOLERANCE * max(1.0, self.within)
-        return found & (classes.size > 0)
+        close: npt.NDArray[np.bool_] = high - low <= self.within + TOLERANCE * max(1.0, self.within)
+        return close & (classes.size > 0)
 
 
 def closeness(sensitive: Sensitive, by: By | None, *, level: int | None, width: float) -> tuple[By, Closeness]:

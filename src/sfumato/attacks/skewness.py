@@ -25,10 +25,10 @@ from .knowledge.class_values import SHOWN, attacked_classes, class_labels, contr
 
 def likelier(classes: Classes, factor: float, dont_care: Set[str] = frozenset()) -> npt.NDArray[np.bool_]:
     """The entries whose value is at least so many times likelier in its class than overall: `p(w|c) >= factor p(w)`."""
-    found: npt.NDArray[np.bool_] = cared_for(classes, frozenset(dont_care)) & (
+    raised: npt.NDArray[np.bool_] = cared_for(classes, frozenset(dont_care)) & (
         classes.p >= factor * classes.q * (1 - TOLERANCE)
     )
-    return found
+    return raised
 
 
 def _sentence(value: float) -> str:
@@ -88,8 +88,8 @@ def skewness(
     if control is not None:
         group = control_group(evidence, column, classes, control, "skewness")
         m = len(classes.sensitive.total)
-        told = likelier(group.classes, factor, dont_care)
-        keys = group.classes.member[told] * m + group.classes.value[told]
+        claimed = likelier(group.classes, factor, dont_care)
+        keys = group.classes.member[claimed] * m + group.classes.value[claimed]
         own = (group.value >= 0) & np.isin(group.member * m + group.value, keys)
         held = Rate.of(int(group.n[own].sum()), group.people)
     details: dict[str, Any] = {

@@ -36,12 +36,12 @@ def error(channel: Channel, prior: Prior = None, *, gain: FloatArray | None = No
 
 def gains(gain: Any, channel: Channel) -> FloatArray:
     """A gain function as an array, checked: a row for each guess, a number in [0, 1] for each input."""
-    found = np.asarray(gain, dtype=np.float64)
-    if found.ndim != 2 or found.shape[1] != channel.shape[0] or not len(found):
+    matrix = np.asarray(gain, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[1] != channel.shape[0] or not len(matrix):
         raise InputError("A gain function has a row for each guess and a number in it for each input of the channel.")
-    if not ((found >= 0) & (found <= 1)).all():
+    if not ((matrix >= 0) & (matrix <= 1)).all():
         raise InputError("A gain is a number from 0 (a guess that is worth nothing) to 1 (as good as the truth).")
-    return found
+    return matrix
 
 
 def _best(channel: Channel, pi: FloatArray, worth: FloatArray) -> FloatArray:
@@ -65,9 +65,9 @@ def guesses(channel: Channel, prior: Prior = None) -> IntArray:
     row, column, value = channel.entries
     order = np.lexsort([row, -(value * pi[row]), column])
     first = np.flatnonzero(np.diff(column[order], prepend=-1))
-    found = np.zeros(channel.shape[1], dtype=np.int64)
-    found[column[order[first]]] = row[order[first]]
-    return found
+    guessed = np.zeros(channel.shape[1], dtype=np.int64)
+    guessed[column[order[first]]] = row[order[first]]
+    return guessed
 
 
 def posterior(channel: Channel, output: int, prior: Prior = None) -> FloatArray:
@@ -77,8 +77,8 @@ def posterior(channel: Channel, output: int, prior: Prior = None) -> FloatArray:
     joint = joint.astype(np.float64).ravel() * distribution(prior, channel)
     if not joint.sum() > 0:
         raise InputError(f"Output {output + 1} cannot be released under this prior, so nothing follows from it.")
-    found: FloatArray = joint / joint.sum()
-    return found
+    posteriors: FloatArray = joint / joint.sum()
+    return posteriors
 
 
 def _number(number: int, size: int, what: str) -> None:

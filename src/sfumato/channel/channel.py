@@ -146,15 +146,15 @@ class Channel:
         """`max_x weight_x C_xy` of each output y: what the best guess after y is worth."""
         if not self.is_sparse:
             scaled = self.matrix if np.ndim(weight) == 0 else self.matrix * np.asarray(weight)[:, None]
-            found: FloatArray = scaled.max(axis=0)
-            return found * weight if np.ndim(weight) == 0 else found
+            largest: FloatArray = scaled.max(axis=0)
+            return largest * weight if np.ndim(weight) == 0 else largest
         order, start = self._by_output
         row, _, value = self.entries
         joint = (value * np.broadcast_to(weight, self.shape[0])[row])[order]
-        found = np.zeros(self.shape[1])
+        largest = np.zeros(self.shape[1])
         full = start[:-1] < start[1:]
-        found[full] = np.maximum.reduceat(joint, start[:-1][full])
-        return found
+        largest[full] = np.maximum.reduceat(joint, start[:-1][full])
+        return largest
 
     @cached_property
     def _by_output(self) -> tuple[IntArray, IntArray]:

@@ -41,19 +41,19 @@ def column_problem(
     if column not in table.columns:
         raise InputError(f"{table.name}: no column {column!r}.")
     counts = table.count_some((column,))
-    found, size = counts.columns[0], len(counts)
+    values, size = counts.columns[0], len(counts)
     if size > MOST:
         raise InputError(
             f"{table.name}: column {column!r} has {size:,} values, and a channel is designed for {MOST} at most; generalize it first."
         )
-    rank = found.rank(order)
+    rank = values.rank(order)
     if rank is None and cost == "distance":
         raise Unavailable(f"Column {column!r} has no order, so there are no distances; state one under [orders].")
     if rank is None or cost == "differ":
-        return ColumnProblem(tuple(t or "" for t in found.texts), counts.n / counts.rows, 1.0 - np.eye(size), "differ")
+        return ColumnProblem(tuple(t or "" for t in values.texts), counts.n / counts.rows, 1.0 - np.eye(size), "differ")
     at = np.argsort(rank, kind="stable")
-    texts = [found.texts[i] for i in at]
-    numbers = found.numbers[at] if found.numbers is not None and order is None else np.arange(size, dtype=np.float64)
+    texts = [values.texts[i] for i in at]
+    numbers = values.numbers[at] if values.numbers is not None and order is None else np.arange(size, dtype=np.float64)
     apart = np.abs(np.subtract.outer(numbers, numbers))
     apart[:, [text is None for text in texts]] = np.nan
     apart[[text is None for text in texts]] = np.nan

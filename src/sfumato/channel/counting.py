@@ -40,11 +40,11 @@ def cell_series(rows: int, demand: Demand, sizes: Sequence[int], leaves: int = 1
     `sizes` are the numbers of values of the sensitive attributes. No sensitive attribute: one content for each j >= k.
     With more than one leaf, the leaf of a row is counted with it: the tables behind the cell.
     """
-    found = [1] + [0] * rows
+    series = [1] + [0] * rows
     for j in range(max(demand.k, 1), rows + 1):
         for distinct in itertools.product(*(range(demand.l, size + 1) for size in sizes)):
-            found[j] += _covering(j, tuple(zip(sizes, distinct, strict=True)), leaves)
-    return found
+            series[j] += _covering(j, tuple(zip(sizes, distinct, strict=True)), leaves)
+    return series
 
 
 @cache
@@ -63,11 +63,11 @@ def power(series: Sequence[int], exponent: int) -> list[int]:
 
     From P·(P^M)' = M·P'·P^M: n·p_0·q_n = sum_i (i·M - (n - i)) p_i q_{n-i}. Exponent 0: 1, 0, 0, ...
     """
-    found = [series[0] ** exponent]
+    product = [series[0] ** exponent]
     for n in range(1, len(series)):
-        total = sum((i * exponent - n + i) * series[i] * found[n - i] for i in range(1, n + 1))
-        found.append(total // (n * series[0]))
-    return found
+        total = sum((i * exponent - n + i) * series[i] * product[n - i] for i in range(1, n + 1))
+        product.append(total // (n * series[0]))
+    return product
 
 
 class Releases:
@@ -109,10 +109,10 @@ class Releases:
             lines = itertools.zip_longest(*([c.ways * n for n in c.filled] for c in self.contents), fillvalue=0)
             return [sum(line) for line in lines]
         least = next((j for j, n in enumerate(self.series) if j and n), self.rows + 1)
-        found = [int(not self.rows)]
+        ways = [int(not self.rows)]
         for b in range(1, self.rows // least + 1):  # x^(b·least) is taken out
-            found.append(power(self.series[least : self.rows - (b - 1) * least + 1], b)[self.rows - b * least])
-        return found
+            ways.append(power(self.series[least : self.rows - (b - 1) * least + 1], b)[self.rows - b * least])
+        return ways
 
     def where(self, *, lone_row_allowed: bool, cells: int) -> int:
         """With t alone: the releases of tables in which a row by itself is, or is not, within t of the whole table."""
@@ -140,20 +140,20 @@ class _Content:
         small = math.prod(multisets(max(most, 1), n) for n in self.whole) < 1 << 62
         now: npt.NDArray[Any] = np.zeros(shape, dtype=np.int64 if small else object)
         now[(0,) * len(shape)] = 1
-        found = [int(now[self.whole])]
+        ways = [int(now[self.whole])]
         for _ in range(most):
             after = np.zeros_like(now)
             for w, _ in self.cell:
                 rest = tuple(slice(0, n - a) for n, a in zip(shape, w, strict=True))
                 after[tuple(slice(a, None) for a in w)] += now[rest]
             now = after
-            found.append(int(now[self.whole]))
-        return found
+            ways.append(int(now[self.whole]))
+        return ways
 
 
 def _contents(rows: int, demand: Demand, s: int) -> tuple[_Content, ...]:
     assert demand.t is not None
-    reach, found = demand.reach(rows), []
+    reach, contents = demand.reach(rows), []
     for whole in _partitions(rows, s):
         cell = []
         for w in itertools.product(*(range(n + 1) for n in whole)):
@@ -168,8 +168,8 @@ def _contents(rows: int, demand: Demand, s: int) -> tuple[_Content, ...]:
         # a row by itself is at 1 - W_v/r from the table; the rarest value is farthest, and no class is farther
         rarest = min((n for n in whole if n), default=0)
         alone = rows == 0 or 2 * (rows - rarest) <= reach[1]
-        found.append(_Content(tuple(whole), namings, tuple(cell), alone))
-    return tuple(found)
+        contents.append(_Content(tuple(whole), namings, tuple(cell), alone))
+    return tuple(contents)
 
 
 def _partitions(rows: int, parts: int, most: int | None = None) -> Iterator[tuple[int, ...]]:
@@ -236,12 +236,12 @@ def floor(domain: RowDomain, node: Levels, release: Sequence[int] | IntArray) ->
     """Of one release: in each attribute the lowest level to which none of the values in it splits."""
     inside = np.isin(domain.merged(node), np.asarray(release, dtype=np.int64) // domain.values)
     at = np.unravel_index(np.flatnonzero(inside), [len(a.levels[0]) for a in domain.quasi]) if domain.quasi else ()
-    found = []
+    levels = []
     for attribute, leaves, level in zip(domain.quasi, at, node, strict=True):
         here = np.unique(leaves)
         now = len(np.unique(attribute.codes[level][here]))
-        found.append(next(j for j in range(level + 1) if len(np.unique(attribute.codes[j][here])) == now))
-    return tuple(found)
+        levels.append(next(j for j in range(level + 1) if len(np.unique(attribute.codes[j][here])) == now))
+    return tuple(levels)
 
 
 def _regular(domain: RowDomain) -> bool:
@@ -267,10 +267,10 @@ def _floors(domain: RowDomain, node: Levels, releases: Releases) -> Iterator[tup
         math.prod(chosen)
         for chosen in itertools.product(*([line[j] for j in at] for line, at in zip(held, steps, strict=True)))
     ]
-    found = np.array([releases(n) for n in kept], dtype=object).reshape([len(at) for at in steps])
-    for axis in range(found.ndim):
-        found = np.diff(found, axis=axis, prepend=0)
-    yield from zip(itertools.product(*steps), found.ravel(), strict=True)
+    counts = np.array([releases(n) for n in kept], dtype=object).reshape([len(at) for at in steps])
+    for axis in range(counts.ndim):
+        counts = np.diff(counts, axis=axis, prepend=0)
+    yield from zip(itertools.product(*steps), counts.ravel(), strict=True)
 
 
 def refused(domain: RowDomain, rows: int, demand: Demand) -> int | None:

@@ -49,19 +49,19 @@ def most_private(
     if not math.isfinite(budget):
         raise InputError("The budget is a finite number in the unit of the degradation matrix.")
     least = float(task.pi @ task.cost.min(axis=1))  # without eps this can be had
-    found = task.solve("error", budget, solver) if budget >= least else None
-    if found is not None and found.excess <= MET:
-        return found
+    design = task.solve("error", budget, solver) if budget >= least else None
+    if design is not None and design.excess <= MET:
+        return design
     # The budget is too small, or so near to that that the solver is lost: what degrades least of all tells which
     cheap = None if eps is None else task.solve("degradation", 0.0, solver)
     least = least if cheap is None else cheap.degradation
     if budget < least - MET * max(1.0, abs(least)):
         raise Infeasible(f"Every channel degrades by {least:.6g} at least; the budget of {budget:.6g} cannot be kept.")
-    start = found.channel.matrix if found is not None else None
+    start = design.channel.matrix if design is not None else None
     end = cheap.channel.matrix if cheap is not None else np.eye(task.cost.shape[1])[task.cost.argmin(axis=1)]
-    share = 1.0 if found is None else (found.degradation - budget) / max(found.degradation - least, 1e-300)
+    share = 1.0 if design is None else (design.degradation - budget) / max(design.degradation - least, 1e-300)
     matrix = end if start is None else (1 - min(share, 1.0)) * start + min(share, 1.0) * end
-    return task.measured(matrix, "error", budget, task.blind if found is None else found.bound, solver)
+    return task.measured(matrix, "error", budget, task.blind if design is None else design.bound, solver)
 
 
 def least_degradation(
@@ -87,6 +87,6 @@ def least_degradation(
             f"Under this prior nobody errs in more than {task.blind:.6g} of all cases, whatever is released; an error of "
             f"{error:.6g} cannot be reached."
         )
-    if (found := task.solve("degradation", min(error, task.blind), solver)) is None:
+    if (design := task.solve("degradation", min(error, task.blind), solver)) is None:
         raise Unavailable(f"The solver {solver} found no channel; try another one, or a smaller error.")
-    return found
+    return design

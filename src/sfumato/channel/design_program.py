@@ -151,12 +151,12 @@ class Task:
             rows.append(kit.hstack([kit.csr_array((height, w)) if p is None else p for p, w in zip(parts, widths, strict=False)]))  # fmt: skip
         low = np.concatenate([np.full(row.shape[0], block[3]) for row, block in zip(rows, blocks, strict=True)])
         high = np.concatenate([np.full(row.shape[0], block[4]) for row, block in zip(rows, blocks, strict=True)])
-        found = minimise(goal, kit.vstack(rows), low, high, solver=solver)
-        if "infeasible" in found.status.lower() or not len(found.x) or not np.isfinite(found.x).all():
+        solution = minimise(goal, kit.vstack(rows), low, high, solver=solver)
+        if "infeasible" in solution.status.lower() or not len(solution.x) or not np.isfinite(solution.x).all():
             return None
         ends = np.cumsum([row.shape[0] for row in rows])[:-1]
-        multipliers = np.split(found.multipliers, ends)
-        matrix = self._feasible(found.x[:cells].reshape(n, m), question, limit)
+        multipliers = np.split(solution.multipliers, ends)
+        matrix = self._feasible(solution.x[:cells].reshape(n, m), question, limit)
         return self.measured(matrix, question, limit, self._bound(question, limit, multipliers, guesses), solver)
 
     def measured(self, matrix: FloatArray, question: Literal["error", "degradation"], limit: float, bound: float, solver: str) -> Design:  # fmt: skip
@@ -208,8 +208,8 @@ class Task:
             if lost > limit and lost > best:
                 share = min((lost - limit) / (lost - best), 1.0)
                 matrix = (1 - share) * matrix + share * np.eye(matrix.shape[1])[self.cost.argmin(axis=1)]
-        found: FloatArray = matrix / matrix.sum(axis=1, keepdims=True)
-        return found
+        rows: FloatArray = matrix / matrix.sum(axis=1, keepdims=True)
+        return rows
 
     def _ratios(self, matrix: FloatArray) -> FloatArray:
         """The same with all ratios kept: what is too small is raised, and what rows then lack of one another is shared out.
@@ -234,21 +234,21 @@ class Task:
         share = (
             lacking.max() / (lacking.max() + math.expm1(self.eps)) if self.eps else 0.0
         )  # rows of neighbours are equal
-        found: FloatArray = (1 - share) * raised + share * middle
-        return found
+        mixed: FloatArray = (1 - share) * raised + share * middle
+        return mixed
 
     def _excess(self, matrix: FloatArray) -> FloatArray:
         """`C_xy - e^eps C_x'y` where it is above 0, the largest for each neighbour pair and output."""
         assert self.eps is not None
         factor = math.exp(self.eps)
-        found: FloatArray
+        excess: FloatArray
         if self.pairs is None:
-            found = np.maximum(matrix.max(axis=0) - factor * matrix.min(axis=0), 0.0)[None]
-            return found
+            excess = np.maximum(matrix.max(axis=0) - factor * matrix.min(axis=0), 0.0)[None]
+            return excess
         if not len(self.pairs):
             return np.zeros((1, matrix.shape[1]))
-        found = np.maximum(matrix[self.pairs[:, 0]] - factor * matrix[self.pairs[:, 1]], 0.0)
-        return found
+        excess = np.maximum(matrix[self.pairs[:, 0]] - factor * matrix[self.pairs[:, 1]], 0.0)
+        return excess
 
     def _overstepped(self, matrix: FloatArray) -> float:
         return 0.0 if self.eps is None else float(self._excess(matrix).max())
@@ -257,10 +257,10 @@ class Task:
 
     def _bound(self, question: str, limit: float, multipliers: list[FloatArray], guesses: int) -> float:
         """By weak duality, and never beyond what needs no proof: a blind guess, or the cheapest release of each input."""
-        found = self._dual(question, limit, multipliers, guesses)
+        bound = self._dual(question, limit, multipliers, guesses)
         if question == "error":
-            return min(found, self.blind)
-        return max(found, float(self.pi @ self.cost.min(axis=1)))
+            return min(bound, self.blind)
+        return max(bound, float(self.pi @ self.cost.min(axis=1)))
 
     def _dual(self, question: str, limit: float, multipliers: list[FloatArray], guesses: int) -> float:
         """Weak duality, for whatever multipliers: guesses are made distributions, prices cut at 0."""

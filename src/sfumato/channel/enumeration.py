@@ -69,8 +69,8 @@ def reduced(domain: RowDomain, demand: Demand, prior: Prior) -> tuple[RowDomain,
 def fillings(releases: IntArray, s: int) -> npt.NDArray[np.object_]:
     """For how many releases a (sorted) release without sensitive values stands: prod C(m + s - 1, m) over its classes."""
     ways = np.array([multisets(s, m) for m in range(releases.shape[1] + 1)], dtype=object)
-    found: npt.NDArray[np.object_] = ways[_class_sizes(releases)].prod(axis=1)
-    return found
+    products: npt.NDArray[np.object_] = ways[_class_sizes(releases)].prod(axis=1)
+    return products
 
 
 def enumerated(domain: RowDomain, rows: int, demand: Demand, rule: Rule, prior: Prior) -> Summed:
@@ -93,8 +93,8 @@ def enumerated(domain: RowDomain, rows: int, demand: Demand, rule: Rule, prior: 
             ok = np.flatnonzero(allowed[:, i])
             release = domain.released(node, tables[ok])
             if listed:
-                found, at = np.unique(release, axis=0, return_inverse=True)
-                best[i], made[i] = np.zeros(len(found)), np.zeros(len(found), dtype=bool)
+                releases, at = np.unique(release, axis=0, return_inverse=True)
+                best[i], made[i] = np.zeros(len(releases)), np.zeros(len(releases), dtype=bool)
                 at = at.ravel()
             else:
                 at = ranks[i].rank(release)
@@ -135,8 +135,8 @@ def _fractions(
             return None  # two of them cannot be told apart as floats
         total = Fraction(int(silent))
         for b in best:
-            found, n = np.unique(b[b > 0], return_counts=True)
-            total += sum((known[float(v)] * int(c) for v, c in zip(found, n, strict=True)), Fraction(0))
+            distinct, n = np.unique(b[b > 0], return_counts=True)
+            total += sum((known[float(v)] * int(c) for v, c in zip(distinct, n, strict=True)), Fraction(0))
         return total / prior.inputs
     tables_in_all = len(prior.tables) if isinstance(prior, Listed) else multisets(domain.size, rows)
     if tables_in_all > SMALL:

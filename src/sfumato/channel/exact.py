@@ -46,10 +46,10 @@ class ExactChannel:
     def prior(self, prior: Sequence[Number] | None) -> list[Fraction]:
         """A prior as fractions that sum to exactly 1; uniform if none is given."""
         n = len(self.cells)
-        found = [Fraction(1, n)] * n if prior is None else [_fraction(p) for p in prior]
-        if len(found) != n or min(found) < 0 or sum(found) != 1:
+        probabilities = [Fraction(1, n)] * n if prior is None else [_fraction(p) for p in prior]
+        if len(probabilities) != n or min(probabilities) < 0 or sum(probabilities) != 1:
             raise InputError("A prior has a fraction of at least 0 for each input, and they sum to exactly 1.")
-        return found
+        return probabilities
 
     def error(
         self, prior: Sequence[Number] | None = None, *, gain: Sequence[Sequence[Number]] | None = None

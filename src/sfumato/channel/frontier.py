@@ -66,14 +66,14 @@ def among(channels: Sequence[tuple[Channel, FloatArray]]) -> tuple[FloatArray, l
     """
     if len({channel.shape[0] for channel, _ in channels}) != 1:
         raise InputError("Mechanisms can be compared that have the same inputs.")
-    width, start, found = sum(channel.shape[1] for channel, _ in channels), 0, []
+    width, start, wide = sum(channel.shape[1] for channel, _ in channels), 0, []
     names: list[Any] = []
     for i, (channel, _) in enumerate(channels):
         matrix = np.zeros((channel.shape[0], width))
         matrix[:, start : start + channel.shape[1]] = channel.dense()
         start += channel.shape[1]
         names += [(i, name) for name in channel.output_names]
-        found.append(matrix)
+        wide.append(matrix)
     cost = np.concatenate([np.asarray(each, dtype=np.float64) for _, each in channels], axis=1)
-    made = [Channel(matrix=matrix, inputs=channels[0][0].inputs, outputs=names) for matrix in found]
+    made = [Channel(matrix=matrix, inputs=channels[0][0].inputs, outputs=names) for matrix in wide]
     return cost, made, names

@@ -83,7 +83,7 @@ class SolvedChannel:
         """For `--json`."""
         whole = {name: getattr(self, name) for name in ("inputs", "outputs", "reached", "refused")}
         # beyond what other programs read as a number, its logarithm must do
-        found: dict[str, Any] = {
+        content: dict[str, Any] = {
             **{name: n if n is None or n.bit_length() <= 1_000 else None for name, n in whole.items()},
             "log2_inputs": math.log2(self.inputs),
             "error": self.error,
@@ -94,10 +94,10 @@ class SolvedChannel:
             "seconds": self.seconds,
         }
         if self.exact is not None and self.exact.denominator.bit_length() <= 256:
-            found["exact"] = str(self.exact)
+            content["exact"] = str(self.exact)
         if self.ci is not None:
-            found["ci"] = list(self.ci)
-        return found | dict(self.details)
+            content["ci"] = list(self.ci)
+        return content | dict(self.details)
 
 
 def solve(
@@ -120,18 +120,18 @@ def solve(
     domain, rows, demand, chosen = description.domain, description.rows, description.demand, description.rule()
     known = prior_of(description.prior if prior is None else prior, domain, rows)
     n = input_count(domain, rows)
-    found: dict[str, Any] | None = None
+    error: dict[str, Any] | None = None
     if method == "count" or (method == "auto" and isinstance(known, Uniform)):
-        found = _by_counting(domain, rows, demand, chosen, known)
-        if found is None and method == "count":
+        error = _by_counting(domain, rows, demand, chosen, known)
+        if error is None and method == "count":
             raise InputError(
                 "Counting alone gives the error for a uniform prior and a rule that is no function, and with t only for one "
                 "sensitive attribute, few rows, and k or l of at least 2 or values that split at every level; "
                 "use another method."
             )
-    if found is None and method in ("auto", "enumerate", "orbits"):
-        found = _table_by_table(domain, rows, demand, chosen, known, method, limit)
-    if found is None:
+    if error is None and method in ("auto", "enumerate", "orbits"):
+        error = _table_by_table(domain, rows, demand, chosen, known, method, limit)
+    if error is None:
         if isinstance(known, Listed):
             raise InputError("Tables that a prior lists are enumerated; leave the method out.")
         if domain.cells > LISTED:
@@ -141,11 +141,11 @@ def solve(
             )
         envelope = Envelope(domain, rows, demand, chosen, known)
         rng = np.random.default_rng(seed)
-        found = _uncertain(envelope, method == "bound", samples=samples, confidence=confidence, rng=rng)
-    if found.get("outputs") is None:
-        found["outputs"] = counting.outputs(domain, rows, demand)
+        error = _uncertain(envelope, method == "bound", samples=samples, confidence=confidence, rng=rng)
+    if error.get("outputs") is None:
+        error["outputs"] = counting.outputs(domain, rows, demand)
     refused = counting.refused(domain, rows, demand)
-    return SolvedChannel(inputs=n, refused=refused, **found, seconds=time.perf_counter() - started)
+    return SolvedChannel(inputs=n, refused=refused, **error, seconds=time.perf_counter() - started)
 
 
 def _by_counting(domain: RowDomain, rows: int, demand: Demand, chosen: Rule, prior: Prior) -> dict[str, Any] | None:
@@ -220,13 +220,13 @@ def _uncertain(
     """Bounds, and an estimate between them unless they meet."""
     right = envelope.bounds
     bounds = (_unit(1.0 - right.high), _unit(1.0 - right.low))
-    found: dict[str, Any] = {"reached": None, "bounds": bounds, "error": bounds[0], "method": "bound"}
+    error: dict[str, Any] = {"reached": None, "bounds": bounds, "error": bounds[0], "method": "bound"}
     if right.high - right.low <= 1e-12 * right.high:
-        return found | {"exactness": "exact"}
+        return error | {"exactness": "exact"}
     if only_bounds:
-        return found | {"exactness": "bound"}
+        return error | {"exactness": "bound"}
     guess = estimate(envelope, samples=samples, confidence=confidence, rng=rng)
-    return found | {
+    return error | {
         "error": _unit(1.0 - guess.right),
         "exactness": "estimate",
         "ci": (_unit(1.0 - guess.high), _unit(1.0 - guess.low)),

@@ -44,9 +44,9 @@ def table_channel(record: Channel, rows: int) -> Channel:
     for i in range(rows):
         joint *= matrix[tables[:, i]][:, said[:, i]]
     rank = after.rank(np.sort(said, axis=1))
-    found = np.zeros((len(tables), after.count))
-    np.add.at(found.T, rank, joint.T)
-    return Channel(matrix=found / found.sum(axis=1, keepdims=True))
+    chances = np.zeros((len(tables), after.count))
+    np.add.at(chances.T, rank, joint.T)
+    return Channel(matrix=chances / chances.sum(axis=1, keepdims=True))
 
 
 def laboratory(

@@ -71,8 +71,8 @@ def mutual_information(channel: Channel, prior: Prior = None) -> float:
     joint = pi[row] * value
     there = joint > 0
     after = channel.outputs_under(pi)[column[there]]
-    found = float((joint[there] * np.log2(value[there] / after)).sum())
-    return min(max(found, 0.0), entropy(pi))
+    bits = float((joint[there] * np.log2(value[there] / after)).sum())
+    return min(max(bits, 0.0), entropy(pi))
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,16 +114,16 @@ def capacity(channel: Channel, *, gap: float = 1e-6, rounds: int = 20_000) -> Ca
     start = np.searchsorted(part[order], np.arange(parts))
 
     def most(d: FloatArray) -> FloatArray:
-        found: FloatArray = np.maximum.reduceat(d[order], start)
-        return found
+        largest: FloatArray = np.maximum.reduceat(d[order], start)
+        return largest
 
     def within(weight: FloatArray) -> FloatArray:
         return np.bincount(part, weights=weight, minlength=parts).astype(np.float64, copy=False)
 
     def divergences(pi: FloatArray) -> FloatArray:
         after = channel.outputs_under(pi)
-        found: FloatArray = own - np.asarray(matrix @ np.log2(np.where(after > 0, after, 1.0))).ravel()
-        return found
+        bits: FloatArray = own - np.asarray(matrix @ np.log2(np.where(after > 0, after, 1.0))).ravel()
+        return bits
 
     pi, step, done = 1.0 / np.bincount(part)[part], np.ones(parts), 0
     d = divergences(pi)

@@ -80,10 +80,10 @@ def minimise(
             raise InputError(f"HiGHS does not take {name} = {value}; is it an older one?")
     highs_.passModel(problem)
     highs_.run()
-    found = highs_.getSolution()
+    solution = highs_.getSolution()
     return Solution(
-        np.array(found.col_value, dtype=np.float64),
-        np.array(found.row_dual, dtype=np.float64),
+        np.array(solution.col_value, dtype=np.float64),
+        np.array(solution.row_dual, dtype=np.float64),
         highs_.modelStatusToString(highs_.getModelStatus()),
     )
 
@@ -111,9 +111,9 @@ def _clarabel(cost: FloatArray, matrix: Any, low: FloatArray, high: FloatArray, 
     if seconds is not None:
         settings.time_limit = float(seconds)
     cones = [clarabel.ZeroConeT(count), clarabel.NonnegativeConeT(len(side) - count)]
-    found = clarabel.DefaultSolver(kit.csc_matrix((size, size)), cost, stacked, side, cones, settings).solve()
-    z = np.array(found.z, dtype=np.float64)
+    solution = clarabel.DefaultSolver(kit.csc_matrix((size, size)), cost, stacked, side, cones, settings).solve()
+    z = np.array(solution.z, dtype=np.float64)
     multipliers = np.zeros(len(low))
     ends = np.cumsum([count, int(above.sum()), int(below.sum())])
     multipliers[equal], multipliers[above], multipliers[below] = -z[:count], z[count : ends[1]], -z[ends[1] : ends[2]]
-    return Solution(np.array(found.x, dtype=np.float64), multipliers, str(found.status))
+    return Solution(np.array(solution.x, dtype=np.float64), multipliers, str(solution.status))

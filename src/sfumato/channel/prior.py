@@ -27,18 +27,18 @@ def distribution(prior: Prior, channel: Channel) -> FloatArray:
         strange = sum(name not in place for name in prior)
         if strange:
             raise InputError(f"The prior names {strange} inputs that the channel does not have.")
-        found = np.zeros(n)
-        found[[place[name] for name in prior]] = [float(value) for value in prior.values()]
+        p = np.zeros(n)
+        p[[place[name] for name in prior]] = [float(value) for value in prior.values()]
     else:
         try:
-            found = np.array(prior, dtype=np.float64)
+            p = np.array(prior, dtype=np.float64)
         except (TypeError, ValueError):
             raise InputError("A prior is made of numbers, one for each input.") from None
-        if found.shape != (n,):
+        if p.shape != (n,):
             raise InputError(f"The channel has {n:,} inputs, but the prior has another number of probabilities.")
-    flawed = ~np.isfinite(found) | (found < 0)
+    flawed = ~np.isfinite(p) | (p < 0)
     if flawed.any():
         raise InputError(f"The prior of input {int(np.argmax(flawed)) + 1} is not a number from 0 to 1.")
-    if abs(found.sum() - 1.0) > TOLERANCE:
-        raise InputError(f"The prior sums to {found.sum():.12g}; the probabilities of all inputs must sum to 1.")
-    return found
+    if abs(p.sum() - 1.0) > TOLERANCE:
+        raise InputError(f"The prior sums to {p.sum():.12g}; the probabilities of all inputs must sum to 1.")
+    return p

@@ -51,8 +51,8 @@ def play(
 
     def guessed(logs: FloatArray) -> FloatArray:
         weight = np.exp(logs - np.maximum.reduceat(logs, first)[y])
-        found: FloatArray = weight / np.add.reduceat(weight, first)[y]
-        return found
+        shares: FloatArray = weight / np.add.reduceat(weight, first)[y]
+        return shares
 
     def right(w: FloatArray) -> FloatArray:
         return np.bincount(x, weights=w * worth, minlength=n).astype(np.float64, copy=False)

@@ -60,10 +60,10 @@ class Rule(ABC):
 
     def accumulated(self, numbers: npt.NDArray[Any], *, up: bool) -> npt.NDArray[Any]:
         """For each node, the sum over itself and all above it, or all below it."""
-        found = numbers.reshape(self.shape)
+        sums = numbers.reshape(self.shape)
         for axis in range(len(self.shape)):
-            found = np.flip(np.cumsum(np.flip(found, axis), axis=axis), axis) if up else np.cumsum(found, axis=axis)
-        return found.ravel()
+            sums = np.flip(np.cumsum(np.flip(sums, axis), axis=axis), axis) if up else np.cumsum(sums, axis=axis)
+        return sums.ravel()
 
 
 class NodeWeights(Rule):

@@ -82,15 +82,15 @@ class Envelope:
         if node not in self._kernels:
             domain = self.domain
             merged, cells = domain.merged(domain.nodes[node]), domain.groups(domain.nodes[node])
-            found = np.broadcast_to(np.ones(1), (cells, domain.values, self.rows + 1))
+            kernels = np.broadcast_to(np.ones(1), (cells, domain.values, self.rows + 1))
             if isinstance(self.prior, IndependentRows):
-                found = found.copy()
+                kernels = kernels.copy()
                 p = self.prior.p.reshape(domain.cells, domain.values)
                 for cell in range(cells):
                     inside = p[merged == cell]
                     for v in range(domain.values):
-                        found[cell, v] = modes(inside[:, v], self.rows)
-            self._kernels[node] = found
+                        kernels[cell, v] = modes(inside[:, v], self.rows)
+            self._kernels[node] = kernels
         return self._kernels[node]
 
     def fillings(self, node: int, cell: int) -> FloatArray:
@@ -99,21 +99,21 @@ class Envelope:
         if key in self._fillings:
             return self._fillings[key]
         kernel, s = self.kernels(node)[cell], self.domain.values
-        found = np.zeros((s + 1, self.l + 1, self.rows + 1))
-        found[s, 0, 0] = 1.0
+        ways = np.zeros((s + 1, self.l + 1, self.rows + 1))
+        ways[s, 0, 0] = 1.0
         for v in range(s - 1, -1, -1):
-            found[v] += found[v + 1]
+            ways[v] += ways[v + 1]
             for j in range(1, self.rows + 1):
-                more = found[v + 1, :, : self.rows + 1 - j] * kernel[v, j]
-                found[v, 1:, j:] += more[:-1]
-                found[v, -1, j:] += more[-1]
-        self._fillings[key] = found
-        return found
+                more = ways[v + 1, :, : self.rows + 1 - j] * kernel[v, j]
+                ways[v, 1:, j:] += more[:-1]
+                ways[v, -1, j:] += more[-1]
+        self._fillings[key] = ways
+        return ways
 
     def series(self, node: int, cell: int) -> FloatArray:
         """By the rows of a cell, the sum over its contents that meet k and l."""
-        found = self.fillings(node, cell)[0]
-        whole: FloatArray = found[self.l :].sum(axis=0) if self.l > 1 else found.sum(axis=0)
+        filled = self.fillings(node, cell)[0]
+        whole: FloatArray = filled[self.l :].sum(axis=0) if self.l > 1 else filled.sum(axis=0)
         whole[: max(self.demand.k, 1)] = 0.0
         whole[0] = 1.0
         return whole
@@ -122,14 +122,14 @@ class Envelope:
         """`[c, j]`: the sum over contents of the cells from c on, with j rows in all."""
         if node not in self._tails:
             cells = self.domain.groups(self.domain.nodes[node])
-            found = np.zeros((cells + 1, self.rows + 1))
-            found[cells, 0] = 1.0
+            tails = np.zeros((cells + 1, self.rows + 1))
+            tails[cells, 0] = 1.0
             alike = isinstance(self.prior, Uniform)
             first = self.series(node, 0) if alike else None
             for c in range(cells - 1, -1, -1):
                 series = self.series(node, c) if first is None else first
-                found[c] = np.convolve(series, found[c + 1])[: self.rows + 1]
-            self._tails[node] = found
+                tails[c] = np.convolve(series, tails[c + 1])[: self.rows + 1]
+            self._tails[node] = tails
         return self._tails[node]
 
     @property
@@ -185,8 +185,8 @@ def _pick(weight: FloatArray, rng: np.random.Generator) -> IntArray:
     """A column of each line, in proportion to its weight."""
     steps = np.cumsum(weight, axis=1)
     at = rng.random(len(weight))[:, None] * steps[:, -1:]
-    found: IntArray = np.minimum((steps <= at).sum(axis=1), weight.shape[1] - 1)
-    return found
+    picked: IntArray = np.minimum((steps <= at).sum(axis=1), weight.shape[1] - 1)
+    return picked
 
 
 class Behind:
@@ -206,7 +206,7 @@ class Behind:
             inside = np.flatnonzero(domain.merged(domain.nodes[node]) == cell) * domain.values + value
             whole = multisets(len(inside), count) <= OPTIONS
             if whole:
-                found = np.array(list(itertools.combinations_with_replacement(inside, count)), dtype=np.int64)
+                tables = np.array(list(itertools.combinations_with_replacement(inside, count)), dtype=np.int64)
             else:
                 p = prior.p[inside] if isinstance(prior, IndependentRows) else np.full(len(inside), 1 / len(inside))
                 drawn = self.rng.choice(inside, size=(OPTIONS // 4, count), p=p / p.sum() if p.sum() else None)
@@ -214,17 +214,17 @@ class Behind:
                 for _ in range(count):
                     best.append(int(np.argmax(p / (n + 1))))
                     n[best[-1]] += 1
-                found = np.unique(np.sort(np.vstack([drawn, inside[best]]), axis=1), axis=0)
-            share = np.ones(len(found))
+                tables = np.unique(np.sort(np.vstack([drawn, inside[best]]), axis=1), axis=0)
+            share = np.ones(len(tables))
             if isinstance(prior, IndependentRows):
-                run, repeated = np.ones(len(found)), np.ones(len(found))
+                run, repeated = np.ones(len(tables)), np.ones(len(tables))
                 for i in range(1, count):
-                    run = np.where(found[:, i] == found[:, i - 1], run + 1, 1.0)
+                    run = np.where(tables[:, i] == tables[:, i - 1], run + 1, 1.0)
                     repeated *= run
                 most = envelope.kernels(node)[cell, value, count]
-                share = prior.p[found].prod(axis=1) / repeated / most if most else share
-            order = np.lexsort([self.rng.random(len(found)), -np.round(share, 12)])
-            self._known[key] = (found[order], np.minimum(share[order], 1.0), whole)
+                share = prior.p[tables].prod(axis=1) / repeated / most if most else share
+            order = np.lexsort([self.rng.random(len(tables)), -np.round(share, 12)])
+            self._known[key] = (tables[order], np.minimum(share[order], 1.0), whole)
         return self._known[key]
 
     def __call__(self, node: int, release: IntArray) -> tuple[float, float]:
@@ -237,10 +237,10 @@ class Behind:
             like = np.sort(first[release // domain.values] * domain.values + release % domain.values)
             if not envelope.demand.met(domain, like[None, :], domain.nodes[node])[0]:
                 return 0.0, 0.0
-        found, counts = np.unique(release, return_counts=True)
+        codes, counts = np.unique(release, return_counts=True)
         groups = [
             self.options(node, int(code) // domain.values, int(code) % domain.values, int(n))
-            for code, n in zip(found, counts, strict=True)
+            for code, n in zip(codes, counts, strict=True)
         ]
         whole = all(group[2] for group in groups)
         cap, low, tried = envelope.cap[node], 0.0, 0

@@ -27,7 +27,7 @@ def summary(channel: Channel, prior: Prior = None, *, worst: bool = True) -> dic
     """Errors, bounds, leakages, capacities and, unless it is not wanted, the worst prior; entropies in bits."""
     pi = distribution(prior, channel)
     four, limits, most = adversaries(channel, pi), bounds(channel), capacity(channel)
-    found: dict[str, Any] = {
+    content: dict[str, Any] = {
         "inputs": channel.shape[0],
         "outputs": channel.shape[1],
         "entries": len(channel.entries[0]),
@@ -47,7 +47,7 @@ def summary(channel: Channel, prior: Prior = None, *, worst: bool = True) -> dic
     }
     if worst:
         hardest = worst_prior(channel)
-        found["worst_prior"] = {
+        content["worst_prior"] = {
             "error": hardest.error,
             "low": hardest.low,
             "high": hardest.high,
@@ -55,5 +55,5 @@ def summary(channel: Channel, prior: Prior = None, *, worst: bool = True) -> dic
             "solver": hardest.solver,
         }
         if channel.shape[0] <= LISTED:
-            found["worst_prior"]["prior"] = hardest.prior.tolist()
-    return found
+            content["worst_prior"]["prior"] = hardest.prior.tolist()
+    return content

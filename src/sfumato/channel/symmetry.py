@@ -51,16 +51,16 @@ class SymmetryGroup:
     def on_rows(self, node: Sequence[int]) -> IntArray:
         """For each symmetry, where it takes each released row of a node."""
         domain = self.domain
-        found = np.zeros((1, 1), dtype=np.int64)
+        images = np.zeros((1, 1), dtype=np.int64)
         for i, (attribute, part) in enumerate(zip((*domain.quasi, *domain.sensitive), self.parts, strict=True)):
             codes = attribute.codes[node[i] if i < len(domain.quasi) else 0]
             size = int(codes.max()) + 1
             first = np.unique(codes, return_index=True)[1]
             moved = codes[np.array(part, dtype=np.int64)[:, first]]  # where a leaf of each group goes, its group goes
-            found = (found[:, None, :, None] * size + moved[None, :, None, :]).reshape(
-                len(found) * len(moved), found.shape[1] * size
+            images = (images[:, None, :, None] * size + moved[None, :, None, :]).reshape(
+                len(images) * len(moved), images.shape[1] * size
             )
-        return found
+        return images
 
 
 def symmetries(domain: RowDomain, prior: Prior, most: int = ORDER) -> SymmetryGroup:
@@ -117,14 +117,14 @@ def _swaps(attribute: Attribute, chance: FloatArray) -> Iterator[Permutation]:
 def _closure(generators: Sequence[Permutation], most: int) -> tuple[Permutation, ...] | None:
     """The group that permutations generate; None if it is larger than `most`."""
     identity = tuple(range(len(generators[0])))
-    found, new = {identity}, [identity]
+    closed, new = {identity}, [identity]
     while new:
-        step = {tuple(generator[i] for i in element) for element in new for generator in generators} - found
-        found |= step
-        if len(found) > most:
+        step = {tuple(generator[i] for i in element) for element in new for generator in generators} - closed
+        closed |= step
+        if len(closed) > most:
             return None
         new = list(step)
-    return tuple(sorted(found))
+    return tuple(sorted(closed))
 
 
 def orbit_count(group: SymmetryGroup, rows: int) -> int:
@@ -172,15 +172,15 @@ def orbits(group: SymmetryGroup, rows: int) -> tuple[IntArray, IntArray]:
     tables, sizes = np.zeros((1, 0), dtype=np.int64), np.ones(1, dtype=np.int64)
     for n in range(1, rows + 1):
         ranks = Ranks(group.domain.size, n)
-        found = np.zeros(0, dtype=np.int64)
+        smallest = np.zeros(0, dtype=np.int64)
         for first in range(0, len(tables), CHUNK):
             part = tables[first : first + CHUNK]
             more = np.repeat(part, group.domain.size, axis=0)
             row = np.tile(np.arange(group.domain.size), len(part))
             longer = np.unique(ranks.rank(np.sort(np.column_stack([more, row]), axis=1)))
             least, _ = _canonical(ranks.unrank(longer), moves, ranks)
-            found = np.unique(np.concatenate([found, least]))
-        tables = ranks.unrank(found)
+            smallest = np.unique(np.concatenate([smallest, least]))
+        tables = ranks.unrank(smallest)
     if rows:
         sizes = _canonical(tables, moves, Ranks(group.domain.size, rows))[1]
     return tables, sizes
@@ -231,9 +231,9 @@ def _exact_sum(
     of = np.array([place[line[node]] for line in shares.fractions], dtype=np.int64)
     best = np.full(len(size), -1)
     np.maximum.at(best, at, of[number])
-    found = np.zeros(len(answers), dtype=object)
-    np.add.at(found, best, size)
-    return sum((q * int(n) for q, n in zip(answers, found, strict=True)), Fraction(0))
+    parts = np.zeros(len(answers), dtype=object)
+    np.add.at(parts, best, size)
+    return sum((q * int(n) for q, n in zip(answers, parts, strict=True)), Fraction(0))
 
 
 def _split(tables: IntArray) -> list[IntArray]:

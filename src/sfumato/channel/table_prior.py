@@ -97,8 +97,8 @@ class IndependentRows(Prior):
 
     def chance(self, tables: IntArray) -> FloatArray:
         """The multinomial probability."""
-        found: FloatArray = math.factorial(self.rows) / _repeated(tables) * self.p[tables].prod(axis=1)
-        return found
+        chances: FloatArray = math.factorial(self.rows) / _repeated(tables) * self.p[tables].prod(axis=1)
+        return chances
 
     def exact(self, tables: IntArray) -> list[Fraction] | None:
         """The multinomial probability, in fractions."""
@@ -150,23 +150,23 @@ def _orders(tables: IntArray) -> list[int]:
 
 def _repeated(tables: IntArray, *, exact: bool = False) -> Any:
     """prod n_d!: the orders of equal rows."""
-    run, found = np.ones(len(tables), dtype=np.int64), np.ones(len(tables), dtype=object if exact else np.float64)
+    run, product = np.ones(len(tables), dtype=np.int64), np.ones(len(tables), dtype=object if exact else np.float64)
     for i in range(1, tables.shape[1]):
         run = np.where(tables[:, i] == tables[:, i - 1], run + 1, 1)
-        found = found * run
-    return found
+        product = product * run
+    return product
 
 
 def modes(p: FloatArray, most: int) -> FloatArray:
     """For j = 0 .. most, the largest `prod_d p_d^n_d / n_d!` with sum n = j: one row more goes where `p_d / (n_d + 1)` is
     largest, which is optimal because these quotients only fall."""
-    n, found = np.zeros(len(p)), np.ones(most + 1)
+    n, modes = np.zeros(len(p)), np.ones(most + 1)
     for j in range(1, most + 1):
         gain = p / (n + 1)
         d = int(np.argmax(gain))
-        found[j] = found[j - 1] * gain[d]
+        modes[j] = modes[j - 1] * gain[d]
         n[d] += 1
-    return found
+    return modes
 
 
 def distribution(said: Any, size: int, where: str) -> tuple[FloatArray, list[Fraction] | None]:

@@ -67,11 +67,11 @@ class Attribute:
     @cached_property
     def codes(self) -> tuple[IntArray, ...]:
         """The number of each value's group, at each level, by first appearance."""
-        found = []
+        codes = []
         for level in self.levels:
             number = {name: i for i, name in enumerate(dict.fromkeys(level))}
-            found.append(np.array([number[name] for name in level], dtype=np.int64))
-        return tuple(found)
+            codes.append(np.array([number[name] for name in level], dtype=np.int64))
+        return tuple(codes)
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
@@ -149,31 +149,31 @@ class RowDomain:
         """The generalized cell of each cell; kept, unless the cells are very many."""
         if node in self._merged:
             return self._merged[node]
-        found = np.zeros(1, dtype=np.int64)
+        merged = np.zeros(1, dtype=np.int64)
         for attribute, level in zip(self.quasi, node, strict=True):
             codes = attribute.codes[level]
-            found = np.add.outer(found * (int(codes.max()) + 1), codes).ravel()
+            merged = np.add.outer(merged * (int(codes.max()) + 1), codes).ravel()
         if self.cells * len(self.nodes) <= 10 * LISTED:
-            found.setflags(write=False)
-            self._merged[node] = found
-        return found
+            merged.setflags(write=False)
+            self._merged[node] = merged
+        return merged
 
     def at(self, node: Levels, cells: IntArray) -> IntArray:
         """The generalized cells of these cells, also where all cells would be too many to list."""
         if self.cells <= LISTED:
             return self.merged(node)[cells]
         parts = np.unravel_index(cells, [len(a.levels[0]) for a in self.quasi])
-        found = np.zeros_like(cells)
+        merged = np.zeros_like(cells)
         for attribute, level, part in zip(self.quasi, node, parts, strict=True):
-            found = found * attribute.sizes[level] + attribute.codes[level][part]
-        return found
+            merged = merged * attribute.sizes[level] + attribute.codes[level][part]
+        return merged
 
     def leaves(self, node: Levels) -> IntArray:
         """The cells that each generalized cell stands for."""
-        found = np.ones(1, dtype=np.int64)
+        leaves = np.ones(1, dtype=np.int64)
         for attribute, level in zip(self.quasi, node, strict=True):
-            found = np.multiply.outer(found, np.bincount(attribute.codes[level])).ravel()
-        return found
+            leaves = np.multiply.outer(leaves, np.bincount(attribute.codes[level])).ravel()
+        return leaves
 
     def released(self, node: Levels, tables: IntArray) -> IntArray:
         """The releases of tables: of each row its generalized cell times s, plus the sensitive value as it is, sorted."""
@@ -227,10 +227,10 @@ class Ranks:
 
     def rank(self, tables: IntArray) -> IntArray:
         """The number of each line of sorted elements."""
-        found = np.zeros(len(tables), dtype=np.int64)
+        rank = np.zeros(len(tables), dtype=np.int64)
         for i, steps in enumerate(self.table):
-            found += steps[tables[:, i]]
-        return found
+            rank += steps[tables[:, i]]
+        return rank
 
     def unrank(self, ranks: IntArray) -> IntArray:
         """The sorted elements of each number."""

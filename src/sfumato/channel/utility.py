@@ -60,11 +60,11 @@ def utilities(tables: IntArray, sizes: Sequence[int], weights: Sequence[float] |
         raise InputError("A code lies outside the domain of its attribute.")
     share = _shares(weights, len(sizes))
     whole = _entropies(codes)
-    found = np.zeros(len(codes))
+    utility = np.zeros(len(codes))
     for i, size in enumerate(sizes):
         rest = _entropies(np.delete(codes, i, axis=2))
-        found += share[i] * told_bits(size, whole, rest)
-    return found
+        utility += share[i] * told_bits(size, whole, rest)
+    return utility
 
 
 def background(
@@ -94,8 +94,8 @@ def _shares(weights: Sequence[float] | None, count: int, of: str = "attribute") 
     share = np.ones(count) if weights is None else np.asarray(weights, dtype=np.float64)
     if share.shape != (count,) or not (share >= 0).all() or not share.sum() > 0:
         raise InputError(f"Give each {of} a weight of at least 0, and one of them more than 0.")
-    found: FloatArray = share / share.sum()
-    return found
+    shares: FloatArray = share / share.sum()
+    return shares
 
 
 def _bits(p: FloatArray) -> float:
@@ -111,5 +111,5 @@ def _entropies(codes: IntArray) -> FloatArray:
     equal = np.ones((count, rows, rows), dtype=bool)
     for i in range(width):
         equal &= codes[:, :, None, i] == codes[:, None, :, i]
-    found: FloatArray = np.log2(rows / equal.sum(axis=2)).mean(axis=1)
-    return found
+    entropies: FloatArray = np.log2(rows / equal.sum(axis=2)).mean(axis=1)
+    return entropies

@@ -85,17 +85,17 @@ def worst_prior(
     prior = np.where(part == hardest, 1.0 / size[hardest], 0.0)
     right = 1.0 / size[part].astype(np.float64)  # a blind guess within the part
     guess = np.zeros(len(channel.entries[0]))
-    told = "closed form"
+    method = "closed form"
     # a part of s inputs cannot be harder than 1/s, so most parts are out of the question at once
     open_ = np.flatnonzero(1.0 / size < best[hardest] * (1 - 1e-12))
     if len(open_):
         inputs = np.flatnonzero(np.isin(part, open_))
         mine = np.isin(channel.entries[0], inputs)
-        told, found, guess[mine], right[inputs] = _solve(channel, inputs, mine, solver, tolerance, seconds)
-        if _missed(channel, found) < _missed(channel, prior):
-            prior = found
+        method, worst, guess[mine], right[inputs] = _solve(channel, inputs, mine, solver, tolerance, seconds)
+        if _missed(channel, worst) < _missed(channel, prior):
+            prior = worst
     low = max(1.0 - _missed(channel, prior), 0.0)  # rounding
-    return WorstPrior(prior, low, max(1.0 - float(right.min()), low), guess, right, told)
+    return WorstPrior(prior, low, max(1.0 - float(right.min()), low), guess, right, method)
 
 
 def _missed(channel: Channel, prior: FloatArray) -> float:
@@ -154,12 +154,12 @@ def _solve(
         pi, share = played.prior, played.guess
     else:
         pi, share = _programmed(gx, gy, worth, (n, m), which, tolerance, seconds)
-    found = np.zeros(channel.shape[0])
-    found[inputs] = (pi / members)[group]
+    prior = np.zeros(channel.shape[0])
+    prior[inputs] = (pi / members)[group]
     at = np.searchsorted(gx * m + gy, group[x] * m + y)  # `kept` is in this order
     guess = share[at] / members[group[x]]
     right = np.bincount(x, weights=guess * value, minlength=len(inputs)).astype(np.float64, copy=False)
-    return which, found, guess, right
+    return which, prior, guess, right
 
 
 def _programmed(

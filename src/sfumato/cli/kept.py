@@ -41,7 +41,7 @@ def _kept(folder: Path) -> set[str]:
     """The files of a folder that keep a result; that something cannot be made is none."""
     from ..core.kept_files import unsealed
 
-    found = {path.name for path in folder.glob("*.npz")}
+    names = {path.name for path in folder.glob("*.npz")}
     for path in folder.glob("*.json"):
         try:
             entry = unsealed(path.read_bytes())
@@ -49,8 +49,8 @@ def _kept(folder: Path) -> set[str]:
         except (OSError, ValueError):
             continue
         if not (isinstance(content, dict) and content.get("failure")):
-            found.add(path.name)
-    return found
+            names.add(path.name)
+    return names
 
 
 def _clear(folder: Path, made: list[Path]) -> None:

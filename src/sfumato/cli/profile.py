@@ -114,15 +114,15 @@ def run(
         typer.echo(f"\nSuggested roles: {write_roles}. Read and correct them first.")
 
 
-def show(found: Profile, most: int = 12) -> None:
+def show(profile: Profile, most: int = 12) -> None:
     """The profile as three tables."""
     from ..core.words import percent
 
-    content = found.to_dict()
+    content = profile.to_dict()
     out = o.console()
     out.print(f"{content['table']}: {content['rows']:,} rows, {len(content['columns'])} columns", style="bold")
 
-    role = "role" if found.owned else "suggested role"
+    role = "role" if profile.owned else "suggested role"
     headings = ("column", "kind", "distinct", "missing", role, "because")
     cells = o.grid(*headings, words=("column", "kind", role, "because"), title="\nColumns", fold=True)
     for column in content["columns"]:
@@ -154,7 +154,7 @@ def show(found: Profile, most: int = 12) -> None:
         out.print(f"Note: {note}")
 
 
-def show_risk(found: RawRisk, most: int = 12) -> None:
+def show_risk(risk: RawRisk, most: int = 12) -> None:
     """The deeper look as tables, each with a sentence."""
     from ..core.words import about, counted, percent
 
@@ -164,13 +164,13 @@ def show_risk(found: RawRisk, most: int = 12) -> None:
         words = [heading for heading in headings if not heading or heading.endswith("?") or heading == "worst set"]
         return o.grid(*headings, words=(headings[0], *words), title=title, fold=True)
 
-    size = f"up to {found.largest} " if found.largest < len(found.quasi) else ""
-    limits = [f"below {k}" for k in found.thresholds]
+    size = f"up to {risk.largest} " if risk.largest < len(risk.quasi) else ""
+    limits = [f"below {k}" for k in risk.thresholds]
     cells = grid(
-        f"\nThe worst {min(most, len(found.sets))} of all {len(found.sets):,} sets of {size}quasi-identifiers",
+        f"\nThe worst {min(most, len(risk.sets))} of all {len(risk.sets):,} sets of {size}quasi-identifiers",
         "columns", "classes", "alone", *limits, "mean risk", "pairs told apart",
     )  # fmt: skip
-    for one in found.sets[:most]:
+    for one in risk.sets[:most]:
         cells.add_row(
             ", ".join(one.columns), f"{one.classes:,}", f"{one.alone:,}", *(f"{n:,}" for n in one.below),
             about(one.distinction), percent(one.separation),
@@ -184,31 +184,31 @@ def show_risk(found: RawRisk, most: int = 12) -> None:
         "rows on the worst",
         "worst set",
     )
-    for check in found.checks:
+    for check in risk.checks:
         if check.columns <= 3:
             cells.add_row(
                 str(check.columns), str(check.least), f"{check.failing_sets} of {check.sets}", f"{check.rows:,}",
                 ", ".join(check.worst),
             )  # fmt: skip
     out.print(cells)
-    minimal, *others = found.sentences
+    minimal, *others = risk.sentences
     out.print(f"\n{minimal}")
-    cells = grid("", "column", f"in so much of these, of at most {counted(found.suda.most, 'column')}, by score")
-    for column, share in sorted(found.suda.by_column.items(), key=lambda item: -item[1]):
+    cells = grid("", "column", f"in so much of these, of at most {counted(risk.suda.most, 'column')}, by score")
+    for column, share in sorted(risk.suda.by_column.items(), key=lambda item: -item[1]):
         cells.add_row(column, percent(share))
     out.print(cells)
     for sentence in others:
         out.print(sentence)
     cells = grid("\nEMA's three questions", "column", "replicable?", "distinguishable?", "knowable?")
-    for question in found.questions:
+    for question in risk.questions:
         cells.add_row(question.column, question.replicable, question.distinguishable, question.knowable)
     out.print(cells)
-    if found.curve:
+    if risk.curve:
         cells = grid(
             "\nAs columns become known (least loss that brings classes to 5 with at most 5% suppressed)",
             "added", "alone", "", "mean risk", "least loss", "",
         )  # fmt: skip
-        for step in found.curve:
+        for step in risk.curve:
             loss = (
                 ("none found" if step.exactness == "exact" else "of rows only")
                 if step.loss is None

@@ -91,24 +91,24 @@ def _examples(paper: str, data: Path | None, json: bool) -> bool:
 
     module = importlib.import_module(f"sfumato.reproduce.{paper}")
     with o.progress(paper) as bar:
-        found: Paper = module.reproduce(data, bar)
+        example: Paper = module.reproduce(data, bar)
     if json:
-        o.dump(found.to_dict())
+        o.dump(example.to_dict())
     else:
-        _print(found)
-    if found.lacking:
-        sentence = f"The parts of {found.cite} that need Adult were not run: {found.lacking}"
-        if found.holds and not json:
+        _print(example)
+    if example.lacking:
+        sentence = f"The parts of {example.cite} that need Adult were not run: {example.lacking}"
+        if example.holds and not json:
             raise InputError(sentence)
         o.tell(f"sfumato: {sentence}")
-        if found.holds:  # the JSON has said it already; a check that fails weighs more
+        if example.holds:  # the JSON has said it already; a check that fails weighs more
             raise typer.Exit(2)
-    return found.holds
+    return example.holds
 
 
-def _print(found: Paper) -> None:
+def _print(paper: Paper) -> None:
     out = o.console()
-    for part in found.parts:
+    for part in paper.parts:
         grid = o.grid(part.title, "printed", "ours", "", "", words=(part.title, ""))
         for line in part.lines:
             grid.add_row(line.what, line.printed, line.ours, line.verdict, line.note)
@@ -116,13 +116,13 @@ def _print(found: Paper) -> None:
         if part.note:
             out.print(part.note)
         out.print()
-    _told(out, (*found.checks, found.agreement), "Errata, each with its proof:", ())
-    for e in found.errata:
+    _told(out, (*paper.checks, paper.agreement), "Errata, each with its proof:", ())
+    for e in paper.errata:
         out.print(f"{'✓' if e.shown else '✗'} {e.where}. Printed: {e.printed}. Right: {e.right}. {e.proof}")
-    if found.differences:
+    if paper.differences:
         out.print()
         out.print("What differs or is left open:")
-        for text in found.differences:
+        for text in paper.differences:
             out.print(f"- {text}")
 
 
@@ -145,12 +145,12 @@ def _sramka(data: Path | None, json: bool, *, cache: Path | None, keep: bool, **
     where = folder(data)
     kept = cache or (cache_folder() if keep else None)
     with o.keeping(kept, shared=cache is None), o.progress("sramka") as bar:
-        found = reproduce(where, cache=kept, progress=bar, **more)
+        reproduced = reproduce(where, cache=kept, progress=bar, **more)
     if json:
-        o.dump(_json(found))
+        o.dump(_json(reproduced))
     else:
-        _show(found)
-    return all(check.holds for check in found.checks)
+        _show(reproduced)
+    return all(check.holds for check in reproduced.checks)
 
 
 def _told(out: Any, checks: Any, title: str, texts: Any) -> None:
@@ -162,27 +162,27 @@ def _told(out: Any, checks: Any, title: str, texts: Any) -> None:
         out.print(f"- {text}")
 
 
-def _json(found: Reproduction) -> dict[str, Any]:
+def _json(reproduced: Reproduction) -> dict[str, Any]:
     from ..reproduce.sramka import PRINTED
     from .mine import as_json
 
     return {
         "paper": "Sramka et al. 2010",
-        "rows": found.rows,
+        "rows": reproduced.rows,
         "printed": PRINTED,
-        "releases": {name: as_json(mined) for name, mined in found.mined.items()},
-        "checks": [{"text": c.text, "holds": c.holds, "seen": c.seen} for c in found.checks],
-        "differences": list(found.differences),
+        "releases": {name: as_json(mined) for name, mined in reproduced.mined.items()},
+        "checks": [{"text": c.text, "holds": c.holds, "seen": c.seen} for c in reproduced.checks],
+        "differences": list(reproduced.differences),
     }
 
 
-def _show(found: Reproduction) -> None:
+def _show(reproduced: Reproduction) -> None:
     from ..reproduce.sramka import PRINTED
 
     out = o.console()
-    names = list(found.mined)
-    scale = found.rows / 45222
-    note = "" if scale == 1 else f" (a sample of {found.rows:,} of 45,222 people: counts are of the sample)"
+    names = list(reproduced.mined)
+    scale = reproduced.rows / 45222
+    note = "" if scale == 1 else f" (a sample of {reproduced.rows:,} of 45,222 people: counts are of the sample)"
     out.print(f"Sramka et al. 2010 on Adult{note}; in brackets what the paper prints.")
 
     def grid(title: str, first: str, headings: list[str], lines: list[list[str]]) -> None:
@@ -197,7 +197,7 @@ def _show(found: Reproduction) -> None:
     for miner, printed in PRINTED["good"].items():
         cells = [miner]
         for i, name in enumerate(names):
-            good = found.mined[name].good
+            good = reproduced.mined[name].good
             assert good is not None
             used = next(m for m in good.miners if m.miner == miner)
             if i in (0, 4):
@@ -206,7 +206,7 @@ def _show(found: Reproduction) -> None:
         lines.append(cells)
     declines = ["decline"]
     for i, name in enumerate(names):
-        good = found.mined[name].good
+        good = reproduced.mined[name].good
         assert good is not None
         if i in (0, 4):
             declines.append("")
@@ -224,7 +224,7 @@ def _show(found: Reproduction) -> None:
         for label in ("average", "worst", "worst miner", "never saw it"):
             cells = [label]
             for i, name in enumerate(names):
-                bad = found.mined[name].bad
+                bad = reproduced.mined[name].bad
                 assert bad is not None
                 seen = bad.aim(aim)
                 if label == "worst miner":
@@ -242,7 +242,7 @@ def _show(found: Reproduction) -> None:
     for label in ("accuracy", "accuracy_mined", "knowledge", "knowledge_mined"):
         cells = [label.replace("_mined", ", with predictions")]
         for i, name in enumerate(names[:4]):
-            gains = found.mined[name].gains
+            gains = reproduced.mined[name].gains
             gained: Any = getattr(gains, label) if gains is not None else None
             number = getattr(gained, "value", gained)
             cells.append("-" if number is None else f"{number:.4f} ({PRINTED[label][i]:.4f})")
@@ -250,4 +250,4 @@ def _show(found: Reproduction) -> None:
     grid("Table 3: adversarial gains", "gain", names[:4], lines)
 
     out.print()
-    _told(out, found.checks, "What differs and why:", found.differences)
+    _told(out, reproduced.checks, "What differs and why:", reproduced.differences)

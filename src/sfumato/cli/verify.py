@@ -65,40 +65,40 @@ def run(
             f"{release}: cells in {', '.join(map(repr, there))} begin with an apostrophe and a formula's sign; if it was written with "
             "--neutralise-formulas, give that here, too."
         )
-    found = verify_release(made, named, wanted, waive=read_waivers(waive or [], made.table.columns))
-    found = replace(found, problems=(*changed_files(release), *found.problems))
+    verification = verify_release(made, named, wanted, waive=read_waivers(waive or [], made.table.columns))
+    verification = replace(verification, problems=(*changed_files(release), *verification.problems))
     if json:
         verdicts = {
             str(v.requirement): {"met": v.met, "value": number(v.score.value), "exactness": v.score.exactness}
-            for v in found.verdicts
+            for v in verification.verdicts
         }
         o.dump(
             {
                 "release": str(release),
-                "met": found.met,
+                "met": verification.met,
                 "requirements": verdicts,
-                "problems": list(found.problems),
-                "counted": found.counted,
-                "people": None if found.people is None else found.people.to_dict(),
-                "free_columns": [finding.to_dict() for finding in found.findings],
-                "waived": dict(found.waive),
+                "problems": list(verification.problems),
+                "counted": verification.counted,
+                "people": None if verification.people is None else verification.people.to_dict(),
+                "free_columns": [finding.to_dict() for finding in verification.findings],
+                "waived": dict(verification.waive),
             }
         )
     else:
-        for verdict in found.verdicts:
+        for verdict in verification.verdicts:
             typer.echo(f"{'✓' if verdict.met else '✗'} {verdict}")
-        for problem in (*found.problems, *refusal(found.open)):
+        for problem in (*verification.problems, *refusal(verification.open)):
             typer.echo(f"✗ {problem}")
-        for text in (found.counted, *found.waived):
+        for text in (verification.counted, *verification.waived):
             if text:
                 typer.echo(text)
         missed = (
             "not met."
-            if any(not verdict.met for verdict in found.verdicts)
+            if any(not verdict.met for verdict in verification.verdicts)
             else "every requirement is met, but see above."
         )
-        typer.echo(f"{release}: {'every requirement is met.' if found.met else missed}")
-    if not found.met:
+        typer.echo(f"{release}: {'every requirement is met.' if verification.met else missed}")
+    if not verification.met:
         if json:
-            o.tell(" ".join(found.reasons))
+            o.tell(" ".join(verification.reasons))
         raise typer.Exit(1)

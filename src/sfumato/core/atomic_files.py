@@ -173,10 +173,10 @@ def _hidden_names(steps: Iterable[Rename]) -> list[str]:
 def _identity(path: Path) -> tuple[int, ...] | None:
     """What stays of a file when it is renamed: its inode and the time of its content; None where there is none."""
     try:
-        found = path.stat(follow_symlinks=False)
+        status = path.stat(follow_symlinks=False)
     except OSError:
         return None
-    return (found.st_ino,) if path.is_dir() else (found.st_ino, found.st_mtime_ns)
+    return (status.st_ino,) if path.is_dir() else (status.st_ino, status.st_mtime_ns)
 
 
 def _settle_all(path: Path) -> None:

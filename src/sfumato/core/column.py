@@ -118,12 +118,12 @@ class Column:
     @cached_property
     def quantities(self) -> FloatArray | None:
         """The numbers inside values such as "3K", "<=50K" or "5 mg" that share one unit, or None."""
-        found = [_QUANTITY.match(text) for text in self.texts if text is not None]
-        if not found or not all(found):
+        matches = [_QUANTITY.match(text) for text in self.texts if text is not None]
+        if not matches or not all(matches):
             return None
-        if len({(m.group(3)) for m in found if m}) > 1:
+        if len({(m.group(3)) for m in matches if m}) > 1:
             return None
-        numbers = [float(m.group(2).replace(",", "")) for m in found if m]
+        numbers = [float(m.group(2).replace(",", "")) for m in matches if m]
         if len(set(numbers)) < len(numbers):
             return None
         return np.array([*numbers, math.nan] if self.has_missing else numbers)

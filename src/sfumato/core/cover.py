@@ -212,7 +212,7 @@ class Domain:
         """
         if m := _DAYS.match(text) or _YEARS.match(text):
             first, last = m[2], m[3]
-            found = [
+            codes = [
                 i
                 for v, i in self._index.items()
                 if (v[: len(first)] >= first if m[1] == "[" else v[: len(first)] > first)
@@ -220,16 +220,16 @@ class Domain:
             ]
         elif m := _DAY_SIDE.match(text):
             holds, edge = _SIDES[m[1]], m[2] or m[3]
-            found = [i for v, i in self._index.items() if holds(v[: len(edge)], edge)]
+            codes = [i for v, i in self._index.items() if holds(v[: len(edge)], edge)]
         elif text in self._index:
-            found = [self._index[text]]
+            codes = [self._index[text]]
         else:
             if m := _CALENDAR_ARX.match(text):
                 text = f"{m[3]}-{m[1] or m[2]}"
             if not _CALENDAR.match(text):
                 return None
-            found = [i for v, i in self._index.items() if _on(v, text)]
-        return np.array(found, dtype=np.int64)
+            codes = [i for v, i in self._index.items() if _on(v, text)]
+        return np.array(codes, dtype=np.int64)
 
     def covered(self, text: str | None) -> IntArray | None:
         """The codes that a released value covers; None if it cannot be read."""

@@ -44,7 +44,7 @@ def formula_cells(table: Table, among: Callable[[str | None], bool] = runs) -> d
 
     Over the distinct values of every column, which a release has few of.
     """
-    found = {}
+    by_column = {}
     kinds = getattr(table, "types", {})  # where the engine knows them, numbers and dates need no look
     for name in table.columns:
         cells = int(among(name))
@@ -53,8 +53,8 @@ def formula_cells(table: Table, among: Callable[[str | None], bool] = runs) -> d
             texts = counts.columns[0].texts
             cells += sum(int(n) for code, n in zip(counts.codes[0], counts.n, strict=True) if among(texts[code]))
         if cells:
-            found[name] = cells
-    return found
+            by_column[name] = cells
+    return by_column
 
 
 def neutralisable_cells(table: Table) -> dict[str, int]:
@@ -67,27 +67,27 @@ def apostrophes(table: Table) -> dict[str, int]:
     return formula_cells(table, lambda text: text is not None and plain_text(text) != text)
 
 
-def formula_warning(found: dict[str, int], where: str) -> str:
+def formula_warning(cells: dict[str, int], where: str) -> str:
     """A sentence: how many and in which columns, never which."""
     return (
-        f"{where}: {_counted(found)} with = + - @, a tab or a line end ({_columns(found)}); a spreadsheet "
+        f"{where}: {_counted(cells)} with = + - @, a tab or a line end ({_columns(cells)}); a spreadsheet "
         "may run them as formulas: open the file as text, give these values other names, or neutralise them with --neutralise-formulas."
     )
 
 
-def neutralised_note(found: dict[str, int], where: str) -> str:
+def neutralised_note(cells: dict[str, int], where: str) -> str:
     """A sentence for whoever gets the file: what was done to how many cells, and how to undo it."""
     return (
-        f"{where}: {_counted(found)} with = + - @, a tab or a line end ({_columns(found)}) and would run as formulas in a spreadsheet; "
+        f"{where}: {_counted(cells)} with = + - @, a tab or a line end ({_columns(cells)}) and would run as formulas in a spreadsheet; "
         "each is written with an apostrophe before it. To undo it, take one apostrophe off every cell and column name that begins with "
         "apostrophes followed by one of these signs; `sfumato verify --neutralise-formulas` does so before it measures."
     )
 
 
-def _counted(found: dict[str, int]) -> str:
-    cells = sum(found.values())
+def _counted(by_column: dict[str, int]) -> str:
+    cells = sum(by_column.values())
     return f"{cells:,} {'cell begins' if cells == 1 else 'cells begin'}"
 
 
-def _columns(found: dict[str, int]) -> str:
-    return ", ".join(repr(name) for name in found)
+def _columns(cells: dict[str, int]) -> str:
+    return ", ".join(repr(name) for name in cells)

@@ -51,7 +51,7 @@ class Joined:
 
     def answers(self, queries: Sequence[Mapping[str, FloatArray]]) -> FloatArray:
         """`sum_g |g| prod_sides n_g(asked)/|g|` for each query, which gives each value of a column the share that it asks for."""
-        found = np.zeros(len(queries))
+        answers = np.zeros(len(queries))
         for i, query in enumerate(queries):
             expected = self.size.astype(np.float64)
             for part, group in zip(self.parts, self.group, strict=True):
@@ -61,8 +61,8 @@ class Joined:
                         weight = weight * query[name][code]
                 if not query.keys().isdisjoint(part.names[1:]):
                     expected *= np.bincount(group, weights=weight, minlength=len(self.size)) / self.size
-            found[i] = expected.sum()
-        return found
+            answers[i] = expected.sum()
+        return answers
 
     def pairs(
         self, names: tuple[str, str], kinds: tuple[IntArray, IntArray], shares: tuple[FloatArray, FloatArray]

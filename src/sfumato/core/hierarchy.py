@@ -117,11 +117,11 @@ class Hierarchy:
                 line = reader.line_num + 1
         except csv.Error:
             raise InputError(f"{path}, line {line}: cannot be read; are the quotes closed?") from None
-        found = ColumnSpelling() if as_text else decide(look(row[0] for row in rows if row))
-        if found.way is not None:
-            rows = [[found.way.plain(row[0]), *row[1:]] if row else row for row in rows]
+        spelling = ColumnSpelling() if as_text else decide(look(row[0] for row in rows if row))
+        if spelling.way is not None:
+            rows = [[spelling.way.plain(row[0]), *row[1:]] if row else row for row in rows]
         made = cls.of(column, rows, str(path), lines)
-        return replace(made, hint=_hint(column, found))
+        return replace(made, hint=_hint(column, spelling))
 
     def write(self, path: Path, *, neutralised: bool = False) -> None:
         """Write ARX's format, which `read` and ARX itself take back; `neutralised`, with no cell that a spreadsheet would run."""
@@ -148,16 +148,16 @@ class Hierarchy:
 
         A label may be used at several levels, or be a value elsewhere: what it covers is then the most it can mean.
         """
-        found: dict[str, IntArray] = {name: np.arange(len(self.levels[0])) for name in (TOP, self.top)}
+        groups: dict[str, IntArray] = {name: np.arange(len(self.levels[0])) for name in (TOP, self.top)}
         for level in reversed(self.levels[1:]):
             labels, where = np.unique(np.array(level, dtype=object), return_inverse=True)
             order = np.argsort(where, kind="stable")
             for label, lines in zip(labels, np.split(order, np.cumsum(np.bincount(where))[:-1]), strict=True):
-                if len(lines) > len(found.get(label, ())):
-                    found[label] = lines
+                if len(lines) > len(groups.get(label, ())):
+                    groups[label] = lines
         for value, line in self.index.items():
-            found[value] = np.union1d(found[value], [line]) if value in found else np.array([line])
-        return found
+            groups[value] = np.union1d(groups[value], [line]) if value in groups else np.array([line])
+        return groups
 
     @cached_property
     def leaves(self) -> dict[str, int]:
@@ -214,23 +214,23 @@ class Hierarchy:
 
         What is released of them, a label, a set or `*`, is a value, too. A value without a line is an error, or goes straight to `*` with `unknown="*"`.
         """
-        found = {text: self._line(text) for text in texts if text is not None}
-        absent = [text for text in texts if text is not None and found[text] is None]
+        fitted = {text: self._line(text) for text in texts if text is not None}
+        absent = [text for text in texts if text is not None and fitted[text] is None]
         if absent and unknown != TOP:
             other = "" if self.hint or not set(absent) <= set(plain(self.levels[0])) else _OTHER
             raise InputError(
                 f"{self.source}: {len(absent)} of the values in column {self.column!r} have no line in its hierarchy. "
                 f'Add them, or send them to * with {self.column} = {{ file = "...", unknown = "*" }}.{self.hint or other}'
             )
-        lines = [found[text] or (text, *[TOP] * self.height) for text in texts if text is not None]
+        lines = [fitted[text] or (text, *[TOP] * self.height) for text in texts if text is not None]
         return Hierarchy(
             self.column, tuple(zip(*lines, strict=True)) or ((),) * len(self.levels), self.source, top=self.top
         )
 
 
-def _hint(column: str, found: ColumnSpelling) -> str:
+def _hint(column: str, spelling: ColumnSpelling) -> str:
     """What to say of the spelling of a file where values are not found in it."""
-    if found.way is not None:
-        return f' It holds {found.way.name}, read as in a table; to match them as they stand: {column} = {{ file = "...", text = true }}.'
-    better = "numbers with a point" if any(way.comma for way in found.open) else "dates as YYYY-MM-DD"
-    return f" Its values do not settle how they are spelled: write {better}." if found.open else ""
+    if spelling.way is not None:
+        return f' It holds {spelling.way.name}, read as in a table; to match them as they stand: {column} = {{ file = "...", text = true }}.'
+    better = "numbers with a point" if any(way.comma for way in spelling.open) else "dates as YYYY-MM-DD"
+    return f" Its values do not settle how they are spelled: write {better}." if spelling.open else ""

@@ -30,13 +30,13 @@ LABELS = (
 
 def stated_kinds(stated: Mapping[str, Any], where: str) -> dict[str, tuple[str, ...]]:
     """The kinds that the owner allows of each column, in the order of `KINDS`; refused where one is not known."""
-    found = {}
+    allowed = {}
     for name, kinds in stated.items():
         listed = (kinds,) if isinstance(kinds, str) else kinds
         if not isinstance(listed, list | tuple) or not listed or not all(k in (*KINDS, ANY) for k in listed):
             raise InputError(f"{where} {name}: give {', '.join(map(repr, KINDS))}, a list of these, or {ANY!r}.")
-        found[name] = tuple(k for k in KINDS if k in listed or ANY in listed)
-    return found
+        allowed[name] = tuple(k for k in KINDS if k in listed or ANY in listed)
+    return allowed
 
 
 def kinds_of(

@@ -109,16 +109,16 @@ def widths(column: Column, steps: Sequence[float], *, origin: float = 0.0) -> li
     for step in (Decimal(repr(float(s))) for s in steps):  # decimals: 3 times 0.1 is 0.3
 
         def labels(x: FloatArray, step: Decimal = step) -> list[str]:
-            found = []
+            labels = []
             for value in x:
                 if math.isinf(value):  # `90+` is in no interval: the other end has no such label
-                    found.append(number(value) if value > 0 else TOP)
+                    labels.append(number(value) if value > 0 else TOP)
                     continue
                 from_start = Decimal(repr(float(value))) - start
                 whole, rest = from_start // step, from_start % step
                 low = start + (whole - (rest < 0)) * step  # // cuts towards 0, intervals towards below
-                found.append(interval(float(low), float(low + step)))
-            return found
+                labels.append(interval(float(low), float(low + step)))
+            return labels
 
         first = labels(low)
         ladder.append(_shared(column, first, first if low is high else labels(high)))
@@ -184,7 +184,7 @@ def prefix(column: Column, masked: Sequence[int] | bool) -> list[list[str]]:
 
     masks = [[{mask(code, s) for code in codes} for codes in members] for s in steps]
     return [
-        [found.pop() if len(found) == 1 else text for found, text in zip(level, _known(column), strict=True)]
+        [starts.pop() if len(starts) == 1 else text for starts, text in zip(level, _known(column), strict=True)]
         for level in masks
     ]
 

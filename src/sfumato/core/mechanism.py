@@ -200,15 +200,15 @@ class Mechanism(ABC):
 
     def settings(self) -> dict[str, Any]:
         """The parameters that differ from their defaults, requirements as texts: what reproduces the release."""
-        found: dict[str, Any] = {}
+        settings: dict[str, Any] = {}
         for f in dataclasses.fields(self):  # type: ignore[arg-type]
             value = getattr(self, f.name)
             if f.name == "require":
                 if value:
-                    found["require"] = [str(requirement) for requirement in value]
+                    settings["require"] = [str(requirement) for requirement in value]
             elif f.name != "population" and value != f.default:  # a table is no setting
-                found[f.name] = value
-        return found
+                settings[f.name] = value
+        return settings
 
 
 def check_whole(mechanism: Mechanism, *names: str, least: int = 1) -> None:

@@ -54,10 +54,10 @@ class PerValue:
 
     def of(self, member: int) -> FloatArray:
         """The numbers of one class, one for each value of the table."""
-        found = self.absent.copy()
+        numbers = self.absent.copy()
         first, end = np.searchsorted(self.member, [member, member + 1])
-        found[self.value[first:end]] = self.number[first:end]
-        return found
+        numbers[self.value[first:end]] = self.number[first:end]
+        return numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +94,8 @@ class Score:
     @property
     def where(self) -> str:
         """The columns behind the number, where a metric counts columns that break rules: `zip (postal codes), born (dates)`."""
-        found: Mapping[str, list[str]] = self.details.get("broken", {})
-        return ", ".join(f"{name} ({', '.join(rules)})" for name, rules in found.items())
+        broken: Mapping[str, list[str]] = self.details.get("broken", {})
+        return ", ".join(f"{name} ({', '.join(rules)})" for name, rules in broken.items())
 
 
 @dataclass(frozen=True)
@@ -266,11 +266,11 @@ class Metric:
 
     def variants(self) -> list[Metric]:
         """The metric for every choice of the parameters that are not set; none if a number is missing."""
-        found = [self]
+        variants = [self]
         for name, kind in self.card.parameters.items():
             if name not in dict(self.parameters):
-                found = [metric.set(**{name: value}) for metric in found for value in kind.usual]
-        return found
+                variants = [metric.set(**{name: value}) for metric in variants for value in kind.usual]
+        return variants
 
     @property
     def usual(self) -> Metric:
@@ -441,8 +441,8 @@ class Metric:
             details = {"worst_classes": int(hit.sum()), "worst_rows": int(classes.people[hit].sum())}
             exactness: Exactness = "bound" if column is None and evidence.people_are_bounds else "exact"
             return Score(worst, unit, exactness, values, details=details)
-        found = self.kernel(evidence, column, **self.arguments)
-        return found if isinstance(found, Score) else Score(float(found), unit)
+        result = self.kernel(evidence, column, **self.arguments)
+        return result if isinstance(result, Score) else Score(float(result), unit)
 
     def sentence(self, value: float) -> str:
         """The card's sentence for a value."""
@@ -556,12 +556,12 @@ def listed(require: object) -> tuple[Requirement, ...]:
     """Requirements as a tuple; one alone may stand for a list of one, and a text is refused."""
     if isinstance(require, Requirement):
         return (require,)
-    found = tuple(require) if isinstance(require, Iterable) else (require,)
-    if not all(isinstance(each, Requirement) for each in found):
+    requirements = tuple(require) if isinstance(require, Iterable) else (require,)
+    if not all(isinstance(each, Requirement) for each in requirements):
         raise RequirementError(
             "require takes a list of requirements; make one of a text by sfumato.require('k_anonymity >= 5'), or write sfumato.k_anonymity.at_least(5)."
         )
-    return found
+    return requirements
 
 
 def spell_number(x: float) -> str:

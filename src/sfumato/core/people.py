@@ -150,8 +150,8 @@ def several_rows(table: Table, roles: Roles) -> Repeated | None:
 
 def lookalike(table: Table, roles: Roles | None = None) -> Repeated | None:
     """The finest column that repeats like a person's number: by its name, or by its values where it is among the identifiers."""
-    found = [repeated for name in table.columns if (repeated := _looks(table, name, roles)) is not None]
-    return max(found, key=lambda each: each.people, default=None)
+    candidates = [repeated for name in table.columns if (repeated := _looks(table, name, roles)) is not None]
+    return max(candidates, key=lambda each: each.people, default=None)
 
 
 def check_linking(table: Table, roles: Roles, who: str, *, links: bool) -> None:
@@ -191,27 +191,27 @@ def one_row_each(table: Table, roles: Roles, who: str, *, counts_people: bool = 
     """
     if roles.counts_households:
         _check_households(table, roles, who, counts_people)
-    found = several_rows(table, roles)
-    if found is None:
+    repeated = several_rows(table, roles)
+    if repeated is None:
         return
     bring = "bring one row per person, for example the latest of each (of a database with --query)"
-    if found.named and roles.counts_people and "rows" in roles.people:
+    if repeated.named and roles.counts_people and "rows" in roles.people:
         if counts_people:
             return
         raise InputError(
-            f"{table.name}: some people have several rows ({found.people:,} people in {found.rows:,} rows, by {found.column!r}), and {who} "
+            f"{table.name}: some people have several rows ({repeated.people:,} people in {repeated.rows:,} rows, by {repeated.column!r}), and {who} "
             f"cannot count people; {bring}, or take a mechanism that counts people, such as mondrian."
         )
     answers = "; ".join(f'"{rows}" ({promise})' for rows, promise in PEOPLE_ROWS.items())
-    if found.named:
+    if repeated.named:
         raise InputError(
-            f"{table.name}: some people have several rows ({found.people:,} people in {found.rows:,} rows, by {found.column!r}), and {who} "
+            f"{table.name}: some people have several rows ({repeated.people:,} people in {repeated.rows:,} rows, by {repeated.column!r}), and {who} "
             f"counts rows, so its limits would not hold of people; say in [people] of {roles.source} what is promised to them: rows = {answers}."
         )
     raise InputError(
-        f"{table.name}: column {found.column!r} repeats like a person's number ({found.people:,} values in {found.rows:,} rows), and {who} "
+        f"{table.name}: column {repeated.column!r} repeats like a person's number ({repeated.people:,} values in {repeated.rows:,} rows), and {who} "
         f"counts rows, so its limits may not hold of people; if each row is another person, say so in [roles] of {roles.source}: "
-        f'one_row_per_person = true; else name the person there (person = "{found.column}"), and in [people] what is promised: rows = {answers}.'
+        f'one_row_per_person = true; else name the person there (person = "{repeated.column}"), and in [people] what is promised: rows = {answers}.'
     )
 
 
@@ -237,16 +237,16 @@ def _looks(table: Table, name: str, roles: Roles | None) -> Repeated | None:
     if roles is not None and name == roles.household:
         return None
     words = tokens(name)
-    told = numbers_people(words) or "".join(words) in OFFICIAL
-    if not told and (roles is None or name not in roles.identifiers or "of" in words):
+    numbered = numbers_people(words) or "".join(words) in OFFICIAL
+    if not numbered and (roles is None or name not in roles.identifiers or "of" in words):
         return None
-    found = _repeated(table, name, named=False)
-    if found is None or (found.people < FEW and found.people < _ABOUT * found.rows) or found.people < 2:
+    repeated = _repeated(table, name, named=False)
+    if repeated is None or (repeated.people < FEW and repeated.people < _ABOUT * repeated.rows) or repeated.people < 2:
         return None
-    if told:
-        return found
-    few_rows_each = found.people >= FEW and found.rows <= _TYPICAL * found.people
-    return found if few_rows_each and _numbered(table, name, words) else None
+    if numbered:
+        return repeated
+    few_rows_each = repeated.people >= FEW and repeated.rows <= _TYPICAL * repeated.people
+    return repeated if few_rows_each and _numbered(table, name, words) else None
 
 
 def _numbered(table: Table, name: str, words: tuple[str, ...]) -> bool:

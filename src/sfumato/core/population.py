@@ -88,8 +88,8 @@ def cover(tuples: Counts, domains: list[Domain], counts: Counts, *, person: bool
     key = pack(both, sizes, len(both[0]))
     classes, theirs = key[: len(tuples)], key[len(tuples) :]
     at = np.minimum(np.searchsorted(classes, theirs), len(classes) - 1)
-    found = classes[at] == theirs
-    owner, at = np.divmod(np.unique(crowd.owner[found] * len(tuples) + at[found]), len(tuples))
+    same = classes[at] == theirs
+    owner, at = np.divmod(np.unique(crowd.owner[same] * len(tuples) + at[same]), len(tuples))
     covered = exact(np.bincount(at, weights=crowd.n[owner], minlength=len(tuples)))
     return crowd.total(covered, np.bincount(owner, minlength=len(crowd.n)))
 
@@ -159,7 +159,7 @@ def homes_by_cover(classes: Counts, domains: Sequence[Domain], tuples: Counts) -
 
 def _matches(domain: Domain, texts: Sequence[str | None]) -> BoolArray:
     """Which values of a column (across) each released text (down) covers."""
-    found = np.zeros((len(texts), len(domain.column)), dtype=bool)
-    for line, text in zip(found, texts, strict=True):
+    matches = np.zeros((len(texts), len(domain.column)), dtype=bool)
+    for line, text in zip(matches, texts, strict=True):
         line[covered_codes(domain, text)] = True
-    return found
+    return matches

@@ -53,9 +53,9 @@ def between(low: Fraction, high: Fraction, *, whole: bool) -> Fraction:
         for step in (ten, ten / 2):
             if whole and step.denominator > 1:
                 return high
-            found = (low // step + 1) * step
-            if found < high:
-                return found
+            end = (low // step + 1) * step
+            if end < high:
+                return end
         ten /= 10
 
 
@@ -156,8 +156,8 @@ class Ends:
             a, b = Fraction(low), Fraction(high)
         except ValueError:  # an infinite number
             return None
-        found = between(a, b, whole=self._whole)
-        text = str(int(found)) if found.denominator == 1 else str(text_of(float(found)))
+        end = between(a, b, whole=self._whole)
+        text = str(int(end)) if end.denominator == 1 else str(text_of(float(end)))
         return text if float(a) < float(text) <= float(b) else None
 
     @cached_property

@@ -254,11 +254,11 @@ class Evidence:
             raise InputError(
                 f"{here.name}: no column {by!r}, by which it is joined; name the right one with --joined-by."
             )
-        found = {name: here for name in here.columns if name in release.perturbed and name not in self.roles.quasi}
+        apart = {name: here for name in here.columns if name in release.perturbed and name not in self.roles.quasi}
         for table in release.companions.values():
             if by in table.columns:
-                found |= {name: table for name in table.columns if name not in here.columns}
-        return found
+                apart |= {name: table for name in table.columns if name not in here.columns}
+        return apart
 
     def _check_groups(self, table: Table) -> None:
         """Refuse a companion that does not hold the same groups, each of as many rows."""
@@ -338,8 +338,8 @@ class Evidence:
             owners = self._owners(())
         except Unavailable:
             original = self.release.original
-            told = self.release.recoding is not None or self.release.pairing != "none"
-            if told or original is None or self.roles.owner not in original.columns:
+            paired = self.release.recoding is not None or self.release.pairing != "none"
+            if paired or original is None or self.roles.owner not in original.columns:
                 raise
             return np.minimum(fewest_people(self.tuples.n, self._everybody().n), self.tuples.n), False
         return distinct_people(owners.member, owners.person, len(self.tuples), owners.people), True

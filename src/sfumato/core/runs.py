@@ -39,5 +39,5 @@ def held(keys: IntArray, wanted: IntArray) -> tuple[IntArray, IntArray]:
     if not len(keys):
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    found = np.flatnonzero(keys[at] == wanted)
-    return found, at[found]
+    here = np.flatnonzero(keys[at] == wanted)
+    return here, at[here]

@@ -90,48 +90,48 @@ def telling(decimal: str | None) -> str:
 
 def look(texts: Iterable[str | None], *, decimal: str | None = None) -> Evidence:
     """The evidence of these values; of none, everything holds of all and nothing of some."""
-    found = {f"{what}{sign}": True for sign in "./-" for what in _OF_A_DATE} | dict.fromkeys(KINDS[3:], True)
-    found |= {"some": False, "signs": False}
+    evidence = {f"{what}{sign}": True for sign in "./-" for what in _OF_A_DATE} | dict.fromkeys(KINDS[3:], True)
+    evidence |= {"some": False, "signs": False}
     for text in dict.fromkeys(texts):
         if text is None or re.fullmatch(MARKS, text):
             continue
-        found["some"] = True
-        found["signs"] |= any(sign in text for sign in telling(decimal))
+        evidence["some"] = True
+        evidence["signs"] |= any(sign in text for sign in telling(decimal))
         for sign in "./-":
-            if found[f"shape{sign}"]:
+            if evidence[f"shape{sign}"]:
                 fits = re.fullmatch(DAY[sign], text) is not None
                 day, month = (_day(text, sign, first) if fits else None for first in ("day", "month"))
                 held = (fits, day is not None, month is not None, day == month)
-                found |= {
-                    f"{what}{sign}": found[f"{what}{sign}"] and h for what, h in zip(_OF_A_DATE, held, strict=True)
+                evidence |= {
+                    f"{what}{sign}": evidence[f"{what}{sign}"] and h for what, h in zip(_OF_A_DATE, held, strict=True)
                 }
         for name, pattern in (("short", SHORT), ("comma", COMMA), ("point", POINT)):
-            found[name] = found[name] and re.fullmatch(pattern, text) is not None
-        if not hopeful(found):
+            evidence[name] = evidence[name] and re.fullmatch(pattern, text) is not None
+        if not hopeful(evidence):
             break
-    return found
+    return evidence
 
 
-def hopeful(found: Evidence) -> bool:
+def hopeful(evidence: Evidence) -> bool:
     """Whether a column may still be something else than text as it stands."""
-    return any(found[name] for name in KINDS)
+    return any(evidence[name] for name in KINDS)
 
 
-def decide(found: Evidence, *, dates: str | None = None, decimal: str | None = None) -> ColumnSpelling:
+def decide(evidence: Evidence, *, dates: str | None = None, decimal: str | None = None) -> ColumnSpelling:
     """What the column is, from all of its values: the one spelling that fits, or none and why.
 
     What the values settle stands; `dates` and `decimal` settle what they leave open, and "text" leaves all as it is.
     """
-    if not found["some"]:
+    if not evidence["some"]:
         return ColumnSpelling()
-    sign = next((sign for sign in "./-" if found[f"shape{sign}"]), None)
+    sign = next((sign for sign in "./-" if evidence[f"shape{sign}"]), None)
     if sign is not None and dates != "text":
-        fit = tuple(way for (s, first), way in _ORDERED.items() if s == sign and found[f"{first}{sign}"])
+        fit = tuple(way for (s, first), way in _ORDERED.items() if s == sign and evidence[f"{first}{sign}"])
         if not fit:
             return ColumnSpelling(
                 said="looks like dates, but not every value is a day of the calendar: read as text; mend those that are none"
             )
-        if len(fit) > 1 and not found[f"same{sign}"]:
+        if len(fit) > 1 and not evidence[f"same{sign}"]:
             chosen = [way for way in fit if dates == f"{way.first}-first"]
             if not chosen:
                 return ColumnSpelling(
@@ -143,14 +143,14 @@ def decide(found: Evidence, *, dates: str | None = None, decimal: str | None = N
         return ColumnSpelling(
             fit[0], said=f"holds {fit[0].name}, read as YYYY-MM-DD; to leave them as they are: --dates text"
         )
-    if found["short"] and dates != "text":
+    if evidence["short"] and dates != "text":
         return ColumnSpelling(
             said="looks like dates with years of two digits, which do not tell the century: read as text; write the years in full"
         )
-    if decimal == "text" or not found["signs"]:
+    if decimal == "text" or not evidence["signs"]:
         return ColumnSpelling()
     ways = {"comma": DECIMAL, "point": THOUSANDS}
-    both = tuple(way for name, way in ways.items() if found[name])
+    both = tuple(way for name, way in ways.items() if evidence[name])
     if not both:
         return ColumnSpelling()
     if len(both) > 1:

@@ -112,8 +112,8 @@ class StatedReading:
     def numbers(self, column: Column) -> FloatArray:
         """Each value of a counted column as a number, by itself; NaN for one that is missing or is no number."""
         if not pa.types.is_string(column.values.type):
-            found = column.numbers
-            return np.full(len(column), math.nan) if found is None else found
+            numbers = column.numbers
+            return np.full(len(column), math.nan) if numbers is None else numbers
         return np.array([self.number(text) for text in column.texts], dtype=np.float64)
 
     def number(self, text: str | None) -> float:
@@ -140,10 +140,10 @@ def missing_codes(given: Any, where: str = "missing") -> MissingCodes:
     """
     paired = isinstance(given, tuple) and all(isinstance(each, tuple) for each in given)  # as this gives them
     by_column = dict(given) if paired or isinstance(given, Mapping) else {ALL: given}
-    found = {
+    codes = {
         str(name): _texts(texts, where if name == ALL else f"{where} of {name!r}") for name, texts in by_column.items()
     }
-    return tuple(sorted((name, texts) for name, texts in found.items() if texts))
+    return tuple(sorted((name, texts) for name, texts in codes.items() if texts))
 
 
 def codes_in(codes: MissingCodes, column: str) -> tuple[str, ...]:

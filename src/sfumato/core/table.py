@@ -159,11 +159,11 @@ class Table(ABC):
     def digest(self) -> str:
         """A hash of the content and of how it is read: another hash, another table."""
         counts = self.count(self.columns)
-        found = hashlib.sha256(repr([(column.name, column.texts) for column in counts.columns]).encode())
+        digest = hashlib.sha256(repr([(column.name, column.texts) for column in counts.columns]).encode())
         order = np.lexsort(counts.codes) if counts.codes else np.arange(len(counts))
         for array in (*counts.codes, counts.n):
-            found.update(np.ascontiguousarray(array[order], dtype=np.int64).data)
-        return found.hexdigest()
+            digest.update(np.ascontiguousarray(array[order], dtype=np.int64).data)
+        return digest.hexdigest()
 
     def portable(self) -> tuple[str, tuple[tuple[str, Any], ...], str]:
         """A file, options and a name from which another process opens the same table."""
@@ -244,12 +244,12 @@ class Table(ABC):
 
     def distinct(self) -> Mapping[str, tuple[int, int]]:
         """For each column, about how many distinct values it has and exactly how many rows miss one."""
-        found = {}
+        distinct = {}
         for name in self.columns:
             counts = self.count((name,))
             missing = int(counts.n[-1]) if counts.columns[0].has_missing else 0
-            found[name] = (len(counts), missing)
-        return found
+            distinct[name] = (len(counts), missing)
+        return distinct
 
     def head(self, rows: int) -> Mapping[str, list[str]]:
         """Some values of each column, missing ones left out, for looking at their shape."""

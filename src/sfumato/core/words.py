@@ -87,13 +87,13 @@ def _away(x: Decimal, digits: int, how: str, limit: float | None) -> Decimal:
     """Rounded to so many digits, or to as many more as keep it on its side of the limit."""
     if how == ROUND_CEILING and 0 < x < LEAST:
         return LEAST
-    found = _round(x, digits, how)
+    rounded = _round(x, digits, how)
     if limit is not None:
         edge = _decimal(limit)
-        while digits < _FINEST and (x < edge <= found or x > edge >= found):
+        while digits < _FINEST and (x < edge <= rounded or x > edge >= rounded):
             digits += 1
-            found = _round(x, digits, how)
-    return found
+            rounded = _round(x, digits, how)
+    return rounded
 
 
 def _spell(x: Decimal) -> str:

@@ -182,7 +182,7 @@ def _too_long(path: Path, what: str) -> InputError:
     return InputError(f"{path}: {what} is longer than {_LONGEST >> 20} MB; is this a table with a line for each row?")
 
 
-def last_record(path: Path, found: Dialect) -> list[str] | None:
+def last_record(path: Path, dialect: Dialect) -> list[str] | None:
     """The fields of the last line that is not blank; None where it is not sure to be a whole record."""
     end = b""
     try:
@@ -197,8 +197,8 @@ def last_record(path: Path, found: Dialect) -> list[str] | None:
     except (OSError, EOFError, zlib.error):
         return None  # said, with its reason, by whoever counts
     lines = _lines(end.decode("utf-8", errors="replace").rstrip())
-    records = _records(lines[-1], found.delimiter, found.quote, 1) if len(lines) > 1 else []
-    return records[0] if records and len(records[0]) == len(found.names) else None
+    records = _records(lines[-1], dialect.delimiter, dialect.quote, 1) if len(lines) > 1 else []
+    return records[0] if records and len(records[0]) == len(dialect.names) else None
 
 
 def transcode(path: Path, encoding: str, to: Path) -> None:
@@ -257,18 +257,18 @@ def _decode(raw: bytes, encoding: str, path: Path) -> str:
 
 
 def _records(text: str, delimiter: str, quote: str, most: int) -> list[list[str]]:
-    found = []
+    records = []
     csv.field_size_limit(max(csv.field_size_limit(), 4 * _LONGEST))  # longer fields are the engine's to refuse
     try:
         quoting: dict[str, Any] = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
         for record in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, **quoting):
             if record:
-                found.append(record)
-            if len(found) >= most:
+                records.append(record)
+            if len(records) >= most:
                 break
     except csv.Error:
         pass
-    return found or [[""]]
+    return records or [[""]]
 
 
 def _lines(text: str) -> list[str]:

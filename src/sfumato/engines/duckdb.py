@@ -159,9 +159,9 @@ def explain(error: duckdb.Error, where: str) -> SfumatoError:
     text = str(error)
     line = re.search(r"Error on Line: (\d+)", text)
     at = f"{where}, line {line[1]}" if line else where
-    if found := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text):
+    if fields := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text):
         return InputError(
-            f"{at}: {found[2]} fields where the header has {found[1]}; mend the line, or quote fields that hold the delimiter."
+            f"{at}: {fields[2]} fields where the header has {fields[1]}; mend the line, or quote fields that hold the delimiter."
         )
     if "unicode" in text.lower() or "utf-8" in text.lower():
         return InputError(f"{at}: not UTF-8 text; give the file's encoding, for example --encoding latin-1.")
@@ -334,22 +334,22 @@ class DuckTable(Table):
 
     def digest(self) -> str:
         """Of a file its bytes and how they are read; of anything else its rows, in their order."""
-        found = hashlib.sha256(repr((self.columns, self.opened and self.opened[1])).encode())
+        digest = hashlib.sha256(repr((self.columns, self.opened and self.opened[1])).encode())
         if self.spelled is not None:
-            found.update(
+            digest.update(
                 repr([(name, each.way and astuple(each.way)) for name, each in self.spelled[1].items()]).encode()
             )
         if self.opened is not None:
             with open(self.opened[0], "rb") as file:
                 for part in iter(lambda: file.read(1 << 20), b""):
-                    found.update(part)
-            return found.hexdigest()
+                    digest.update(part)
+            return digest.hexdigest()
         for batch in arrow(self.sql, self.name).to_batches():
             sink = pa.BufferOutputStream()
             with pa.ipc.new_stream(sink, batch.schema) as stream:
                 stream.write_batch(batch)
-            found.update(sink.getvalue())
-        return found.hexdigest()
+            digest.update(sink.getvalue())
+        return digest.hexdigest()
 
     def portable(self) -> tuple[str, tuple[tuple[str, Any], ...], str]:
         """A file, options and a name from which another process opens the same table; its rows are written to one if need be."""

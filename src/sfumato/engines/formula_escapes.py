@@ -12,14 +12,14 @@ from .duckdb import DuckTable, literal, name_of
 
 def neutralised(table: Table) -> Table:
     """The same rows, in which no cell and no column name runs as a formula; different values stay different."""
-    told = _duck(table)
+    plain = _duck(table)
     cells = {}
-    for name in told.columns:
-        if is_text(told.types[name]):
+    for name in plain.columns:
+        if is_text(plain.types[name]):
             text = f"CAST({name_of(name)} AS VARCHAR)"
             begins = f"regexp_matches({text}, {literal(SIGNED)}) AND NOT regexp_matches({text}, {literal(NUMBER)})"
             cells[name] = f"CASE WHEN {begins} THEN '''' || {text} ELSE {text} END"
-    return told.each(cells, names={name: neutralised_text(name) for name in told.columns})
+    return plain.each(cells, names={name: neutralised_text(name) for name in plain.columns})
 
 
 def plain(table: Table) -> Table:
@@ -43,8 +43,8 @@ def _plain(table: DuckTable) -> DuckTable:
     made = replace(made, reading=table.reading, written=table.written, points=frozenset(map(plain_text, table.points)))
     if table.spelled is None:
         return made
-    before, found = table.spelled  # how it is spelled may still be settled by an original
-    return replace(made, spelled=(_plain(before), {plain_text(name): each for name, each in found.items()}))
+    before, spellings = table.spelled  # how it is spelled may still be settled by an original
+    return replace(made, spelled=(_plain(before), {plain_text(name): each for name, each in spellings.items()}))
 
 
 def _duck(table: Table) -> DuckTable:

@@ -42,7 +42,7 @@ def json_lines(path: Path) -> DuckTable:
         each = f"SELECT unnest(pairs) AS pair, i, generate_subscripts(pairs, 1) AS place FROM ({entries})"
         fits = "bool_and(TRY_CAST(json_extract_string(pair.value, '$') AS BIGINT) IS NOT NULL)"
         asked = f"SELECT pair.key, json_type(pair.value), min(i * 100000 + place), {fits} FROM ({each}) GROUP BY ALL"
-        found = run(asked, str(path))
+        fields = run(asked, str(path))
     except InputError as error:
         if "cannot read it" not in str(error):
             raise
@@ -50,8 +50,8 @@ def json_lines(path: Path) -> DuckTable:
             f"{path}: a line is no JSON, or is cut short; each needs to be a whole object {{...}}."
         ) from None
     types: dict[str, set[str | None]] = {}
-    large = {name for name, kind, _, fits in found if kind in _WHOLE and not fits}
-    for name, kind, *_ in sorted(found, key=lambda row: row[2]):  # in the order in which the lines bring them
+    large = {name for name, kind, _, fits in fields if kind in _WHOLE and not fits}
+    for name, kind, *_ in sorted(fields, key=lambda row: row[2]):  # in the order in which the lines bring them
         types.setdefault(name, set()).add(kind)
     names = tuple(types)
     dialect.check_names(names, path)

@@ -28,10 +28,10 @@ _ABSENT = "\x01"
 """What stands in no line: where it does, the engine says so, and the file is read the other way."""
 
 
-def reading(found: Dialect) -> str:
+def reading(dialect: Dialect) -> str:
     """How the engine is to take a line apart."""
     return (
-        f"delim = {literal(found.delimiter)}, quote = {literal(found.quote)}, escape = {literal(found.quote)}, "
+        f"delim = {literal(dialect.delimiter)}, quote = {literal(dialect.quote)}, escape = {literal(dialect.quote)}, "
         "nullstr = '', strict_mode = true"
     )
 
@@ -56,9 +56,9 @@ class Lines:
     wrong with the file is found by that, too, so that it is told with the number of its line.
     """
 
-    def __init__(self, path: Path, file: Path, found: Dialect, but_one: str = "") -> None:
+    def __init__(self, path: Path, file: Path, dialect: Dialect, but_one: str = "") -> None:
         """`but_one`: a condition in SQL; one of the rows that meet it, the total, is no row of the table."""
-        self.path, self.file, self.found, self.but_one = path, file, found, but_one
+        self.path, self.file, self.found, self.but_one = path, file, dialect, but_one
         self._made: list[tuple[str, str] | None] = []
 
     def __call__(self) -> tuple[str, str] | None:
@@ -105,8 +105,8 @@ class Lines:
 
     def _repeat(self) -> bool:
         """Whether blocks from all over the file hold the same lines again and again."""
-        found = self.found
-        if self.file.suffix == ".gz" or any(set(name) & {"\n", "\r"} for name in found.names):
+        dialect = self.found
+        if self.file.suffix == ".gz" or any(set(name) & {"\n", "\r"} for name in dialect.names):
             return False
         try:
             size = self.file.stat().st_size
@@ -125,32 +125,32 @@ class Lines:
         return 2 * len(seen) < lines
 
     def _distinct(self) -> tuple[str, str] | None:
-        found, where = self.found, str(self.path)
+        dialect, where = self.found, str(self.path)
         source = (
             f"read_csv({spell_path(self.file)}, auto_detect = false, columns = {{'line': 'VARCHAR'}}, delim = {literal(_ABSENT)}, "
-            f"quote = '', escape = '', header = {str(found.header).lower()}, skip = {found.skip}, nullstr = '', strict_mode = true)"
+            f"quote = '', escape = '', header = {str(dialect.header).lower()}, skip = {dialect.skip}, nullstr = '', strict_mode = true)"
         )
         # an odd number of quotes: the record goes on in the next line
-        quotes = f"length(line) - length(replace(line, {literal(found.quote)}, ''))" if found.quote else "0"
+        quotes = f"length(line) - length(replace(line, {literal(dialect.quote)}, ''))" if dialect.quote else "0"
         odd = f"line IS NULL OR contains(line, chr(13)) OR ({quotes}) % 2 = 1"
         counted = f"SELECT line, count(*) AS n FROM {source} GROUP BY line LIMIT {_MOST + 1}"
         given = arrow(
-            f"SELECT n || {literal(found.delimiter)} || line || chr(10) AS line, {odd} AS odd FROM ({counted})", where
+            f"SELECT n || {literal(dialect.delimiter)} || line || chr(10) AS line, {odd} AS odd FROM ({counted})", where
         )
         if len(given) > _MOST or pc.any(given.column("odd")).as_py():
             return None
         times = "rows alike"
-        while times in {name.casefold() for name in found.names}:
+        while times in {name.casefold() for name in dialect.names}:
             times += "_"
         copy, table = folder() / f"{next(serial)}.csv", f"lines_{next(serial)}"
         try:
             with copy.open("wb") as file:
                 for chunk in given.column("line").chunks:
                     file.write(text_bytes(chunk))
-            columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in found.names)
+            columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in dialect.names)
             parsed = (
                 f"read_csv({spell_path(copy)}, auto_detect = false, columns = {{{literal(times)}: 'BIGINT', {columns}}}, "
-                f"{reading(found)}, header = false)"
+                f"{reading(dialect)}, header = false)"
             )
             run(f"CREATE TEMP TABLE {table} AS SELECT * FROM {parsed}", where)
         finally:

@@ -84,8 +84,8 @@ def understood(
         bare = {name for name, evidence in seen.items() if evidence["some"] and not evidence["signs"]}
         _look_at_all(table, source, seen, decimal, bare)
         _look_at_all(table, source, {name: seen[name] for name in bare if seen[name]["signs"]}, decimal)
-    found = {name: decide(evidence, dates=dates, decimal=decimal) for name, evidence in seen.items()}
-    return _read(table, {name: each for name, each in found.items() if each.said})
+    spellings = {name: decide(evidence, dates=dates, decimal=decimal) for name, evidence in seen.items()}
+    return _read(table, {name: each for name, each in spellings.items() if each.said})
 
 
 def alike(table: Table, original: Table | None) -> Table:
@@ -97,26 +97,28 @@ def alike(table: Table, original: Table | None) -> Table:
     if not isinstance(table, DuckTable) or not isinstance(original, DuckTable):
         return table
     there = original.spelled[1] if original.spelled else {}
-    before, found = table.spelled or (table, {})
+    before, spellings = table.spelled or (table, {})
     said = {}
-    for name, here in found.items():
+    for name, here in spellings.items():
         way = there.get(name, ColumnSpelling()).way
         if here.way is None and way in here.open:
             said[name] = _as_there(way)
     for name, stood in _points_alone(before, original, [n for n, each in there.items() if each.way == DECIMAL]).items():
-        here = found.get(name, ColumnSpelling())
+        here = spellings.get(name, ColumnSpelling())
         if stood and here.way is None:
             said[name] = _as_there(DECIMAL)
         elif here.way == DECIMAL and not stood:
             said[name] = ColumnSpelling(
                 said="holds numbers with a point already, as the original is read: left as they are"
             )
-    read = [n for n, f in found.items() if f.way and n in original.columns and not there.get(n, ColumnSpelling()).way]
-    for name in _still_spelled(original, before, {name: w for name in read if (w := found[name].way)}):
+    read = [
+        n for n, f in spellings.items() if f.way and n in original.columns and not there.get(n, ColumnSpelling()).way
+    ]
+    for name in _still_spelled(original, before, {name: w for name in read if (w := spellings[name].way)}):
         said[name] = ColumnSpelling(said="is left as text, as the original is")
     if not said:
         return table
-    made = _read(before, {**found, **said})
+    made = _read(before, {**spellings, **said})
     return replace(made, notes=(*table.notes, *(f"column {name!r} {each.said}" for name, each in said.items())))
 
 
@@ -139,7 +141,7 @@ def _points_alone(release: DuckTable, original: DuckTable, names: Sequence[str])
         for cell in map(name_of, texts)
     ]
     (row,) = run(f"SELECT {', '.join(asked)} FROM ({source})", release.name)
-    found = {}
+    stands = {}
     for name in (name for name, doubt in zip(texts, row, strict=True) if doubt):
         cell = name_of(name)
         values = f"SELECT {cell} FROM ({source}) WHERE NOT {_fits(cell, MARKS)}"
@@ -148,18 +150,18 @@ def _points_alone(release: DuckTable, original: DuckTable, names: Sequence[str])
             for one in (original.spelled[0], original)
         )
         if stood != read:
-            found[name] = stood
-    return found
+            stands[name] = stood
+    return stands
 
 
-def _read(table: DuckTable, found: Mapping[str, ColumnSpelling]) -> DuckTable:
+def _read(table: DuckTable, spellings: Mapping[str, ColumnSpelling]) -> DuckTable:
     """The columns of a table read as what was found."""
-    if not found:
+    if not spellings:
         return table
-    cells = {name: _cell(name_of(name), each.way) for name, each in found.items() if each.way}
-    notes = [f"column {name!r} {each.said}" for name, each in found.items()]
+    cells = {name: _cell(name_of(name), each.way) for name, each in spellings.items() if each.way}
+    notes = [f"column {name!r} {each.said}" for name, each in spellings.items()]
     made = table.each(cells, notes) if cells else replace(table, notes=(*table.notes, *notes))
-    return replace(made, spelled=(table, found))
+    return replace(made, spelled=(table, spellings))
 
 
 def _cell(cell: str, way: Way) -> str:
@@ -200,11 +202,11 @@ def _look_at_all(
 
 
 def _questions(cell: str, evidence: Evidence, decimal: str | None, bare: bool) -> list[tuple[str, str]]:
-    found = []
+    questions = []
     for sign, shape in DAY.items():
         if not evidence[f"shape{sign}"]:
             continue
-        found.append((f"shape{sign}", f"bool_and({_fits(cell, f'{shape}|{MARKS}')})"))
+        questions.append((f"shape{sign}", f"bool_and({_fits(cell, f'{shape}|{MARKS}')})"))
         day, month = (f"try_strptime({cell}, {_form(sign, first)})" for first in ("day", "month"))
         for what, holds in (
             ("day", f"{day} IS NOT NULL"),
@@ -213,19 +215,19 @@ def _questions(cell: str, evidence: Evidence, decimal: str | None, bare: bool) -
         ):
             if evidence[f"{what}{sign}"] and not (sign == "." and what != "day"):
                 # CASE, not OR: the pattern is tried on the few that are left
-                found.append(
+                questions.append(
                     (f"{what}{sign}", f"bool_and(CASE WHEN {holds} THEN true ELSE NOT {_fits(cell, shape)} END)")
                 )
     if evidence["short"]:
-        found.append(("short", f"bool_and({_fits(cell, f'{SHORT}|{MARKS}')})"))
+        questions.append(("short", f"bool_and({_fits(cell, f'{SHORT}|{MARKS}')})"))
     numbers = [(n, p) for n, p in (("comma", COMMA), ("point", POINT)) if evidence[n]]
     if not bare:
-        found += [(n, f"bool_and({_fits(cell, f'{p}|{MARKS}')})") for n, p in numbers]
+        questions += [(n, f"bool_and({_fits(cell, f'{p}|{MARKS}')})") for n, p in numbers]
     if numbers and not evidence["signs"]:
-        found.append(("signs", " OR ".join(f"bool_or(contains({cell}, {literal(s)}))" for s in telling(decimal))))
+        questions.append(("signs", " OR ".join(f"bool_or(contains({cell}, {literal(s)}))" for s in telling(decimal))))
     if not evidence["some"]:
-        found.append(("some", f"bool_or(NOT {_fits(cell, MARKS)})"))
-    return found
+        questions.append(("some", f"bool_or(NOT {_fits(cell, MARKS)})"))
+    return questions
 
 
 def _still_spelled(table: DuckTable, release: DuckTable, ways: Mapping[str, Way]) -> list[str]:

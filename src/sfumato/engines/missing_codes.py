@@ -17,7 +17,7 @@ from .duckdb import DuckTable, literal, name_of, run
 from .local_spelling import alike
 
 MARKS = ("NA", "NULL")
-Found = dict[str, dict[str, int]]
+Cells = dict[str, dict[str, int]]
 
 
 def recognise(table: Table, original: Table | None, *, quasi: Sequence[str], others: Sequence[str] = ()) -> Table:
@@ -34,11 +34,11 @@ def recognise(table: Table, original: Table | None, *, quasi: Sequence[str], oth
     before = _count(cast(DuckTable, original), known) if known else {}
     replaced: dict[str, tuple[str, str | None]] = {}
     notes = []
-    for name, found in there.items():
-        marks = [mark for mark in (*MARKS, "") if found[mark]]
-        told = _read(name, found, before.get(name), marks, name in quasi)
-        if told is not None:
-            sentence, new = told
+    for name, cells in there.items():
+        marks = [mark for mark in (*MARKS, "") if cells[mark]]
+        reading = _read(name, cells, before.get(name), marks, name in quasi)
+        if reading is not None:
+            sentence, new = reading
             notes.append(sentence)
             if new is not None:
                 replaced[name] = (marks[0], None if new == "" else new)
@@ -54,11 +54,11 @@ def recognise(table: Table, original: Table | None, *, quasi: Sequence[str], oth
 
 
 def _read(
-    name: str, found: dict[str, int], before: dict[str, int] | None, marks: list[str], quasi: bool
+    name: str, counts: dict[str, int], before: dict[str, int] | None, marks: list[str], quasi: bool
 ) -> tuple[str, str | None] | None:
     """A sentence, and what the cells are read as: `*`, "" for missing, None to leave them as they are."""
     what = " and ".join(mark or "empty" for mark in marks)
-    many = sum(found[mark] for mark in marks)
+    many = sum(counts[mark] for mark in marks)
     cells = f"column {name!r}: {many:,} {'cell is' if many == 1 else 'cells are'} {what}"
     spelled = " ".join(f"--missing {mark}" for mark in marks if mark)
     if before is None:
@@ -72,7 +72,7 @@ def _read(
             None,
         )
     missing = before[""]
-    if quasi and found[marks[0]] > missing and not found[TOP]:
+    if quasi and counts[marks[0]] > missing and not counts[TOP]:
         had = f"only {missing:,}" if missing else "none"
         return f"{cells}, where the original has {had} missing: read as suppressed (*), any value", TOP
     return (f"{cells}, which the original does not have: read as missing", "") if spelled else None
@@ -98,10 +98,10 @@ def _marked(table: DuckTable, names: list[str]) -> list[str]:
     if not asked:
         return []
     (row,) = run(f"SELECT {', '.join(asked)} FROM ({table.sql})", table.name)
-    return [name for name, found in zip(names, row, strict=True) if found]
+    return [name for name, marked in zip(names, row, strict=True) if marked]
 
 
-def _count(table: DuckTable, names: list[str]) -> Found:
+def _count(table: DuckTable, names: list[str]) -> Cells:
     """How many cells of each column are NA, NULL, *, and missing, in one scan."""
     texts = (*MARKS, TOP)
     asked = []

@@ -132,10 +132,10 @@ def write_released(source: Path, path: Path, form: formats.Format, variables: Ma
 def _check_empty_rows(table: DuckTable, path: Path) -> None:
     """Refuse rows without any value: in a sheet they are not there."""
     empty = " AND ".join(f"{name_of(name)} IS NULL" for name in table.columns)
-    (((found,),)) = run(f"SELECT count(*) FROM ({table.sql}) WHERE {empty}", str(path))
-    if found:
+    (((empty_rows,),)) = run(f"SELECT count(*) FROM ({table.sql}) WHERE {empty}", str(path))
+    if empty_rows:
         raise InputError(
-            f"{path}: {found:,} rows have no value at all, and a sheet cannot keep such; write CSV or Parquet."
+            f"{path}: {empty_rows:,} rows have no value at all, and a sheet cannot keep such; write CSV or Parquet."
         )
 
 

@@ -90,7 +90,7 @@ def _opened(source: Any, options: dict[str, Any], roles: Roles | None, stated: b
     if options:
         raise InputError(f"{table.name}: {', '.join(sorted(options))} does not apply to this kind of table.")
     could = {"commas": table.lines.commas} if isinstance(table.lines, Lines) else {}
-    points, found = table.points, table.lines.found if isinstance(table.lines, Lines) else None
+    points, seen = table.points, table.lines.found if isinstance(table.lines, Lines) else None
     placed, variables = (
         dict(table.written),
         table.variables,
@@ -101,21 +101,21 @@ def _opened(source: Any, options: dict[str, Any], roles: Roles | None, stated: b
     table = spelled.understood(table, dates=dates, decimal=decimal, points=points, **could)
     if table.spelled:  # what means missing may be given as it is spelled here
         table = replace(_with_missing(table, missing, table.spelled[1]), spelled=table.spelled)
-    if roles is not None and (told := roles.missing):
-        table = replace(table, notes=(*table.notes, _told_missing(told, roles.source)))
+    if roles is not None and (codes := roles.missing):
+        table = replace(table, notes=(*table.notes, _told_missing(codes, roles.source)))
     opened = (str(source.absolute()), given) if isinstance(source, Path) else None
-    written = placed | _written(found, missing, table)
+    written = placed | _written(seen, missing, table)
     return replace(table, opened=opened, origin=origin, written=written, variables=variables)
 
 
-def _written(found: dialect.Dialect | None, missing: MissingCodes, table: DuckTable) -> dict[str, Any]:
+def _written(dialect_seen: dialect.Dialect | None, missing: MissingCodes, table: DuckTable) -> dict[str, Any]:
     """What was seen of how the file is written, in the words in which its owner may state it."""
     ways = [each.way for each in table.spelled[1].values() if each.way is not None] if table.spelled else []
     first = next((way.first for way in ways if way.first and way.sign != "."), "day")
     seen: dict[str, Any] = {}
-    if found is not None:
-        seen = {key: getattr(found, key) for key in ("encoding", "delimiter", "quote", "header")}
-        seen |= {"header": True, "header_row": found.header_row} if found.header_row else {}
+    if dialect_seen is not None:
+        seen = {key: getattr(dialect_seen, key) for key in ("encoding", "delimiter", "quote", "header")}
+        seen |= {"header": True, "header_row": dialect_seen.header_row} if dialect_seen.header_row else {}
     seen |= {"missing": spelled_codes(missing)} if missing else {}
     seen |= {"decimal": "comma"} if any(way.comma for way in ways) else {}
     return seen | ({"dates": f"{first}-first"} if any(way.first for way in ways) else {})
@@ -229,24 +229,24 @@ def what_is(path: Path) -> str:
 
 def _csv(path: Path, options: dict[str, Any], *, trim: bool) -> DuckTable:
     totals = options.pop("totals", None)
-    found = dialect.detect(path, trim=trim, **{key: options.pop(key) for key in _CSV_OPTIONS if key in options})
+    seen = dialect.detect(path, trim=trim, **{key: options.pop(key) for key in _CSV_OPTIONS if key in options})
     file = path
-    if found.encoding not in ("utf-8", "utf-8-sig"):
+    if seen.encoding not in ("utf-8", "utf-8-sig"):
         file = folder() / f"{next(serial)}.csv"
-        dialect.transcode(path, found.encoding, file)
+        dialect.transcode(path, seen.encoding, file)
     # Every column is text: a code keeps its leading zeros, and what a value is gets decided on the distinct values.
-    columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in found.names)
+    columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in seen.names)
     sql = (
         f"SELECT * FROM read_csv({spell_path(file)}, auto_detect = false, columns = {{{columns}}}, "
-        f"{reading(found)}, header = {str(found.header).lower()}, skip = {found.skip})"
+        f"{reading(seen)}, header = {str(seen.header).lower()}, skip = {seen.skip})"
     )
-    table = DuckTable.of(str(path), sql, found.notes)
-    last = None if totals is False else dialect.last_record(file, found)
+    table = DuckTable.of(str(path), sql, seen.notes)
+    last = None if totals is False else dialect.last_record(file, seen)
     if totals and last is None:
         raise InputError(f"{path}: the last line is no whole row, so --totals cannot leave it out; mend it.")
     if last is None or not (totals or layout.called_total(last)):
-        return replace(table, lines=Lines(path, file, found))
-    return _without_total(table, Lines(path, file, found, _same(found.names, last)), last, sure=bool(totals))
+        return replace(table, lines=Lines(path, file, seen))
+    return _without_total(table, Lines(path, file, seen, _same(seen.names, last)), last, sure=bool(totals))
 
 
 def _same(names: Sequence[str], row: Sequence[str]) -> str:
@@ -347,23 +347,23 @@ def _fails(name: str, source: Any, error: Exception) -> InputError:
 
 def _excel(path: Path, sheet: str | None, placed: dict[str, Any], missing: MissingCodes) -> DuckTable:
     sheets, chosen, cells = sheet_rows(path, sheet)
-    found = layout.find(cells, **placed)
-    if not found.columns:
+    place = layout.find(cells, **placed)
+    if not place.columns:
         raise InputError(f"{path}: sheet {chosen!r} is empty, or holds nothing where the table is to be.")
-    dialect.check_names(found.names, path, row=found.header[-1] + 1 if found.header else None)
-    if not found.body:
+    dialect.check_names(place.names, path, row=place.header[-1] + 1 if place.header else None)
+    if not place.body:
         raise InputError(f"{path}: sheet {chosen!r} has a header but no row below it.")
-    codes = [codes_in(missing, name) for name in found.names]
-    raw = [[cells[i][j] if j < len(cells[i]) else "" for i in found.body] for j in found.columns]
+    codes = [codes_in(missing, name) for name in place.names]
+    raw = [[cells[i][j] if j < len(cells[i]) else "" for i in place.body] for j in place.columns]
     values = [[_cell(value, texts) for value in column] for column, texts in zip(raw, codes, strict=True)]
-    blanks = {name: n for name, column in zip(found.names, raw, strict=True) if (n := sum(map(_has_blanks, column)))}
+    blanks = {name: n for name, column in zip(place.names, raw, strict=True) if (n := sum(map(_has_blanks, column)))}
     arrays = [_typed(column) for column in values]
     notes = (f"sheet {chosen!r} of {len(sheets)}; another: --sheet",) if len(sheets) > 1 and sheet is None else ()
-    rows = register(pa.Table.from_arrays(arrays, names=list(found.names)))
-    notes = (*notes, *found.notes, *([told_blanks(blanks)] if blanks else []))
+    rows = register(pa.Table.from_arrays(arrays, names=list(place.names)))
+    notes = (*notes, *place.notes, *([told_blanks(blanks)] if blanks else []))
     made = DuckTable.of(str(path), f"SELECT * FROM {rows}", notes)
-    pointed = frozenset(name for name, column in zip(found.names, values, strict=True) if _pointed(column))
-    return replace(made, points=pointed, written=found.stated)
+    pointed = frozenset(name for name, column in zip(place.names, values, strict=True) if _pointed(column))
+    return replace(made, points=pointed, written=place.stated)
 
 
 def _cell(value: Any, missing: tuple[str, ...]) -> Any:

@@ -157,19 +157,19 @@ def _cell(column: Mapping[str, Any], form: formats.Format, labelled: bool, state
 def _kind(form_of_column: str, form: formats.Format) -> str:
     """date, moment, time, a period of Stata's (weeks, quarters, ...), or nothing special."""
     if form is formats.STATA:
-        found = _STATA.match(form_of_column)
-        if found:
-            return "moment" if found[1] == "tc" else "date"
+        match = _STATA.match(form_of_column)
+        if match:
+            return "moment" if match[1] == "tc" else "date"
         return "period" if re.match(r"^%-?t[Cwmqhb]", form_of_column) else ""
     if form is formats.SAS:
         if _SAS_DATES.match(form_of_column):
             return "date"
         if _SAS_MOMENTS.match(form_of_column):
             return "moment"
-    elif (found := _SPSS.match(form_of_column)) is not None:
-        if found[1].lower() in _DATES:
+    elif (match := _SPSS.match(form_of_column)) is not None:
+        if match[1].lower() in _DATES:
             return "date"
-        if found[1].lower() in _MOMENTS:
+        if match[1].lower() in _MOMENTS:
             return "moment"
     return "time" if _TIMES.match(form_of_column) else ""
 

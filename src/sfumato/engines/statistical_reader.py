@@ -122,14 +122,14 @@ def _main() -> int:
         pass
     path, to, ending, encoding = sys.argv[1:]
     try:
-        found = copy(path, to, ending, encoding or None)
+        content = copy(path, to, ending, encoding or None)
     except Exception as error:
         if type(error).__name__ in ("ReadstatError", "PyreadstatError", "UnicodeDecodeError", "OverflowError"):
             return UNREADABLE
         raise
-    if isinstance(found, int):
-        return found
-    sys.stdout.write(json.dumps(found))
+    if isinstance(content, int):
+        return content
+    sys.stdout.write(json.dumps(content))
     return 0
 
 

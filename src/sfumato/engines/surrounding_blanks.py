@@ -23,10 +23,10 @@ def trimmed(table: DuckTable, blanks: Callable[[], bool]) -> DuckTable:
     cells = {name: f"trim({name_of(name)}, {literal(BLANKS)})" for name in names}
     sums = ", ".join(f"sum({rows}) FILTER (WHERE {name_of(name)} <> {cell})" for name, cell in cells.items())
     try:
-        (found,) = run(f"SELECT {sums} FROM ({source})", table.name)
+        (fields,) = run(f"SELECT {sums} FROM ({source})", table.name)
     except InputError:  # the file cannot be read: said, with the line, by whoever first needs its rows
         return table
-    many = {name: int(n) for name, n in zip(names, found, strict=True) if n}
+    many = {name: int(n) for name, n in zip(names, fields, strict=True) if n}
     if not many:
         return table
     return table.each({name: cells[name] for name in many}, [told_blanks(many)])

@@ -60,8 +60,8 @@ def _read_apart(path: Path, sheet: str | None) -> tuple[list[str], str, list[lis
             f"{path}: the workbook cannot be read within {CHILD_MEMORY >> 30} GB; it is damaged or claims more cells than it has. "
             "Save it as .xlsx or CSV."
         )
-    found: tuple[list[str], str, list[list[Any]] | None] = pickle.loads(done.stdout)  # made by our own file
-    return found
+    sheets: tuple[list[str], str, list[list[Any]] | None] = pickle.loads(done.stdout)  # made by our own file
+    return sheets
 
 
 def _check(path: Path) -> None:
@@ -140,10 +140,10 @@ class _Extent:
             columns, rows = {column for column, _ in placed}, (int(row) for _, row in placed)
             places = [(max(columns, key=lambda c: (len(c), c)), b"%d" % max(rows))] if placed else []
         else:
-            found = _ANY_PLACE.findall(text)
-            if any(more in (b"&", b"\\") for _, _, more in found):
+            marks = _ANY_PLACE.findall(text)
+            if any(more in (b"&", b"\\") for _, _, more in marks):
                 raise ValueError
-            places = [(column, row) for column, row, _ in found]
+            places = [(column, row) for column, row, _ in marks]
             self._count_unplaced(text)
         for column, row in places:
             self.columns = max(self.columns, _number(column))
@@ -158,7 +158,7 @@ class _Extent:
 
 def _number(column: bytes) -> int:
     """A is 1, XFD is 16384."""
-    found = 0
+    number = 0
     for letter in column.upper()[:8]:
-        found = 26 * found + letter - 64
-    return found
+        number = 26 * number + letter - 64
+    return number

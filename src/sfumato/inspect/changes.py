@@ -118,10 +118,10 @@ def columns(release: Release, roles: Roles) -> tuple[ColumnChange, ...]:
 
 def _losses(evidence: Evidence) -> Mapping[str, float]:
     try:
-        found: Mapping[str, float] = iloss.score(evidence).details["columns"]
+        losses: Mapping[str, float] = iloss.score(evidence).details["columns"]
     except SfumatoError:
         return {}
-    return found
+    return losses
 
 
 def _generalized(evidence: Evidence, name: str) -> tuple[str, dict[str, Any]]:

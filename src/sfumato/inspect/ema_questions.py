@@ -33,7 +33,7 @@ class Question:
     knowable: str
 
 
-def question(column: Column, kind: str, sets: Sequence[SetRisk], found: Suda, steady: tuple[int, int]) -> Question:
+def question(column: Column, kind: str, sets: Sequence[SetRisk], samples: Suda, steady: tuple[int, int]) -> Question:
     """The answers; `steady` are the people with several rows, and those of them whose rows all say the same."""
     name = column.name
     alone = next((risk for risk in sets if risk.columns == (name,)), None)
@@ -42,7 +42,7 @@ def question(column: Column, kind: str, sets: Sequence[SetRisk], found: Suda, st
         distinguishable += (
             f", {counted(alone.alone, 'row')} alone on it, {percent(alone.separation)} of pairs of rows told apart"
         )
-    distinguishable += f"; in {percent(found.by_column.get(name, 0.0))} of the minimal uniques of at most {counted(found.most, 'column')}, by score"
+    distinguishable += f"; in {percent(samples.by_column.get(name, 0.0))} of the minimal uniques of at most {counted(samples.most, 'column')}, by score"
     return Question(name, replicable(column, kind, steady), distinguishable, why(name, kind))
 
 

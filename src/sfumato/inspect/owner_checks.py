@@ -176,8 +176,8 @@ def aggregate(evidence: Evidence, wanted: Aggregate, tolerance: float) -> AuditC
         error = np.where(sides, np.inf, np.nan_to_num(off / np.maximum(np.abs(aim), max(absolute, 1e-12)), nan=0.0))
         worst = int(np.argmax(error))
         one = _figures(cells, wanted, expression, groups[worst : worst + 1])[0]
-        told = error[np.isfinite(error)]
-        details["mean_relative_error"] = float(told.mean()) if len(told) else None
+        known = error[np.isfinite(error)]
+        details["mean_relative_error"] = float(known.mean()) if len(known) else None
         details["worst"] = {
             "original": float(true[worst]),
             "released": float(one[0]),

@@ -135,9 +135,9 @@ def _cover(released: Column, raw: Column, roles: Roles) -> tuple[IntArray, IntAr
         return np.arange(len(released)), np.array([spelled[text] for text in released.texts], dtype=np.int64)
     domain = Domain(raw, roles.taxonomy(raw.name))
     covered = [domain.covered(text) for text in released.texts]
-    found = [np.zeros(0, dtype=np.int64) if codes is None else codes for codes in covered]
-    label = np.repeat(np.arange(len(found)), [len(codes) for codes in found])
-    return label, np.concatenate(found) if found else np.zeros(0, dtype=np.int64)
+    per_value = [np.zeros(0, dtype=np.int64) if codes is None else codes for codes in covered]
+    label = np.repeat(np.arange(len(per_value)), [len(codes) for codes in per_value])
+    return label, np.concatenate(per_value) if per_value else np.zeros(0, dtype=np.int64)
 
 
 def _one_label(cover: tuple[IntArray, IntArray], size: int) -> IntArray | None:
@@ -181,7 +181,7 @@ def _match(tuples: Counts, covers: list[tuple[IntArray, IntArray]], codes: list[
         flag = np.zeros((len(column), size), dtype=bool)
         flag[label, raw] = True
         flags.append(flag)
-    members, found = [], []
+    members, values = [], []
     block = max(1, _BLOCK // max(cells, 1))
     for start in range(0, len(tuples), block):
         stop = min(start + block, len(tuples))
@@ -190,8 +190,8 @@ def _match(tuples: Counts, covers: list[tuple[IntArray, IntArray]], codes: list[
             inside &= flag[released[start:stop]][:, code]
         member, cell = np.nonzero(inside)
         members.append(member + start)
-        found.append(cell)
-    return np.concatenate(members), np.concatenate(found)
+        values.append(cell)
+    return np.concatenate(members), np.concatenate(values)
 
 
 def _place(tuples: Counts, labels: list[IntArray]) -> tuple[IntArray, IntArray]:

@@ -155,7 +155,7 @@ class RawRisk:
             "alone_in_population": self.alone_in_population,
             "journalist_risk": self.journalist,
             "survey": None if self.survey is None else vars(self.survey),
-            "outliers": [vars(found) for found in self.outliers],
+            "outliers": [vars(outlier) for outlier in self.outliers],
             "questions": [vars(question) for question in self.questions],
             "curve": [vars(step) for step in self.curve],
             "sentences": self.sentences,
@@ -310,10 +310,10 @@ def _curve(table: Table, roles: Roles, sets: Sequence[SetRisk], together: SetRis
             steps.append(_step(chosen, added, risk, None, "not searched"))
             continue
         try:
-            found = optimal_generalization(
+            best = optimal_generalization(
                 table, replace(roles, quasi=chosen), require=[k_anonymity.at_least(k)], suppression=0.05, time_limit=10
             )
-            loss, exactness = found.loss, "exact" if found.status == "optimal" else "bound"
+            loss, exactness = best.loss, "exact" if best.status == "optimal" else "bound"
         except Infeasible:
             pass
         steps.append(_step(chosen, added, risk, loss, exactness))

@@ -61,9 +61,9 @@ def columns(evidence: Evidence) -> AuditCheck:
     details = {"gone": gone, "new": new}
     if not gone and not new:
         return AuditCheck("columns", "columns", "holds", "Every column that may be released is there.", details=details)
-    told = [f"not in the release: {', '.join(gone)}"] if gone else []
-    told += [f"not in the original: {', '.join(new)}"] if new else []
-    return AuditCheck("columns", "columns", "told", f"Columns {'; '.join(told)}.", details=details)
+    changes = [f"not in the release: {', '.join(gone)}"] if gone else []
+    changes += [f"not in the original: {', '.join(new)}"] if new else []
+    return AuditCheck("columns", "columns", "told", f"Columns {'; '.join(changes)}.", details=details)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,13 +101,13 @@ class Values:
         return np.array([number_of(text) for text in self.after[name].columns[0].texts], dtype=np.float64)
 
 
-def _listed(found: dict[str, int]) -> str:
-    return ", ".join(f"{name} ({plural(n, 'row')})" for name, n in found.items())
+def _listed(columns: dict[str, int]) -> str:
+    return ", ".join(f"{name} ({plural(n, 'row')})" for name, n in columns.items())
 
 
 def strange(values: Values, share: float) -> AuditCheck:
     """Values that are neither the original's, nor numbers where it has numbers, nor cover anything that it has."""
-    found: dict[str, int] = {}
+    columns: dict[str, int] = {}
     for name, counts in values.after.items():
         number = values.before[name].columns[0].numbers is not None
         plain = ~np.isnan(values.numbers(name)) if number else np.zeros(len(counts), dtype=bool)
@@ -118,21 +118,21 @@ def strange(values: Values, share: float) -> AuditCheck:
         )  # fmt: skip
         n = int(counts.n[(odd & ~plain)[counts.codes[0]]].sum())
         if n:
-            found[name] = n
-    worst = max(found.values(), default=0)
+            columns[name] = n
+    worst = max(columns.values(), default=0)
     sentence = (
         "Every released value is one of the original's, a number where it has numbers, or covers one that it has."
     )
-    if found:
-        sentence = f"Values that the original does not have and that cover none it has: {_listed(found)}."
+    if columns:
+        sentence = f"Values that the original does not have and that cover none it has: {_listed(columns)}."
     return AuditCheck(
-        "values", "values", status(worst, values.rows, share), sentence, worst, details={"columns": found}
+        "values", "values", status(worst, values.rows, share), sentence, worst, details={"columns": columns}
     )
 
 
 def ranges(values: Values, share: float) -> AuditCheck:
     """Numbers below the original's least or above its largest; and whole numbers that became fractions."""
-    found: dict[str, int] = {}
+    columns: dict[str, int] = {}
     parted = []
     looked = 0
     for name, counts in values.after.items():
@@ -145,21 +145,21 @@ def ranges(values: Values, share: float) -> AuditCheck:
         slack = 1e-9 * max(abs(float(known.min())), abs(float(known.max())))
         n = int(counts.n[(numbers < known.min() - slack) | (numbers > known.max() + slack)].sum())
         if n:
-            found[name] = n
+            columns[name] = n
         some = numbers[~np.isnan(numbers)]
         if (known == np.rint(known)).all() and (some != np.rint(some)).any():
             parted.append(name)
-    worst = max(found.values(), default=0)
+    worst = max(columns.values(), default=0)
     sentence = f"Released numbers stay in the range of the original ({plural(looked, 'column')} of numbers)."
     if not looked:
         sentence = "The original has no column of numbers whose range could be left."
-    if found:
-        sentence = f"Numbers out of the original's range: {_listed(found)}."
+    if columns:
+        sentence = f"Numbers out of the original's range: {_listed(columns)}."
     state = status(worst, values.rows, share)
     if parted:
         sentence += f" Whole numbers became fractions in: {', '.join(parted)}."
         state = "told" if state == "holds" else state
-    return AuditCheck("range", "range", state, sentence, worst, details={"columns": found, "fractions": parted})
+    return AuditCheck("range", "range", state, sentence, worst, details={"columns": columns, "fractions": parted})
 
 
 def missing(values: Values) -> AuditCheck:
@@ -285,7 +285,7 @@ def sums(evidence: Evidence, values: Values) -> list[Total]:
     x, names = x[:, moves], [name for name, moved in zip(names, moves, strict=True) if moved]
     if len(x) < len(names) + 20:
         return []
-    found = []
+    totals = []
     basis: list[int] = []
     for j in range(len(names)):
         if basis:
@@ -296,10 +296,10 @@ def sums(evidence: Evidence, values: Values) -> list[Total]:
             if np.abs(held @ coefficients - x[:, j]).max() <= 1e-9 * scale:
                 total = _sum(names, basis, coefficients, j)
                 if total is not None and _always(original, total):
-                    found.append(total)
+                    totals.append(total)
                 continue
         basis.append(j)
-    return found
+    return totals
 
 
 def numbers_of(column: Column) -> FloatArray:

@@ -27,14 +27,14 @@ def with_pairs(release: Release, roles: Roles, why: str) -> tuple[Release, list[
         return release, []
     if release.original is None or release.perturbed.intersection(roles.quasi):
         return release, []  # sides() says what is missing
-    found = _covering(release.evidence(roles), why)
-    if found is None:
+    recoding = _covering(release.evidence(roles), why)
+    if recoding is None:
         raise Unavailable(
             f"{why} needs to know which released row comes from which original row, and the classes leave a choice "
             "or do not fit the original; pair them with --pair position or --pair key:COLUMN."
         )
     note = "Rows were paired by their classes, which leave no choice: each is filled by the people whom no other class needs."
-    return replace(release, recoding=found, joined_by=None, companions={}), [note]
+    return replace(release, recoding=recoding, joined_by=None, companions={}), [note]
 
 
 def _covering(evidence: Evidence, why: str) -> Recoding | None:
@@ -58,7 +58,7 @@ def _covering(evidence: Evidence, why: str) -> Recoding | None:
     classes = np.flatnonzero(~star)
     if len(classes) * len(before) > COMPARED:
         return None
-    found: list[tuple[IntArray, IntArray]] = []
+    pairs: list[tuple[IntArray, IntArray]] = []
     step = max(1, BLOCK // max(len(before), 1))
     for start in range(0, len(classes), step):
         some = classes[start : start + step]
@@ -66,10 +66,10 @@ def _covering(evidence: Evidence, why: str) -> Recoding | None:
         for match, ours, theirs in zip(matches, tuples.codes, before.codes, strict=True):
             fits &= match[ours[some]][:, theirs]
         hit, who = np.nonzero(fits)
-        found.append((some[hit], who))
-        if sum(len(who) for _, who in found) > PAIRS:
+        pairs.append((some[hit], who))
+        if sum(len(who) for _, who in pairs) > PAIRS:
             return None
-    home = _settle(found, tuples.n, before.n, classes)
+    home = _settle(pairs, tuples.n, before.n, classes)
     if home is None:
         return None
     alone, hidden = home < 0, int(tuples.n[star].sum())
@@ -84,9 +84,9 @@ def _covering(evidence: Evidence, why: str) -> Recoding | None:
     return Recoding.of(quasi, quasi, arrays, before.n[kept])
 
 
-def _settle(found: list[tuple[IntArray, IntArray]], size: IntArray, n: IntArray, classes: IntArray) -> IntArray | None:
+def _settle(pairs: list[tuple[IntArray, IntArray]], size: IntArray, n: IntArray, classes: IntArray) -> IntArray | None:
     """The class of each original tuple, -1 for none; None unless every class is filled without a choice."""
-    member, who = (np.concatenate([pair[side] for pair in found] or [np.zeros(0, dtype=np.int64)]) for side in (0, 1))
+    member, who = (np.concatenate([pair[side] for pair in pairs] or [np.zeros(0, dtype=np.int64)]) for side in (0, 1))
     home = np.full(len(n), -1, dtype=np.int64)
     waiting = np.zeros(len(size), dtype=bool)
     waiting[classes] = True

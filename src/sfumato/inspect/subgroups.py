@@ -142,8 +142,8 @@ class Subgroups:
         content = asdict(self)
         content["worst"] = [asdict(group) for group in self.worst]
         content["difference"] = self.difference
-        for group, found in zip(content["groups"], self.groups, strict=True):
-            group["worse_than_chance"] = found.worse
+        for group, own in zip(content["groups"], self.groups, strict=True):
+            group["worse_than_chance"] = own.worse
         content["sentences"] = self.sentences
         return content
 
@@ -211,7 +211,7 @@ def subgroups(
     mean = everybody.loss or 0.0
     spread = rows.spread(mean, whole.rows)
 
-    found: list[tuple[Labels, list[GroupSide]]] = []
+    groups_by: list[tuple[Labels, list[GroupSide]]] = []
     rare, rare_whole = np.zeros(len(counts), dtype=bool), np.zeros(len(whole), dtype=bool)
     even = []
     for name in names:
@@ -223,12 +223,12 @@ def subgroups(
         else:
             rare |= few[here]
             rare_whole |= few[labels.group]
-        found.append((labels, rows.figures(here, labels.people)))
-    z = NormalDist().inv_cdf(1 - 0.025 / sum(len(sides) for _, sides in found))
-    mined = _mine(release, roles, scenario, [labels for labels, _ in found], workers)
+        groups_by.append((labels, rows.figures(here, labels.people)))
+    z = NormalDist().inv_cdf(1 - 0.025 / sum(len(sides) for _, sides in groups_by))
+    mined = _mine(release, roles, scenario, [labels for labels, _ in groups_by], workers)
     groups, by_size = [], []
     repeated = several_rows(original, roles)
-    for labels, sides in found:
+    for labels, sides in groups_by:
         named = labels.people if repeated is None else _people_of(labels, original, repeated.column)
         for title, of, inside in zip(labels.names, sides, named.tolist(), strict=True):
             half = z * spread * deviation(of.people, whole.rows)
@@ -313,42 +313,42 @@ def _of(group: Subgroup) -> str:
     return f"{group.column} = {group.name}" if group.name is not None else f"a group of {group.column!r} (not named)"
 
 
-def _overall(found: Subgroups) -> str:
-    what = "loss" if set(found.measured.values()) == {"iloss"} else "loss (by distance where values were perturbed)"
-    start = f"Everybody's mean {what} is {found.loss:.3g}."
-    looked = [each.column for each in found.by_size if each.column not in found.even]
-    one, many = found.nouns
+def _overall(result: Subgroups) -> str:
+    what = "loss" if set(result.measured.values()) == {"iloss"} else "loss (by distance where values were perturbed)"
+    start = f"Everybody's mean {what} is {result.loss:.3g}."
+    looked = [each.column for each in result.by_size if each.column not in result.even]
+    one, many = result.nouns
     few = f"groups of less than {100 * FEW:g}% of the {many}" + f" by {_and(looked)}" * bool(looked)
-    apart = _apart(found)
-    if found.difference is None:
-        if found.small.people:
+    apart = _apart(result)
+    if result.difference is None:
+        if result.small.people:
             return f"{start} Everybody is in at least one of the {few}, so there is no rest to hold small groups against. {apart}".rstrip()
         if not looked:
             return f"{start} {apart}"
         return f"{start} Nobody is in {few}, so small groups cannot be held against the rest. {apart}".rstrip()
-    who = f"The one {one}" if found.small.people == 1 else f"The {found.small.people:,} {many}"
-    lose = "loses" if found.small.people == 1 else "lose"
-    side = f"{who} in {few} {lose} {found.small.loss:.3g}, the other {found.rest.people:,} {found.rest.loss:.3g}"
-    if abs(found.difference) <= found.chance[1] + 1e-12:
+    who = f"The one {one}" if result.small.people == 1 else f"The {result.small.people:,} {many}"
+    lose = "loses" if result.small.people == 1 else "lose"
+    side = f"{who} in {few} {lose} {result.small.loss:.3g}, the other {result.rest.people:,} {result.rest.loss:.3g}"
+    if abs(result.difference) <= result.chance[1] + 1e-12:
         end = f"no more of a difference than between {many} drawn at random"
     else:
-        more = "more" if found.difference > 0 else "less"
-        end = f"small groups lose {more}, beyond what chance explains (±{found.chance[1]:.2g})"
+        more = "more" if result.difference > 0 else "less"
+        end = f"small groups lose {more}, beyond what chance explains (±{result.chance[1]:.2g})"
     return f"{start} {side}: {end}. {apart}".rstrip()
 
 
-def _apart(found: Subgroups) -> str:
+def _apart(result: Subgroups) -> str:
     """The columns by which nobody is counted as being in a small group, and why."""
     sentences = []
-    if found.even:
+    if result.even:
         sentences.append(
-            f"Every group of {', '.join(map(repr, found.even))} has less than {100 * FEW:g}% of the {found.nouns[1]}, so none of them is small beside the "
+            f"Every group of {', '.join(map(repr, result.even))} has less than {100 * FEW:g}% of the {result.nouns[1]}, so none of them is small beside the "
             "others: each is held against everybody instead."
         )
-    if found.beyond:
-        have = "it has" if len(found.beyond) == 1 else "they have"
+    if result.beyond:
+        have = "it has" if len(result.beyond) == 1 else "they have"
         sentences.append(
-            f"Small groups of {_and(map(repr, found.beyond))} are not counted: {have} more than {MOST} values."
+            f"Small groups of {_and(map(repr, result.beyond))} are not counted: {have} more than {MOST} values."
         )
     return " ".join(sentences)
 
@@ -359,30 +359,30 @@ def _and(names: Iterable[str]) -> str:
     return f"{', '.join(most[1:])} and {last}" if most[1:] else last
 
 
-def _suppression(found: Subgroups) -> str:
-    if not found.suppressed:
+def _suppression(result: Subgroups) -> str:
+    if not result.suppressed:
         return "No row was left out or suppressed throughout."
-    start = f"{found.suppressed:,} of {found.people:,} rows ({percent(found.suppressed / found.people)}) were left out or suppressed throughout"
-    if not found.small.people or not found.rest.people:
+    start = f"{result.suppressed:,} of {result.people:,} rows ({percent(result.suppressed / result.people)}) were left out or suppressed throughout"
+    if not result.small.people or not result.rest.people:
         return f"{start}."
-    small, rest = (percent(side.suppressed / side.people) for side in (found.small, found.rest))
-    return f"{start}: {small} of the {found.nouns[1]} in small groups, {rest} of the others."
+    small, rest = (percent(side.suppressed / side.people) for side in (result.small, result.rest))
+    return f"{start}: {small} of the {result.nouns[1]} in small groups, {rest} of the others."
 
 
-def _worst(found: Subgroups) -> str:
-    if not found.worst:
+def _worst(result: Subgroups) -> str:
+    if not result.worst:
         return "No group loses more than everybody does on average."
-    group = found.worst[0]
+    group = result.worst[0]
     beyond = "more than chance explains" if group.worse else "no more than chance explains"
-    people = counted(group.people, *found.nouns)
+    people = counted(group.people, *result.nouns)
     return (
         f"Worst treated is {_of(group)} with {people}: it loses {group.loss:.3g}, {group.difference:.2g} above everybody's "
         f"({beyond}), and {percent(group.suppressed / group.people)} of its rows were left out or suppressed."
     )
 
 
-def _mined(found: Subgroups) -> list[str]:
-    known = [g for g in found.groups if g.mined is not None and not np.isnan(g.mined.decline)]
+def _mined(result: Subgroups) -> list[str]:
+    known = [g for g in result.groups if g.mined is not None and not np.isnan(g.mined.decline)]
     if not known:
         return []
     group = max(known, key=lambda g: g.mined.decline if g.mined else 0.0)

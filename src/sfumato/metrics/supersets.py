@@ -145,8 +145,8 @@ def levels(tuples: Counts, roles: Roles, most: int) -> tuple[list[tuple[IntArray
         return [top], False
     ways, whole = [], True
     for column in tuples.columns:
-        found, every = steps(column, roles.taxonomy(column.name), most)
-        ways.append(found)
+        ladder, every = steps(column, roles.taxonomy(column.name), most)
+        ways.append(ladder)
         whole &= every
     while math.prod(map(len, ways)) > most and max(map(len, ways)) > 2:  # thin out the longest, its ends kept
         at = max(range(len(ways)), key=lambda i: len(ways[i]))
@@ -186,8 +186,8 @@ def around(tuples: Counts, level: tuple[IntArray, ...], wanted: IntArray, enough
         if size == 1 and step.min() == 0:  # *
             continue
         if key is not None and room * size > _ROOM:
-            found, key = np.unique(key, return_inverse=True)
-            asked, room = np.searchsorted(found, asked), len(found)
+            keys, key = np.unique(key, return_inverse=True)
+            asked, room = np.searchsorted(keys, asked), len(keys)
         mine = step[codes[wanted]]
         asked, wanted = (asked * size + mine)[mine >= 0], wanted[mine >= 0]
         room *= size
@@ -210,8 +210,8 @@ def around(tuples: Counts, level: tuple[IntArray, ...], wanted: IntArray, enough
         rows = np.bincount(place, weights=tuples.n[members], minlength=places)
         kept = rows[place] >= enough
         members, asked = members[kept], asked[rows[asked % places] >= enough]
-        found, key = np.unique(key[kept], return_inverse=True)
-        asked, room = np.searchsorted(found, asked), len(found)
+        keys, key = np.unique(key[kept], return_inverse=True)
+        asked, room = np.searchsorted(keys, asked), len(keys)
     held = np.zeros(room, dtype=bool)
     held[asked] = True
     held &= np.bincount(key, weights=tuples.n[members], minlength=room) >= enough

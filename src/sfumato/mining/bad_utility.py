@@ -72,12 +72,16 @@ class BadWork:
 
     def predictions(self, answers: dict[str, Predicted]) -> dict[str, Any]:
         """What each miner says of each released row; numbers on the grid of the original."""
-        found = {name: answer.values for name, answer in answers.items()}
-        if any(miner.name == FUSION for miner in self.miners) and found:
-            found[FUSION] = fuse(list(found.values()), self.target, self.fold, classes=self.task == "classes")
+        predictions = {name: answer.values for name, answer in answers.items()}
+        if any(miner.name == FUSION for miner in self.miners) and predictions:
+            predictions[FUSION] = fuse(
+                list(predictions.values()), self.target, self.fold, classes=self.task == "classes"
+            )
         if self.task == "numbers" and whole(self.aligned.original.columns[self.bad.field]):
-            found = {name: np.rint(values) for name, values in found.items()}  # whole years are guessed in whole years
-        return found
+            predictions = {
+                name: np.rint(values) for name, values in predictions.items()
+            }  # whole years are guessed in whole years
+        return predictions
 
     def distances(self) -> tuple[Any, FloatArray, IntArray | FloatArray]:
         """How far a prediction is from the truth (a function), how far the released values are, and the truth."""

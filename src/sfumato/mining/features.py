@@ -72,9 +72,9 @@ def features(aligned: Aligned, roles: Roles, names: Sequence[str]) -> tuple[Feat
             _, first, second = merged(*columns)
             middles = [first.astype(np.float64), second.astype(np.float64)]
             numeric.append(False)
-        told = np.vstack(blocks)
-        told = np.nan_to_num(told, nan=np.inf)
-        kept = (told != told[0]).any(axis=0)  # a place that is the same everywhere tells nothing
+        block = np.vstack(blocks)
+        block = np.nan_to_num(block, nan=np.inf)
+        kept = (block != block[0]).any(axis=0)  # a place that is the same everywhere tells nothing
         for side in (0, 1):
             dense[side].append(blocks[side][:, kept][codes[side]])
             plain[side].append(middles[side][codes[side]])
@@ -132,10 +132,10 @@ def spans(column: Column, domain: Domain) -> tuple[FloatArray, FloatArray]:
 def number_of(text: str) -> float | None:
     """A text as the number that it spells; None for intervals and words."""
     try:
-        found = float(text)
+        number = float(text)
     except ValueError:
         return None
-    return found if np.isfinite(found) else None
+    return number if np.isfinite(number) else None
 
 
 def shares(column: Column, domain: Domain, frequent: IntArray) -> Dense:
@@ -148,11 +148,11 @@ def shares(column: Column, domain: Domain, frequent: IntArray) -> Dense:
         place[order[MOST - 1 :]] = MOST - 1
         place[order[: MOST - 1]] = np.arange(MOST - 1)
         places = MOST
-    found = np.zeros((len(column), places + 1), dtype=np.float32)  # the last place: what cannot be read
+    dense = np.zeros((len(column), places + 1), dtype=np.float32)  # the last place: what cannot be read
     for i, text in enumerate(column.texts):
         covered = domain.covered(text)
         if covered is None or not len(covered):
-            found[i, places] = 1.0
+            dense[i, places] = 1.0
         else:
-            np.add.at(found[i], place[covered], np.float32(1.0 / len(covered)))
-    return found
+            np.add.at(dense[i], place[covered], np.float32(1.0 / len(covered)))
+    return dense

@@ -88,16 +88,16 @@ def _digest(*parts: Any) -> str:
     """A hash of arrays; one set of arrays serves many miners, so it is remembered while they live."""
     key = tuple(id(part) for part in parts)
     if key not in _kept:
-        found = hashlib.sha256()
+        digest = hashlib.sha256()
         for part in parts:
             for array in (part.dense, part.plain) if isinstance(part, Features) else (part,):
-                found.update(f"{array.dtype}{array.shape}".encode())
-                found.update(np.ascontiguousarray(array).data)
+                digest.update(f"{array.dtype}{array.shape}".encode())
+                digest.update(np.ascontiguousarray(array).data)
             if isinstance(part, Features):
-                found.update(str(part.numeric).encode())
+                digest.update(str(part.numeric).encode())
         if len(_kept) >= 64:
             _kept.clear()
-        _kept[key] = found.hexdigest()
+        _kept[key] = digest.hexdigest()
         _alive.append(parts)
         del _alive[:-64]
     return _kept[key]
@@ -194,12 +194,14 @@ class Cache:
         except Exception:  # damaged in one of the many ways a zip file can be: then it is made again
             return None
 
-    def put(self, key: str, found: Predicted) -> None:
+    def put(self, key: str, predicted: Predicted) -> None:
         """Keep it, whole or not at all."""
         if self.files is None:
             return
         content = io.BytesIO()
-        np.savez_compressed(content, values=found.values, trained_on=found.trained_on, sampled=found.sampled)
+        np.savez_compressed(
+            content, values=predicted.values, trained_on=predicted.trained_on, sampled=predicted.sampled
+        )
         self.files.write(key, content.getvalue())
 
 
@@ -208,21 +210,21 @@ def predict(
 ) -> list[Predicted]:
     """Run what is not kept yet, on as many processes as there are cores; what is done is kept at once."""
     keys = [job.key for job in jobs]
-    found: dict[str, Predicted] = {}
+    answers: dict[str, Predicted] = {}
     for key in keys:
         kept = cache.get(key)
         if kept is not None:
-            found[key] = kept
-    todo = {key: job for key, job in zip(keys, jobs, strict=True) if key not in found}
+            answers[key] = kept
+    todo = {key: job for key, job in zip(keys, jobs, strict=True) if key not in answers}
     done = len(set(keys)) - len(todo)
     with contextlib.closing(_each(todo, workers)) as results:
         for key, result in results:
             cache.put(key, result)
-            found[key] = result
+            answers[key] = result
             done += 1
             if progress is not None:
                 progress(done / len(set(keys)), f"{todo[key].name}: {todo[key].miner.name}")
-    return [found[key] for key in keys]
+    return [answers[key] for key in keys]
 
 
 def _one(key: str, job: Job) -> tuple[str, Predicted]:

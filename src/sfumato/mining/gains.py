@@ -34,9 +34,9 @@ def gains(work: BadWork, answers: dict[str, Predicted], roles: Roles, sensitive:
     value = released.codes[sensitive]
     overall = np.bincount(value) / len(value)
     miner, said, hit = work.nearer_than_released(answers, work.bad.aims[0])
-    told = np.unique(said, return_inverse=True)[1]
-    sizes = [int(member.max()) + 1, int(told.max()) + 2]
-    _, split = np.unique(pack([member, np.where(hit, told + 1, 0)], sizes, len(member)), return_inverse=True)
+    groups = np.unique(said, return_inverse=True)[1]
+    sizes = [int(member.max()) + 1, int(groups.max()) + 2]
+    _, split = np.unique(pack([member, np.where(hit, groups + 1, 0)], sizes, len(member)), return_inverse=True)
     plain_k, plain_a = _per_row(member, value, overall)
     mined_k, mined_a = _per_row(split, value, overall)
     folds = work.scenario.folds

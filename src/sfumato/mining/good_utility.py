@@ -149,8 +149,8 @@ class GoodWork:
                 predicted = self._spelled(values, labels_of)
                 true = self._true(frame, rows)
                 worths[way, miner.name] = w * good.error.of(predicted, true, frame, rows)
-        found = [self._miner(miner, worths, answers, paired, folds) for miner in self.miners]
-        decisive = max(found, key=lambda one: -np.inf if np.isnan(one.decline.value) else one.decline.value)
+        mined = [self._miner(miner, worths, answers, paired, folds) for miner in self.miners]
+        decisive = max(mined, key=lambda one: -np.inf if np.isnan(one.decline.value) else one.decline.value)
         d = decisive.decline
         delta = Estimate(max(d.value, 0.0), max(d.low, 0.0), max(d.high, 0.0)) if not np.isnan(d.value) else d
         notes = []
@@ -164,13 +164,13 @@ class GoodWork:
                 )
             if good.groups:
                 notes.append("For the same reason groups were not looked at.")
-        idle = sum(bool(np.isnan(one.decline.value)) for one in found)
-        if 0 < idle < len(found):
+        idle = sum(bool(np.isnan(one.decline.value)) for one in mined)
+        if 0 < idle < len(mined):
             notes.append(f"Left out of delta: {idle} miners whose utility on the original is not above 0.")
         if np.isnan(d.value):
             notes.append("The utility of the original is not above 0, so there is no decline to speak of.")
         return GoodOutcome(
-            field=good.field, task=self.task, miners=tuple(found), delta=delta, decided_by=decisive.miner,
+            field=good.field, task=self.task, miners=tuple(mined), delta=delta, decided_by=decisive.miner,
             baseline=self._baseline(original, weight, folds), total=self.best(),
             groups=self._groups(worths, decisive.miner, weight) if paired else (), notes=tuple(notes),
         )  # fmt: skip
@@ -236,7 +236,7 @@ class GoodWork:
         before = worths["original", miner]
         after = np.zeros(len(original))
         after[place] = worths["released", miner]
-        found = []
+        groups = []
         for column in self.good.groups:
             codes, texts = original.codes[column], original.texts(column)
             size = np.bincount(codes, minlength=len(texts))
@@ -249,7 +249,7 @@ class GoodWork:
                 a = sums(self.fold[here], before[here], folds)
                 b = sums(self.fold[here], after[here], folds)
                 name = "(smaller groups)" if g == len(texts) else texts[g] if texts[g] is not None else "(missing)"
-                found.append(
+                groups.append(
                     MinedGroup(
                         column,
                         str(name),
@@ -259,7 +259,7 @@ class GoodWork:
                         decline(a, b, paired=True),
                     )
                 )
-        return tuple(found)
+        return tuple(groups)
 
 
 def check_field(field: str, aligned: Aligned, which: str) -> None:

@@ -72,31 +72,31 @@ def mine(
     answers = dict(
         zip(jobs, predict(list(jobs.values()), cache=Cache(cache), workers=workers, progress=progress), strict=True)
     )
-    found = {}
+    outcomes = {}
     for name in named:
         sides = aligned[name]
         gained = None
         attacked = None
         if name in bad:
-            said = {key[2]: answer for key, answer in answers.items() if key[:2] == ("bad", name)}
-            attacked = bad[name].outcome(said)
+            for_adversary = {key[2]: answer for key, answer in answers.items() if key[:2] == ("bad", name)}
+            attacked = bad[name].outcome(for_adversary)
             sensitive = _sensitive(roles, scenario)
             if sensitive is not None and sides.sampled:
                 notes[name].append("Adversarial gains count whole classes, and only a sample was mined.")
             elif sensitive is not None:
                 try:
-                    gained = gains(bad[name], said, roles, sensitive)
+                    gained = gains(bad[name], for_adversary, roles, sensitive)
                 except Unavailable as why:
                     notes[name].append(str(why))
         useful = None
         if name in good:
-            told = {(key[2], key[3]): answer for key, answer in answers.items() if key[:2] == ("good", name)}
-            useful = good[name].outcome(told)
-        found[name] = MiningOutcome(
+            for_users = {(key[2], key[3]): answer for key, answer in answers.items() if key[:2] == ("good", name)}
+            useful = good[name].outcome(for_users)
+        outcomes[name] = MiningOutcome(
             name=name, rows=len(sides.original), suppressed=sides.suppressed, paired=sides.place is not None,
             folds=scenario.folds, seed=scenario.seed, good=useful, bad=attacked, gains=gained, notes=tuple(notes[name]),
         )  # fmt: skip
-    return found
+    return outcomes
 
 
 def _sensitive(roles: Roles, scenario: Scenario) -> str | None:

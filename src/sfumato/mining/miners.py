@@ -60,8 +60,8 @@ def need() -> None:
 def miners(task: Task) -> Mapping[str, Miner]:
     """The reference set for classes or for numbers, by name; the fusion of the others stands last."""
     need()
-    found = _classifiers() if task == "classes" else _regressors()
-    return {miner.name: miner for miner in found}
+    known = _classifiers() if task == "classes" else _regressors()
+    return {miner.name: miner for miner in known}
 
 
 def chosen(wanted: str | Sequence[Any], task: Task) -> list[Miner]:
@@ -81,19 +81,19 @@ def chosen(wanted: str | Sequence[Any], task: Task) -> list[Miner]:
         return [known[name] for name in PAPER[task]]
     if isinstance(wanted, str):
         wanted = [wanted]
-    found: list[Miner] = []
+    selected: list[Miner] = []
     for one in wanted:
         miner = known.get(one) if isinstance(one, str) else None
         if miner is None:
             miner = _foreign(one, task)
-        if any(miner.name == other.name and miner.key != other.key for other in found):
+        if any(miner.name == other.name and miner.key != other.key for other in selected):
             miner = replace(miner, name=repr(one))  # one kind under several parameters
-        if any(miner.name == other.name for other in found):
+        if any(miner.name == other.name for other in selected):
             raise InputError(f"The miner {miner.name!r} is named twice.")
-        found.append(miner)
-    if not found:
+        selected.append(miner)
+    if not selected:
         raise InputError("No miner is named; write reference, quick, or names.")
-    return found
+    return selected
 
 
 QUICK: Mapping[Task, tuple[str, ...]] = {
@@ -152,10 +152,10 @@ def _by_class_name(name: str, task: Task) -> Any:
     from sklearn.utils import all_estimators
 
     kind = "classifier" if task == "classes" else "regressor"
-    for known, found in all_estimators(type_filter=kind):
+    for known, estimator in all_estimators(type_filter=kind):
         if known == name:
             try:
-                return found()
+                return estimator()
             except TypeError:
                 raise InputError(f"{name} needs other estimators; give it as an object in Python.") from None
     if name.startswith("LGBM"):

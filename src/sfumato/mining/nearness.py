@@ -46,8 +46,8 @@ class Ruler:
 
     def distance(self, labels: IntArray, truth: IntArray) -> FloatArray:
         """A distance a row."""
-        found: FloatArray = self.far[labels, truth]
-        return found
+        distances: FloatArray = self.far[labels, truth]
+        return distances
 
 
 def numeric_distance(values: FloatArray, truth: FloatArray) -> FloatArray:
@@ -74,5 +74,5 @@ def nearer(predicted: FloatArray, released: FloatArray, c: float) -> BoolArray:
         exact: BoolArray = predicted == 0
         return exact
     with np.errstate(invalid="ignore"):
-        found: BoolArray = np.isfinite(predicted) & (predicted <= (100 - c) / 100 * released)
-    return found
+        hits: BoolArray = np.isfinite(predicted) & (predicted <= (100 - c) / 100 * released)
+    return hits

@@ -147,7 +147,7 @@ class BadOutcome:
 
     def aim(self, name: str) -> AimOutcome:
         """One aim by its name."""
-        return next(found for found in self.aims if found.aim == name)
+        return next(aim for aim in self.aims if aim.aim == name)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 
-Found = tuple["Frame", "Frame", IntArray | None]
+Pairs = tuple["Frame", "Frame", IntArray | None]
 MOST = 5_000_000
 """Rows that are held in memory; of more, a sample is taken."""
 
@@ -102,17 +102,17 @@ def align(release: Release, roles: Roles, *, rows: int | None = None, seed: int 
         raise InputError(f"{roles.source} releases fewer than two columns, so there is nothing to predict one from.")
     joined = release.joined_by is not None
     notes: list[str] = []
-    found: Found | None
+    pairs: Pairs | None
     if (release.recoding is not None and not joined) or release.pairing != "none":
-        found = _paired(release, roles, original, names)
+        pairs = _paired(release, roles, original, names)
     else:
-        found = _by_position(release, roles, original, names) if not joined else None
-        if found is not None:
+        pairs = _by_position(release, roles, original, names) if not joined else None
+        if pairs is not None:
             notes.append("rows were paired by position: every released row agrees with the original row in its place")
         else:
             released = _joined(release, names, seed) if joined else _frame(release.table, names)
-            found = _frame(original, names), released, None
-    first, second, place = found
+            pairs = _frame(original, names), released, None
+    first, second, place = pairs
     if not len(second):
         raise InputError(f"{release.table.name} has no rows.")
     whole = Aligned(first, second, place, release.perturbed, tuple(notes))
@@ -124,7 +124,7 @@ def _frame(table: Table, names: Sequence[str]) -> Frame:
     return Frame.of(table.count(here), {name: name for name in here})
 
 
-def _paired(release: Release, roles: Roles, original: Table, names: tuple[str, ...]) -> Found:
+def _paired(release: Release, roles: Roles, original: Table, names: tuple[str, ...]) -> Pairs:
     """Pairs that a mechanism of ours left, or that the owner states."""
     both, released = release.evidence(roles).sides(names, "mining")
     before = {f"original.{name}": name for name in names}
@@ -133,7 +133,7 @@ def _paired(release: Release, roles: Roles, original: Table, names: tuple[str, .
     return _placed(counts, before, original, Frame.of(counts, after))
 
 
-def _placed(counts: Counts, before: Mapping[str, str], original: Table, released: Frame) -> Found:
+def _placed(counts: Counts, before: Mapping[str, str], original: Table, released: Frame) -> Pairs:
     """All original rows, and where among them each released row comes from."""
     if original.rows == len(released):
         return Frame.of(counts, before), released, np.arange(len(released))
@@ -177,7 +177,7 @@ def merged(first: Column, second: Column) -> tuple[Column, IntArray, IntArray]:
     return column, a, b
 
 
-def _by_position(release: Release, roles: Roles, original: Table, names: tuple[str, ...]) -> Found | None:
+def _by_position(release: Release, roles: Roles, original: Table, names: tuple[str, ...]) -> Pairs | None:
     """Rows paired by their places, if that is no guess: each released value is the original one there or covers it.
 
     A column of one value, or one that says nothing in most rows, would agree with any order; so would few rows. Columns that
@@ -188,7 +188,7 @@ def _by_position(release: Release, roles: Roles, original: Table, names: tuple[s
         return None
     here = tuple(name for name in names if name in table.columns)
     both = table.beside(original, None)
-    told = 0.0  # bits: how surprising the agreement would be for rows in another order
+    surprise = 0.0  # bits: how surprising the agreement would be for rows in another order
     agreed = []
     for name in here:
         if name in release.perturbed:
@@ -205,8 +205,8 @@ def _by_position(release: Release, roles: Roles, original: Table, names: tuple[s
         rows = counts.n.sum()
         share = np.bincount(counts.codes[0], weights=counts.n) / rows
         chance = np.array([share[mask].sum() for mask in masks])
-        told += float(-(counts.n * np.log2(np.maximum(chance[counts.codes[1]], 1e-300))).sum())
-    if told < 40:  # one chance in 2^40
+        surprise += float(-(counts.n * np.log2(np.maximum(chance[counts.codes[1]], 1e-300))).sum())
+    if surprise < 40:  # one chance in 2^40
         return None
     if len(agreed) < len(here) and not _mixed(table, agreed):
         return None

@@ -42,10 +42,10 @@ def evaluate(expression: str, columns: Mapping[str, pa.Array], count: int, what:
             ) from None
     finally:
         connection.close()
-    found: FloatArray = numpy(answer.column("v").combine_chunks()).astype(np.float64)
-    if len(found) != count or not np.isfinite(found).all():
+    values: FloatArray = numpy(answer.column("v").combine_chunks()).astype(np.float64)
+    if len(values) != count or not np.isfinite(values).all():
         raise InputError(f"{what}: {expression!r} is not a finite number for every row.")
-    return found
+    return values
 
 
 def arrays(frame: Frame) -> dict[str, pa.Array]:
@@ -96,16 +96,16 @@ class Weights:
 
     def of(self, frame: Frame, where: str = "weights") -> FloatArray:
         """A weight a row."""
-        found = np.full(len(frame), float(self.otherwise))
+        weights = np.full(len(frame), float(self.otherwise))
         if not self.rules:
-            return found
+            return weights
         columns = arrays(frame)
         left = np.ones(len(frame), dtype=bool)
         for when, weight in self.rules:
             holds = (evaluate(when, columns, len(frame), where) != 0) & left
-            found[holds] = weight
+            weights[holds] = weight
             left &= ~holds
-        return found
+        return weights
 
     @property
     def plain(self) -> bool:

@@ -101,15 +101,15 @@ def sums(numbers: Sequence[Numbers]) -> Iterator[Arithmetic]:
         return
     rows = np.stack([each.rows for each in usable], axis=1)
     steps = np.diff(rows, axis=0)
-    found: list[frozenset[int]] = []
+    parts: list[frozenset[int]] = []
     sizes = (3, 4) if len(usable) <= MOST_VIEWS else (3,)
     for size in sizes:
         for at, signs in _screened(steps[:SCREENED], usable, size):
-            if any(smaller <= frozenset(at) for smaller in found):
+            if any(smaller <= frozenset(at) for smaller in parts):
                 continue
             relation = _sum([usable[i] for i in at], signs)
             if relation is not None:
-                found.append(frozenset(at))
+                parts.append(frozenset(at))
                 yield relation
 
 

@@ -41,13 +41,13 @@ def views(column: Column, *, parts: bool = True) -> list[ColumnView]:
     if column.numbers is not None:
         with np.errstate(invalid="ignore"):
             numbers = np.where(np.abs(column.numbers) <= _LARGEST, column.numbers, np.nan)
-        found = [ColumnView(name, numbers, repr(name), _unit(numbers))]
+        seen = [ColumnView(name, numbers, repr(name), _unit(numbers))]
     elif column.dates:
         days, years = _calendar(column)
-        found = [ColumnView(name, days, repr(name), 1.0), ColumnView(name, years, f"the year of {name!r}", 1.0, True)]
+        seen = [ColumnView(name, days, repr(name), 1.0), ColumnView(name, years, f"the year of {name!r}", 1.0, True)]
     else:
-        found = []
-    return found + _digits(column) if parts and not column.dates else found
+        seen = []
+    return seen + _digits(column) if parts and not column.dates else seen
 
 
 def _unit(numbers: FloatArray) -> float:
@@ -84,7 +84,7 @@ def _digits(column: Column) -> list[ColumnView]:
     length = int(np.bincount(np.minimum(lengths, _LONGEST + 1)).argmax())
     if not 5 <= length <= _LONGEST or np.mean(lengths == length) < _SAME_LENGTH:
         return []
-    found = []
+    parts = []
     for width in _DIGITS:
         for start in range(length - width + 1):
             part = pc.utf8_slice_codeunits(texts, start, start + width)
@@ -97,5 +97,5 @@ def _digits(column: Column) -> list[ColumnView]:
             if column.has_missing:
                 numbers = np.append(numbers, np.nan)
             words = f"places {start + 1} to {start + width} of {column.name!r}"
-            found.append(ColumnView(column.name, numbers, words, 1.0, True))
-    return found
+            parts.append(ColumnView(column.name, numbers, words, 1.0, True))
+    return parts

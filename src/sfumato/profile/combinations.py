@@ -70,9 +70,9 @@ def set_risks(
             f"{width} columns have {number:,} sets of up to {size}; name fewer columns, or choose a smaller set size."
         )
     walk = _down(counts, person) if size == width else _up(counts, size, person)
-    found = [risk_of(tuple(counts.names[i] for i in at), n, thresholds) for at, n in walk]
+    risks = [risk_of(tuple(counts.names[i] for i in at), n, thresholds) for at, n in walk]
     place = {name: i for i, name in enumerate(counts.names)}
-    return sorted(found, key=lambda r: (-r.alone, -r.classes, len(r.columns), [place[c] for c in r.columns]))
+    return sorted(risks, key=lambda r: (-r.alone, -r.classes, len(r.columns), [place[c] for c in r.columns]))
 
 
 def risk_of(columns: tuple[str, ...], n: IntArray, thresholds: Sequence[int]) -> SetRisk:
@@ -147,12 +147,12 @@ def _group(codes: list[IntArray], sizes: Sequence[int], n: IntArray) -> tuple[li
     if room <= max(4 * len(n), 1 << 16):
         rows = exact(np.bincount(key, weights=n, minlength=1))
         there = np.flatnonzero(rows)
-        found: list[IntArray] = []
+        groups: list[IntArray] = []
         left = there
         for size in reversed(sizes):
-            found.append((left % max(size, 1)).astype(np.int64))
+            groups.append((left % max(size, 1)).astype(np.int64))
             left = left // max(size, 1)
-        return found[::-1], rows[there]
+        return groups[::-1], rows[there]
     order = np.argsort(key, kind="stable")
     ordered = key[order]
     first = np.flatnonzero(np.diff(ordered, prepend=ordered[0] - 1))

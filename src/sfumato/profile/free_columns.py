@@ -185,11 +185,11 @@ class FreeColumns:
             return ()
         if self.noiseless:
             return tuple(Finding(name, "noiseless", 0, 0) for name in self.free)
-        found: dict[tuple[str, str, bool], Finding] = {}
+        findings: dict[tuple[str, str, bool], Finding] = {}
         apart = self.alone() if self.person is None else self.people_apart()
         for finding in (*apart, *self.related(), *self.ordered()):
-            found.setdefault((finding.column, finding.kind, self._waives(finding.columns)), finding)
-        return tuple(sorted(found.values(), key=lambda f: self.free.index(f.column)))
+            findings.setdefault((finding.column, finding.kind, self._waives(finding.columns)), finding)
+        return tuple(sorted(findings.values(), key=lambda f: self.free.index(f.column)))
 
     @property
     def open(self) -> tuple[Finding, ...]:
@@ -207,7 +207,7 @@ class FreeColumns:
             return
         sample, owners = self._sample, self._owners
         enough: list[frozenset[str]] = []
-        told: set[str] = set()
+        explained: set[str] = set()
         for size in (1, 2, 3):
             for names in combinations(self.free, size):
                 chosen, waived = frozenset(names), self._waives(names)
@@ -216,12 +216,12 @@ class FreeColumns:
                     continue  # who knows several secrets of a person has little left to learn
                 limit = _LIMITS[size == 1, bool(secrets)]
                 if set(names) & self.noise.keys():
-                    found = self.noise[names[0]].found if size == 1 else 0
-                    if found >= max(1, limit * self.rows) and self._leads_on(names):
-                        yield Finding(names[0], "alone", found, self.rows, noisy=True)
+                    certain = self.noise[names[0]].found if size == 1 else 0
+                    if certain >= max(1, limit * self.rows) and self._leads_on(names):
+                        yield Finding(names[0], "alone", certain, self.rows, noisy=True)
                     continue
                 finest = max(names, key=lambda name: len(sample.column(name)))
-                if any(smaller <= chosen for smaller in enough) or (finest in told and not waived):
+                if any(smaller <= chosen for smaller in enough) or (finest in explained and not waived):
                     continue  # what is said of it already is enough
                 if not self._leads_on(names):
                     continue
@@ -234,21 +234,21 @@ class FreeColumns:
                 if rows >= limit * of:
                     if not waived:
                         enough.append(chosen)
-                        told.add(finest)
+                        explained.add(finest)
                     others = tuple(name for name in names if name != finest)
                     yield Finding(finest, "alone", rows, of, others, joins=joins)
 
     def people_apart(self) -> Iterator[Finding]:
         """Columns that set many people apart where their rows are joined, by all their values or by the order of their rows."""
         person = str(self.person)
-        told: set[str] = set()
+        explained: set[str] = set()
         for names, alone, people in people_alone(self.released, person, self.free):
             secrets = [name for name in names if name in self.linking]
-            if len(secrets) > 1 or not self._leads_on(names) or (told & set(names) and not self._waives(names)):
+            if len(secrets) > 1 or not self._leads_on(names) or (explained & set(names) and not self._waives(names)):
                 continue
             if alone >= _LIMITS[len(names) == 1, bool(secrets)] * people:
                 first = next((name for name in names if name not in secrets), names[0])
-                told |= set() if self._waives(names) else {first}
+                explained |= set() if self._waives(names) else {first}
                 others = tuple(name for name in names if name != first)
                 yield Finding(first, "alone", alone, people, others, people=True)
         for name in self.free if self.classes else ():  # before a release nothing is known of classes
@@ -343,14 +343,14 @@ class FreeColumns:
         if self.original is None or not self._compared:
             return
         done: set[tuple[str, str, bool]] = set()
-        found: list[Relation] = []
+        relations: list[Relation] = []
         for relation in self._candidates():
             column, kind = relation.free[0], self._kind(relation)
             reason = (column, kind, self._waives(relation.free))
             # a part of it that holds by itself says it all, and a column that is found needs no second reason
             if reason in done or any(
                 set(smaller.free) <= set(relation.free) and set(smaller.protected) <= set(relation.protected)
-                for smaller in found
+                for smaller in relations
             ):
                 continue
             counts = self._counted(relation.columns)
@@ -361,7 +361,7 @@ class FreeColumns:
             keeps, _ = relation.evaluate(counts)
             done.add(reason)
             if not reason[2]:
-                found.append(relation)
+                relations.append(relation)
             yield Finding(
                 column,
                 kind,

@@ -40,8 +40,8 @@ def noise_left(release: Release, name: str) -> NoiseLeft | None:
     back = _nearest(np.unique(own), released) == own
     values, of = np.unique(released, return_inverse=True)
     alone = np.bincount(of, weights=n, minlength=len(values))[of] == 1
-    found = alone & (_nearest(values, own) == released)
-    return NoiseLeft(int(n[found].sum()), int(n[back].sum()), int(numpy(recoding.table.column("n")).sum()))
+    undone = alone & (_nearest(values, own) == released)
+    return NoiseLeft(int(n[undone].sum()), int(n[back].sum()), int(numpy(recoding.table.column("n")).sum()))
 
 
 def _numbers(before: Column, after: Column) -> tuple[FloatArray, FloatArray]:

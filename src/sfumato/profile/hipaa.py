@@ -243,11 +243,11 @@ def _age(text: str, per: int) -> tuple[bool, bool]:
     last = 89 if per == 1 else 90 * per - 1
     if masked := hipaa_patterns.MASKED.match(text):
         return float(masked[1] + "0" * len(masked[2])) > last, False
-    found = [float(x) for x in hipaa_patterns.NUMBER.findall(text)]
-    if not found or hipaa_patterns.BELOW.search(text):
-        return not found and bool(hipaa_patterns.SPELLED.search(text)), False
-    low, beyond = min(found), bool(hipaa_patterns.BEYOND.search(text))
-    high = math.inf if hipaa_patterns.OPEN.search(text) else max(found)
+    numbers = [float(x) for x in hipaa_patterns.NUMBER.findall(text)]
+    if not numbers or hipaa_patterns.BELOW.search(text):
+        return not numbers and bool(hipaa_patterns.SPELLED.search(text)), False
+    low, beyond = min(numbers), bool(hipaa_patterns.BEYOND.search(text))
+    high = math.inf if hipaa_patterns.OPEN.search(text) else max(numbers)
     over = low >= last + 1 or (beyond and low >= last)
     return over, over and ((low == last + 1 and not beyond) or last <= low < last + 1) and high >= OLDEST * per
 
@@ -263,11 +263,11 @@ def old_births(column: Column, year: int) -> tuple[Mask, Mask]:
 
 
 def _born(text: str, last: int) -> tuple[bool, bool]:
-    found, sign = years(text), text.lstrip()[:2]
-    if not found or sign[:1] in (">", "≥"):
+    written, sign = years(text), text.lstrip()[:2]
+    if not written or sign[:1] in (">", "≥"):
         return False, False
     below = sign[:1] == "<" and sign != "<="
-    latest = max(found) - below  # <1937 and <1937-01-01 are up to 1936
+    latest = max(written) - below  # <1937 and <1937-01-01 are up to 1936
     return latest <= last, latest == last and (below or sign == "<=" or sign[:1] == "≤")
 
 
@@ -308,9 +308,9 @@ def _code(text: str | None) -> bool:
     for part in read_set(text) if text and text.startswith("{") and text.endswith("}") else [text or ""]:
         if not re.search(r"\d", part):
             areas.append("")
-        elif found := hipaa_patterns.CODE.match(part):
+        elif match := hipaa_patterns.CODE.match(part):
             # 36 is 036 whose zero was lost, 36*** is not
-            areas.append(found[1] if found[2].strip(" -") else found[1].zfill(3))
+            areas.append(match[1] if match[2].strip(" -") else match[1].zfill(3))
         elif (ends := hipaa_patterns.CODES.match(part)) and (
             between := _areas(int(ends[1]), int(ends[2]), closed=ends[3] == "]")
         ):
@@ -350,7 +350,7 @@ def broken(
         return ()
     if ignore:
         return ("identifiers",) if house else ()
-    found = {
+    breaks = {
         "identifiers": house or is_direct(column, n),
         "places": is_place(column, n),
         "postal codes": (postal or is_postal(column, n)) and bool(fine_codes(column).any()),
@@ -358,7 +358,7 @@ def broken(
         "ages": more_than_one(*old_ages(column)) if age or is_age(column.name) else ages_within(column),
         "birth years": bool(year) and is_birth(column.name) and more_than_one(*old_births(column, year)),
     }
-    return tuple(rule for rule, hit in found.items() if hit)
+    return tuple(rule for rule, hit in breaks.items() if hit)
 
 
 def latest_year(columns: Mapping[str, tuple[Column, IntArray]], date: Collection[str] = ()) -> int:

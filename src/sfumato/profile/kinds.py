@@ -186,9 +186,9 @@ def kind(name: str, counts: Counts | None, sample: Sequence[str], distinct: int,
 
 def matches(values: pa.Array, pattern: str) -> Mask:
     """Which texts hold a match of the pattern."""
-    found = pc.match_substring_regex(values, pattern)
-    bits = np.frombuffer(found.buffers()[1], dtype=np.uint8)
-    return np.unpackbits(bits, bitorder="little")[found.offset : found.offset + len(found)].astype(bool)
+    hits = pc.match_substring_regex(values, pattern)
+    bits = np.frombuffer(hits.buffers()[1], dtype=np.uint8)
+    return np.unpackbits(bits, bitorder="little")[hits.offset : hits.offset + len(hits)].astype(bool)
 
 
 def _direct(values: pa.Array, rows: FloatArray) -> str | None:

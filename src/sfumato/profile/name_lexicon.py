@@ -213,8 +213,8 @@ def concept(name: str) -> Concept | None:
     words = tokens(name)
     if not words:
         return None
-    if found := _known("".join(words)):
-        return found
+    if known := _known("".join(words)):
+        return known
     if numbers_people(words):
         return NUMBER
     if set(words) & _NAMES and (len(words) == 1 or set(words) & _PERSONAL):
@@ -223,8 +223,8 @@ def concept(name: str) -> Concept | None:
     for part in (words[:cut], words[cut:]):  # what stands before "of" or "at" is the head, else the last word
         for i in reversed(range(len(part))):
             pair = _known(part[i - 1] + part[i]) if i else None
-            if found := pair or _known(part[i]) or _compound(part[i]):
-                return found
+            if known := pair or _known(part[i]) or _compound(part[i]):
+                return known
     return None
 
 

@@ -75,18 +75,18 @@ def _by_scale(texts: Sequence[str]) -> tuple[str, ...] | None:
 
 def _by_range(texts: Sequence[str]) -> tuple[str, ...] | None:
     spans = [_span(text.strip().translate(_PLAIN)) for text in texts]
-    found = [
+    ranges = [
         (low, high, unit, text) for span, text in zip(spans, texts, strict=True) if span for low, high, unit in (span,)
     ]
-    if len(found) < len(texts) or len({unit for _, _, unit, _ in found if unit}) > 1:
+    if len(ranges) < len(texts) or len({unit for _, _, unit, _ in ranges if unit}) > 1:
         return None
-    found.sort(key=lambda span: span[:2])
-    for (_, high, _, _), (low, _, _, _) in itertools.pairwise(found):
+    ranges.sort(key=lambda span: span[:2])
+    for (_, high, _, _), (low, _, _, _) in itertools.pairwise(ranges):
         if high > low:
             return None
-    if len({span[:2] for span in found}) < len(found):
+    if len({span[:2] for span in ranges}) < len(ranges):
         return None
-    return tuple(text for *_, text in found)
+    return tuple(text for *_, text in ranges)
 
 
 def _span(text: str) -> tuple[float, float, str] | None:

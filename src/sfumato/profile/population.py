@@ -59,12 +59,14 @@ class PopulationUniques:
         if self.value is None or self.of_sample is None:
             return f"{counted(alone, 'row')} {are} alone here. No model fits, so Sfumato estimates nothing about the population."
         people = "person is" if _expected(self.value) == "1" else "people are"
-        told = ", ".join(f"{name} {_expected(value)}" for name, value in self.by_model.items() if value is not None)
+        estimates = ", ".join(
+            f"{name} {_expected(value)}" for name, value in self.by_model.items() if value is not None
+        )
         return (
             f"{counted(alone, 'row')} {are} alone here. An estimated {_expected(self.of_sample)} of these "
             f"({percent(self.of_sample / alone)}) would also be alone in the population, if the table is a random "
             f"{percent(self.fraction)} of it. In the whole population an estimated {_expected(self.value)} {people} alone "
-            f"({self.chosen}; by model: {told}). The models make different assumptions, and none has seen the population."
+            f"({self.chosen}; by model: {estimates}). The models make different assumptions, and none has seen the population."
         )
 
     @property
@@ -106,7 +108,7 @@ def population_uniques(sizes: IntArray, fraction: float) -> PopulationUniques:
     if fraction == 1 or alone == 0:
         exact: dict[Model, float | None] = dict.fromkeys(("zayatz", "pitman", "snb"), float(alone))
         return PopulationUniques(rows, fraction, alone, exact, "zayatz")
-    found: dict[Model, float | None] = {
+    estimates: dict[Model, float | None] = {
         "zayatz": zayatz(sizes, fraction),
         "pitman": pitman(sizes, fraction),
         "snb": slide_negative_binomial(sizes, fraction),
@@ -115,14 +117,14 @@ def population_uniques(sizes: IntArray, fraction: float) -> PopulationUniques:
     if fraction > 0.1:
         smaller: tuple[Model, Model] = ("zayatz", "snb")
         order = (
-            *sorted(smaller, key=lambda model: math.inf if found[model] is None else float(found[model] or 0)),
+            *sorted(smaller, key=lambda model: math.inf if estimates[model] is None else float(estimates[model] or 0)),
             "pitman",
         )
     # the sample holds the drawn share of the population's uniques, and all are alone in it: more than this it would show
     most = alone / fraction
-    found = {model: None if value is None else min(value, most) for model, value in found.items()}
-    chosen = next((model for model in order if found[model] is not None), None)
-    return PopulationUniques(rows, fraction, alone, found, chosen)
+    estimates = {model: None if value is None else min(value, most) for model, value in estimates.items()}
+    chosen = next((model for model in order if estimates[model] is not None), None)
+    return PopulationUniques(rows, fraction, alone, estimates, chosen)
 
 
 def zayatz(sizes: IntArray, fraction: float) -> float:

@@ -129,10 +129,10 @@ class Contains(Relation):
         first, second = _spellings(a), _spellings(b)
         pairs = zip(x.tolist(), y.tolist(), strict=True)
         if self.inside == self.protected[0]:
-            found = [any(part in first[i][0] for part in second[j]) for i, j in pairs]
+            inside = [any(part in first[i][0] for part in second[j]) for i, j in pairs]
         else:
-            found = [any(first[i][0] in whole for whole in second[j]) for i, j in pairs]
-        return np.array(found, dtype=bool) & self.known(counts), y
+            inside = [any(first[i][0] in whole for whole in second[j]) for i, j in pairs]
+        return np.array(inside, dtype=bool) & self.known(counts), y
 
     def by_chance(self, counts: Counts) -> int:
         """The rows that keep it beside the values of another row: short texts stand in many."""
@@ -332,16 +332,16 @@ def _spellings(column: Column) -> list[list[str]]:
     """Each value as it may stand inside of another text: itself, and of a date its parts in the usual orders."""
     if not column.dates:
         return [["\0"] if text is None or len(text) < 2 else [text] for text in column.texts]
-    found = []
+    spellings = []
     for text in column.texts:
         if text is None:
-            found.append(["\0"])
+            spellings.append(["\0"])
             continue
         year, month, day = text[:4], text[5:7], text[8:10]
         short = year[2:]
         parts = [text[:10], year + month + day, day + month + year, short + month + day, day + month + short]
-        found.append([*parts, year])
-    return found
+        spellings.append([*parts, year])
+    return spellings
 
 
 def _list(names: Sequence[str]) -> str:

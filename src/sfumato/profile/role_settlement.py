@@ -16,13 +16,13 @@ from .suggestions import ProfiledColumn, Suggestion, roles
 
 
 def settle(
-    table: Table, seen: Sequence[ProfiledColumn], found: Mapping[str, Suggestion], *, quasi_named: bool = False
+    table: Table, seen: Sequence[ProfiledColumn], suggestions: Mapping[str, Suggestion], *, quasi_named: bool = False
 ) -> dict[str, Suggestion]:
     """The suggestions, with another role for each column that would be refused as a free one.
 
     Where the owner named the quasi-identifiers there is no other to be had, and such a column is kept back.
     """
-    settled = dict(found)
+    settled = dict(suggestions)
     by_name = {column.name: column for column in seen}
     while True:  # each round leaves fewer columns free, and mostly the second finds nothing
         findings = free_of_table(table, roles(seen, settled)).findings
@@ -30,7 +30,7 @@ def settle(
             return settled
         for finding in reversed(findings):  # the plainest of a column comes first, and stays
             column = by_name[finding.column]
-            known = not quasi_named and _known(column, found[column.name], finding)
+            known = not quasi_named and _known(column, suggestions[column.name], finding)
             settled[column.name] = Suggestion("quasi" if known else "identifiers", _reason(finding, known))
 
 

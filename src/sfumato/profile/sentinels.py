@@ -81,15 +81,15 @@ def sentinels(counts: Counts) -> tuple[Sentinels | None, Counts]:
     )
     left, at = _without(column, chosen), np.cumsum(~chosen) - 1
     place = np.append(np.where(chosen, len(left.values), at), len(left.values))
-    found = Counts.of([left], [place[counts.codes[0]].astype(np.int64)], counts.n)
-    return Sentinels(column.name, codes, int(n[: len(texts)][chosen].sum()), why), found
+    counted = Counts.of([left], [place[counts.codes[0]].astype(np.int64)], counts.n)
+    return Sentinels(column.name, codes, int(n[: len(texts)][chosen].sum()), why), counted
 
 
 def _words(texts: Sequence[str | None]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Which texts are words for missing; none where all are, or where they are levels of a scale."""
-    found = np.array([_WORDS.fullmatch((text or "").strip()) is not None for text in texts], dtype=bool)
+    hits = np.array([_WORDS.fullmatch((text or "").strip()) is not None for text in texts], dtype=bool)
     few = [text for text in texts if text is not None] if len(texts) <= MOST_LEVELS else []
-    return found & (not found.all() and not (found.any() and order(few)))  # "none" is also a level
+    return hits & (not hits.all() and not (hits.any() and order(few)))  # "none" is also a level
 
 
 def _without(column: Column, codes: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Column:

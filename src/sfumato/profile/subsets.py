@@ -16,7 +16,7 @@ from ..core.column import IntArray
 from ..core.counts import Counts, pack
 
 Weights = npt.NDArray[np.float64]
-Found = tuple[tuple[int, ...], tuple[int, int]]
+Subset = tuple[tuple[int, ...], tuple[int, int]]
 _ROOM = 2**61
 _WORTH = 4  # a regrouping reads every column and sorts; it pays when so many sets a column are counted on its result
 
@@ -53,7 +53,7 @@ def without_each(counts: Counts) -> Iterator[tuple[int, tuple[int, int]]]:
     yield from within(range(len(sizes)), np.zeros(len(counts), dtype=np.int64), 1)
 
 
-def subsets(counts: Counts, most: int, *, fixed: int = 0) -> Iterator[Found]:
+def subsets(counts: Counts, most: int, *, fixed: int = 0) -> Iterator[Subset]:
     """Every set of at most `most` columns that holds the first `fixed` ones and at least one more.
 
     Yields the columns' positions, and the rows alone on them with their distinct tuples.
@@ -75,7 +75,7 @@ def _walk(
     sizes: Sequence[int],
     weight: Weights,
     most: int,
-) -> Iterator[Found]:
+) -> Iterator[Subset]:
     for i, column in enumerate(rest):
         later = rest[i + 1 :]
         joined, size = _key([key, codes[column]], [room, sizes[column]], len(key))

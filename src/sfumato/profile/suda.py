@@ -55,12 +55,12 @@ class Suda:
             return f"Minimal uniques: none, because no row is alone on {columns}."
         sets = ", ".join(f"{n:,} of {counted(i, 'column')}" for i, n in enumerate(self.by_size, 1))
         few = "one column" if self.most == 1 else f"at most {self.most} columns"
-        found = f"{counted(self.records, 'row')} {'has' if self.records == 1 else 'have'} one of {few} ({sets})"
+        text = f"{counted(self.records, 'row')} {'has' if self.records == 1 else 'have'} one of {few} ({sets})"
         rest = self.alone - self.records
         if not rest:
-            return f"Minimal uniques: {found}; no other row is alone on {columns}."
+            return f"Minimal uniques: {text}; no other row is alone on {columns}."
         more = f"{counted(rest, 'more row')} {'is' if rest == 1 else 'are'} alone on {columns}, but on no set of {few}"
-        return f"Minimal uniques: {found}; {more}."
+        return f"Minimal uniques: {text}; {more}."
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, without any value of the table."""
@@ -103,7 +103,7 @@ def suda(counts: Counts, *, most: int = 3, person: bool = False) -> Suda:
     alone_somewhere = np.zeros(len(single), dtype=bool)
     for s in range(1, size + 1):
         here: dict[tuple[int, ...], Any] = {}
-        found = 0
+        hit_count = 0
         worth = float(prod(max(width - i, 1) for i in range(s, size + 1)))
         for at in itertools.combinations(range(width), s):
             parts = [at[:i] + at[i + 1 :] for i in range(s)]
@@ -117,11 +117,11 @@ def suda(counts: Counts, *, most: int = 3, person: bool = False) -> Suda:
                 sets.append((tuple(names[i] for i in at), whose))
             score[whose] += worth
             hits = len(whose)
-            found += hits
+            hit_count += hits
             by_column[list(at)] += worth * hits
             alone_somewhere |= alone
             here[at] = alone | covered
-        by_size.append(found)
+        by_size.append(hit_count)
         below = here
     total = float(score.sum())
     shares = {name: float(by_column[i] / total) if total else 0.0 for i, name in enumerate(names)}

@@ -61,26 +61,26 @@ class Suggestion:
 
 def suggest(seen: Sequence[ProfiledColumn], quasi: Sequence[str] | None = None) -> dict[str, Suggestion]:
     """A suggestion for each column; `quasi` is the owner's word on which ones are the quasi-identifiers."""
-    found = {column.name: _suggest(column) for column in seen}
-    repeated = [column for column in seen if found[column.name].role == "person"]
+    suggestions = {column.name: _suggest(column) for column in seen}
+    repeated = [column for column in seen if suggestions[column.name].role == "person"]
     for column in sorted(repeated, key=lambda c: -c.distinct)[1:]:  # one person column: the finest
-        found[column.name] = Suggestion(
+        suggestions[column.name] = Suggestion(
             "identifiers", "it numbers people or groups, and another column does so more finely"
         )
-    weights = [column for column in seen if found[column.name].role == "weight"]
+    weights = [column for column in seen if suggestions[column.name].role == "weight"]
     for column in weights[1:]:
-        found[column.name] = Suggestion("identifiers", f"it is a survey weight beside {weights[0].name!r}")
-    _one_role_a_family(seen, found)
+        suggestions[column.name] = Suggestion("identifiers", f"it is a survey weight beside {weights[0].name!r}")
+    _one_role_a_family(seen, suggestions)
     if quasi is not None:
-        for name, said in found.items():
+        for name, said in suggestions.items():
             if name in quasi:
-                found[name] = Suggestion("quasi", "the owner named it as a quasi-identifier")
+                suggestions[name] = Suggestion("quasi", "the owner named it as a quasi-identifier")
             elif said.role == "quasi":
-                found[name] = _left_over(next(column for column in seen if column.name == name))
-    return found
+                suggestions[name] = _left_over(next(column for column in seen if column.name == name))
+    return suggestions
 
 
-def _one_role_a_family(seen: Sequence[ProfiledColumn], found: dict[str, Suggestion]) -> None:
+def _one_role_a_family(seen: Sequence[ProfiledColumn], suggestions: dict[str, Suggestion]) -> None:
     """Give columns that differ by a number at the end, bill_1 to bill_6, the most careful role of theirs that can be released.
 
     What names or numbers people, and texts, stay out of it.
@@ -88,17 +88,19 @@ def _one_role_a_family(seen: Sequence[ProfiledColumn], found: dict[str, Suggesti
     families: dict[tuple[str, ...], list[ProfiledColumn]] = {}
     for column in seen:
         stem = words.tokens(column.name)
-        kept_back = found[column.name].role in ("identifiers", "person", "weight") and column.guess.kind != "identifier"
+        kept_back = (
+            suggestions[column.name].role in ("identifiers", "person", "weight") and column.guess.kind != "identifier"
+        )
         if len(stem) > 1 and stem[-1].isdigit() and not kept_back and column.column.numbers is not None:
             families.setdefault(stem[:-1], []).append(column)
     for family in families.values():
-        roles = {found[column.name].role for column in family}
+        roles = {suggestions[column.name].role for column in family}
         role = next((role for role in ("sensitive", "quasi") if role in roles), None)
         if len(roles) > 1 and role is not None:
-            first = next(column.name for column in family if found[column.name].role == role)
+            first = next(column.name for column in family if suggestions[column.name].role == role)
             for column in family:
-                if found[column.name].role != role:
-                    found[column.name] = Suggestion(role, f"it belongs to one family with {first!r}")
+                if suggestions[column.name].role != role:
+                    suggestions[column.name] = Suggestion(role, f"it belongs to one family with {first!r}")
 
 
 def named(roles: Roles | None) -> dict[str, Suggestion]:
@@ -200,16 +202,16 @@ def why(name: str, kind: str) -> str:
     return words.EVENT.why if kind == "date" else "others may know it, so assume that they do"
 
 
-def roles(seen: Sequence[ProfiledColumn], found: Mapping[str, Suggestion]) -> Roles:
+def roles(seen: Sequence[ProfiledColumn], suggestions: Mapping[str, Suggestion]) -> Roles:
     """The suggestions as roles, with hierarchies for the quasi-identifiers and orders that were recognised."""
     named: dict[Role, tuple[str, ...]] = {}
     for c in seen:
-        named[found[c.name].role] = (*named.get(found[c.name].role, ()), c.name)
-    hierarchies = {c.name: hierarchy(c) for c in seen if found[c.name].role == "quasi"}
+        named[suggestions[c.name].role] = (*named.get(suggestions[c.name].role, ()), c.name)
+    hierarchies = {c.name: hierarchy(c) for c in seen if suggestions[c.name].role == "quasi"}
     orders = {
         c.name: c.guess.order
         for c in seen
-        if c.guess.order and found[c.name].role in ("quasi", "sensitive") and c.column.rank() is None
+        if c.guess.order and suggestions[c.name].role in ("quasi", "sensitive") and c.column.rank() is None
     }
     return Roles(
         quasi=named.get("quasi", ()),
@@ -238,10 +240,10 @@ def hierarchy(seen: ProfiledColumn) -> dict[str, Any]:
     return ladders.suggest(column, kind, seen.n)
 
 
-def notes(seen: Sequence[ProfiledColumn], found: Mapping[str, Suggestion], *, owned: bool = False) -> list[str]:
+def notes(seen: Sequence[ProfiledColumn], suggestions: Mapping[str, Suggestion], *, owned: bool = False) -> list[str]:
     """What the owner should know beyond the columns' own reasons."""
     said = []
-    if not any(suggestion.role == "sensitive" for suggestion in found.values()):
+    if not any(suggestion.role == "sensitive" for suggestion in suggestions.values()):
         said.append(
             "No column name looks sensitive. Name the columns that nobody may learn; otherwise only identity is protected."
         )

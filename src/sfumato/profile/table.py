@@ -119,13 +119,13 @@ class Profile:
         """The worst combination of each size, then all columns: how fast knowing more singles people out."""
         sizes = range(1, self.most + 1)
         worst = [next((c for c in self.combinations if len(c.columns) == size), None) for size in sizes]
-        found = [combination for combination in worst if combination is not None]
-        return (*found, *([self.together] if len(self.together.columns) > self.most else []))
+        riskiest = [combination for combination in worst if combination is not None]
+        return (*riskiest, *([self.together] if len(self.together.columns) > self.most else []))
 
     def toml(self) -> str:
         """The suggested roles file, with the reason behind each column."""
-        told = {column.name: f"{column.kind}: {column.because}" for column in self.columns}
-        return replace(self.roles, reading={}, people={}).toml(told) + self.proposals
+        comments = {column.name: f"{column.kind}: {column.because}" for column in self.columns}
+        return replace(self.roles, reading={}, people={}).toml(comments) + self.proposals
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, without any value of the table."""
@@ -172,13 +172,13 @@ def profile(table: Source, *, most: int = 3, quasi: Sequence[str] | None = None,
         distinct = distinct if counts is None else len(left)
         seen.append(ProfiledColumn(name, guess, left.columns[0], distinct, missing, rows, left.margin(name), codes))
     looks = suggestions.suggest(seen, quasi) | suggestions.named(roles)
-    found = settle(table, seen, looks, quasi_named=quasi is not None) if roles is None else looks
-    repeated = several_rows(table, suggestions.roles(seen, found) if roles is None else roles)
-    if roles is None and repeated is not None and found[repeated.column].role == "identifiers":
-        found[repeated.column] = suggestions.Suggestion(
+    by_column = settle(table, seen, looks, quasi_named=quasi is not None) if roles is None else looks
+    repeated = several_rows(table, suggestions.roles(seen, by_column) if roles is None else roles)
+    if roles is None and repeated is not None and by_column[repeated.column].role == "identifiers":
+        by_column[repeated.column] = suggestions.Suggestion(
             "person", "it repeats like a person's number: some people have several rows"
         )
-    suggested = suggestions.roles(seen, found)
+    suggested = suggestions.roles(seen, by_column)
     if repeated is not None and suggested.person == repeated.column:
         suggested = replace(suggested, people={"rows": "unlinked"})
     alone = uniqueness(
@@ -190,8 +190,8 @@ def profile(table: Source, *, most: int = 3, quasi: Sequence[str] | None = None,
             name=c.name,
             kind=c.guess.kind,
             evidence=c.guess.reason,
-            role=found[c.name].role,
-            reason=found[c.name].reason,
+            role=by_column[c.name].role,
+            reason=by_column[c.name].reason,
             distinct=exact.get(c.name, c.distinct if values.get(c.name) is None else len(values[c.name])),
             exactness="exact" if c.name in exact or values.get(c.name) is not None else "estimate",
             missing=about[c.name][1],

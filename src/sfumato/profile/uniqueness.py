@@ -121,8 +121,8 @@ def uniqueness(
         unique, classes = work.found[names]
         return Combination(tuple(c for c in columns if c in names), unique, classes, unique / rows)
 
-    found = [combination(names) for names in work.found if 1 <= len(names) <= size]
-    found.sort(key=lambda c: (-c.unique_rows, len(c.columns), [columns.index(name) for name in c.columns]))
+    risky = [combination(names) for names in work.found if 1 <= len(names) <= size]
+    risky.sort(key=lambda c: (-c.unique_rows, len(c.columns), [columns.index(name) for name in c.columns]))
     together = combination(frozenset(columns))
     adds = []
     for column in columns:
@@ -132,7 +132,7 @@ def uniqueness(
         bits = None if own is None else entropy(own)
         adds.append(Addition(column, distinct, bits, alone, without, together.unique_rows - without))
     adds.sort(key=lambda a: (-a.adds, -(a.entropy or 0.0), columns.index(a.column)))
-    return Uniqueness(together, size, tuple(found), tuple(adds), tuple(notes))
+    return Uniqueness(together, size, tuple(risky), tuple(adds), tuple(notes))
 
 
 @dataclass
@@ -186,11 +186,11 @@ class _Work:
         sums: dict[frozenset[str], tuple[int, int]] = defaultdict(lambda: (0, 0))
         for counts in parts:
             names = counts.names
-            told = [(frozenset(names[i] for i in at), alone) for at, alone in subsets(counts, most, fixed=fixed)]
-            told.append((frozenset(names), (int((counts.n == 1).sum()), len(counts))))
+            rolled = [(frozenset(names[i] for i in at), alone) for at, alone in subsets(counts, most, fixed=fixed)]
+            rolled.append((frozenset(names), (int((counts.n == 1).sum()), len(counts))))
             if any(len(wanted) < len(names) for wanted in whole):
-                told += [(frozenset(names) - {names[i]}, alone) for i, alone in without_each(counts)]
-            for key, (unique, classes) in dict(told).items():  # a set may be told twice
+                rolled += [(frozenset(names) - {names[i]}, alone) for i, alone in without_each(counts)]
+            for key, (unique, classes) in dict(rolled).items():  # a set may be told twice
                 sums[key] = (sums[key][0] + unique, sums[key][1] + classes)
         self.found.update(sums)
 

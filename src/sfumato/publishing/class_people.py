@@ -86,7 +86,7 @@ def _linked(release: Release, roles: Roles) -> ClassPeople | None:
     return ClassPeople(repeated, evidence.tuples.n, evidence.people, exact=True)
 
 
-def fails_people(requirement: Requirement, release: Release, roles: Roles, found: ClassPeople) -> str | None:
+def fails_people(requirement: Requirement, release: Release, roles: Roles, people: ClassPeople) -> str | None:
     """Why a requirement that holds of rows does not hold of people, or is not known to; None where it does.
 
     What looks at the size of a class is asked again with the people of each class. It lies between its values for the rows and for the
@@ -100,37 +100,37 @@ def fails_people(requirement: Requirement, release: Release, roles: Roles, found
         or (roles.counts_people and (card.counts_people or card.joins))
     ):
         return None
-    why = "" if found.exact else " It is not known which row is whose: --pair tells."
-    may = "does not" if found.exact else "may not"
+    why = "" if people.exact else " It is not known which row is whose: --pair tells."
+    may = "does not" if people.exact else "may not"
     if "sensitive" in card.needs:
-        several = int((found.people < found.rows).sum())
-        hold = "hold" if found.exact else "may hold"
+        several = int((people.people < people.rows).sum())
+        hold = "hold" if people.exact else "may hold"
         return (
             None
             if not several
-            else f"{requirement} counts rows and {may} hold of people: {several:,} of {counted(len(found.rows), 'class', 'classes')} {hold} "
-            f"several rows of one person, by {found.repeated.column!r}.{why}"
+            else f"{requirement} counts rows and {may} hold of people: {several:,} of {counted(len(people.rows), 'class', 'classes')} {hold} "
+            f"several rows of one person, by {people.repeated.column!r}.{why}"
         )
     by_people = Evidence(release, roles)
     by_people.__dict__["tuples"] = release.evidence(roles).tuples
-    by_people.__dict__["people"] = found.people
+    by_people.__dict__["people"] = people.people
     score = requirement.metric.score(by_people)
     if requirement.holds(score.value):
         return None
     classes = ""
-    if score.per_class is not None and len(score.per_class) == len(found.rows):
+    if score.per_class is not None and len(score.per_class) == len(people.rows):
         missed = int((~requirement.passes(score.per_class)).sum())
-        classes = f" in {missed:,} of {counted(len(found.rows), 'class', 'classes')}"
+        classes = f" in {missed:,} of {counted(len(people.rows), 'class', 'classes')}"
     return (
-        f"{requirement} holds of rows and {may} hold of people{classes}: by {found.repeated.column!r}, measured "
-        f"{spell_number(round(score.value, 10))} ({'exact' if found.exact else 'bound'}).{why}"
+        f"{requirement} holds of rows and {may} hold of people{classes}: by {people.repeated.column!r}, measured "
+        f"{spell_number(round(score.value, 10))} ({'exact' if people.exact else 'bound'}).{why}"
     )
 
 
-def counted_sentence(release: Release, roles: Roles, found: ClassPeople | None) -> str:
+def counted_sentence(release: Release, roles: Roles, people: ClassPeople | None) -> str:
     """What the classes of a release count, rows or people; an empty text where it has none. Rows are only called people where that is known."""
-    if found is not None:
-        return found.sentence
+    if people is not None:
+        return people.sentence
     if not _has_classes(release, roles):
         return ""
     tuples = release.evidence(roles).tuples
@@ -159,18 +159,18 @@ def _has_classes(release: Release, roles: Roles) -> bool:
 def people_note(release: Release, roles: Roles) -> str | None:
     """One note for whatever looks at a release: rows and people, both, where a column repeats like a person's number."""
     try:
-        found: ClassPeople | Repeated | None = class_people(release, roles)
+        people: ClassPeople | Repeated | None = class_people(release, roles)
     except (InputError, Unavailable):  # rows that cannot be paired: whoever needs the pairs says so
-        found = None
+        people = None
     release = release.one_row_each(roles)
     if release.original is not None and release.original.chosen is not None:
         return release.original.chosen.sentence
-    found = found or several_rows(release.original or release.table, roles)
-    if found is None:
+    people = people or several_rows(release.original or release.table, roles)
+    if people is None:
         return None
     how = (
         "Measures of privacy count people, attacks count rows"
         if roles.counts_people
         else "A figure in rows is not one in people"
     )
-    return f"{found.sentence} {how}."
+    return f"{people.sentence} {how}."

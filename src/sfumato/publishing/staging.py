@@ -115,10 +115,10 @@ def publish(
         with entering(register, release, roles, require, hidden[""], path, waive):
             rename_together([(hidden[name], names[name]) for name in (*release.companions, "")])
     except SfumatoError as error:  # of a file that nobody has named yet: what it was to be is told
-        told = str(error)
+        sentence = str(error)
         for name, file in hidden.items():
-            told = told.replace(str(file), str(names[name]))
-        error.args = (told,)
+            sentence = sentence.replace(str(file), str(names[name]))
+        error.args = (sentence,)
         raise
     finally:
         discard(*hidden.values())

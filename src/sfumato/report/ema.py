@@ -39,7 +39,7 @@ THRESHOLD = 0.09
 def ema(result: Result) -> Document:
     """The report on the recommended release."""
     chosen, release = shared_sections.recommended(result, "to report on")
-    found = findings(result)
+    seen = findings(result)
     name = shared_sections.table_name(result)
     blocks: list[Block] = [
         *shared_sections.unprotected(result),
@@ -56,8 +56,8 @@ def ema(result: Result) -> Document:
             ],
         ),
         *_method(result, chosen),
-        *_identifiers(found, release),
-        *_risk(result, chosen, found, release),
+        *_identifiers(seen, release),
+        *_risk(result, chosen, seen, release),
         *_utility(result, chosen, release),
         *_conclusion(),
     ]
@@ -96,7 +96,7 @@ def _method(result: Result, chosen: int) -> Iterator[Block]:
     yield Grid(["", ""], rows)
 
 
-def _identifiers(found: Findings, release: ReleaseFindings) -> Iterator[Block]:
+def _identifiers(seen: Findings, release: ReleaseFindings) -> Iterator[Block]:
     columns = release.columns
     yield Heading("2. Identifiers and the technique for each")
     if isinstance(columns, str):
@@ -116,9 +116,9 @@ def _identifiers(found: Findings, release: ReleaseFindings) -> Iterator[Block]:
         [code(each.name), shared_sections.technique(each), spell(each.loss)] for each in columns if each.role == "quasi"
     ]
     yield Grid(["column", "technique", GridColumn("loss", "right", "ILoss, 0 to 1")], lines)
-    if found.questions:
+    if seen.questions:
         yield Grid.of(
-            found.questions,
+            seen.questions,
             ("column", lambda question: code(question.column)),
             ("replicable?", lambda question: question.replicable),
             ("distinguishable?", lambda question: question.distinguishable),
@@ -142,7 +142,7 @@ def _identifiers(found: Findings, release: ReleaseFindings) -> Iterator[Block]:
     )
 
 
-def _risk(result: Result, chosen: int, found: Findings, release: ReleaseFindings) -> Iterator[Block]:
+def _risk(result: Result, chosen: int, seen: Findings, release: ReleaseFindings) -> Iterator[Block]:
     study = result.study
     yield Heading("3. Risk")
     yield Heading("Adversaries and attacks considered", 3)
@@ -163,7 +163,7 @@ def _risk(result: Result, chosen: int, found: Findings, release: ReleaseFindings
     yield Paragraph(["The adversary is assumed to know these columns of a person: ", *known, "."])
     yield Heading("Initial risk, threshold, residual risk", 3)
     yield from shared_sections.limits(result)
-    before, after = found.before, release.after
+    before, after = seen.before, release.after
     bounds = [r.bound for r in study.require if r.metric == prosecutor_risk]
     bounds += [1 / r.bound for r in study.require if r.metric == k_anonymity and r.bound >= 1]
     threshold = min(bounds, default=None)

@@ -41,7 +41,7 @@ _LIBRARIES = ("duckdb", "numpy", "pyarrow", "scikit-learn", "opendp")
 
 def internal(result: Result, *, reveal: bool = False) -> Document:
     """The document; with `reveal` it shows values of the riskiest combinations and names of groups."""
-    found = findings(result, reveal=reveal)
+    seen = findings(result, reveal=reveal)
     study = result.study
     known: list[str | Mark] = ["nothing"] if not study.roles.quasi else joined([code(q) for q in study.roles.quasi])
     wants: list[str | Mark] = []
@@ -57,7 +57,7 @@ def internal(result: Result, *, reveal: bool = False) -> Document:
         ". For the owner only: do not publish this report.",
     ]
     blocks = [
-        _answer(result, found),
+        _answer(result, seen),
         Heading("Recipients and requirements"),
         *shared_sections.waived(result, findings=True),
         *shared_sections.limits(result),
@@ -66,12 +66,12 @@ def internal(result: Result, *, reveal: bool = False) -> Document:
         *choice_sections.candidates(result),
         *choice_sections.why_not_others(result),
         *_gives_away(result),
-        *finding_sections.before_and_after(found),
-        *finding_sections.riskiest(found, reveal),
-        *finding_sections.exposed(found),
-        *finding_sections.attacks(found),
-        *finding_sections.groups(found),
-        *_again(result, found),
+        *finding_sections.before_and_after(seen),
+        *finding_sections.riskiest(seen, reveal),
+        *finding_sections.exposed(seen),
+        *finding_sections.attacks(seen),
+        *finding_sections.groups(seen),
+        *_again(result, seen),
         *_measures(result),
         *_mechanism(result),
         Heading("Glossary"),
@@ -82,7 +82,7 @@ def internal(result: Result, *, reveal: bool = False) -> Document:
     )
 
 
-def _answer(result: Result, found: Findings) -> Callout:
+def _answer(result: Result, seen: Findings) -> Callout:
     said = advice(result)
     chosen, why = result.recommended
     if chosen is None:
@@ -90,7 +90,7 @@ def _answer(result: Result, found: Findings) -> Callout:
         return Callout("No candidate can be recommended", [Paragraph(why), *map(Paragraph, rest)], "beware")
     first = [Paragraph(text) for text in said.of("why", "means", "beside")]
     more = said.of("cost", "bound", "up", "down", "looked", "robust", "unplaced")
-    blank = "" if found.release is None else shared_sections.blanked(found.release.columns)
+    blank = "" if seen.release is None else shared_sections.blanked(seen.release.columns)
     beware = [Paragraph([strong("Beware."), " ", text]) for text in [*([blank] if blank else []), *said.of("beware")]]
     title: list[str | Mark] = ["Take ", strong(result.points[chosen].candidate.name)]
     if free := leaves(result):
@@ -121,7 +121,7 @@ def _gives_away(result: Result) -> Iterator[Block]:
         yield Fold("Not measured", [Terms([(code(name), reason) for name, reason in point.skipped.items()])])
 
 
-def _again(result: Result, found: Findings) -> Iterator[Block]:
+def _again(result: Result, seen: Findings) -> Iterator[Block]:
     commands = result.commands()
     if commands:
         yield Heading("Make the release and prove it")
@@ -135,9 +135,9 @@ def _again(result: Result, found: Findings) -> Iterator[Block]:
     seed = f"{result.seed}" if result.seed is not None else "0 (none was given)"
     rows: list[list[Text]] = [
         ["seed", seed],
-        ["table", [code(result.study.table.name), f", SHA-256 {found.digest}"]],
+        ["table", [code(result.study.table.name), f", SHA-256 {seen.digest}"]],
         ["roles", code(result.study.roles.source)],
-        ["program", f"Sfumato {__version__}, SHA-256 {found.program}"],
+        ["program", f"Sfumato {__version__}, SHA-256 {seen.program}"],
         ["libraries", f"Python {platform.python_version()}, {', '.join(_versions())}"],
         ["candidates tried near the best", str(result.looked)],
     ]

@@ -267,9 +267,9 @@ def _as_published(result: Result, chosen: int, release: Release) -> Result:
     """The result with what was drawn anew in the place of what was compared, measured."""
     study = result.study
     candidate = result.points[chosen].candidate
-    found = study.bench(None).measure(candidate, None if study.measures is None else list(study.asked), release)
+    point = study.bench(None).measure(candidate, None if study.measures is None else list(study.asked), release)
     points = list(result.points)
-    points[chosen] = study.point(candidate, found, looked_for=points[chosen].found)
+    points[chosen] = study.point(candidate, point, looked_for=points[chosen].found)
     published = replace(result, points=tuple(points), cache=None)
     # by chance another may be the best now; the note is on what is published
     published.__dict__["recommended"] = result.recommended

@@ -46,8 +46,8 @@ def written(document: Document) -> bytes:
 
 def images(document: Document, *, ppi: float = 80) -> list[bytes]:
     """The pages as PNG, to look at."""
-    found = _compiled(document, format="png", ppi=ppi)
-    return found if isinstance(found, list) else [found]
+    pages = _compiled(document, format="png", ppi=ppi)
+    return pages if isinstance(pages, list) else [pages]
 
 
 def content(document: Document) -> dict[str, Any]:
@@ -76,8 +76,8 @@ def _compiled(document: Document, **how: Any) -> Any:
     import typst
 
     template = files(__package__).joinpath("_document.typ").read_bytes()
-    told = {"document": json.dumps(content(document), ensure_ascii=False)}
-    return typst.compile(template, sys_inputs=told, timestamp=_MOMENT, **how)
+    inputs = {"document": json.dumps(content(document), ensure_ascii=False)}
+    return typst.compile(template, sys_inputs=inputs, timestamp=_MOMENT, **how)
 
 
 def _block(block: Block) -> dict[str, Any]:

@@ -217,16 +217,16 @@ def _belief(paper: PaperDraft) -> None:
     )
     roles = Roles(quasi=("age",), sensitive=("disease",))
     prior = Joint({("5*", "cancer"): 0.04, ("5*", "none"): 0.21, ("other", "cancer"): 0.06, ("other", "none"): 0.69})
-    found = leakage(made, roles, given=("age",), about="disease", prior=prior)
-    before, after = found.belief(0)
+    leaks = leakage(made, roles, given=("age",), about="disease", prior=prior)
+    before, after = leaks.belief(0)
     lines = (
         beside("Def. 4: P(cancer | 5*) before", "16/100", before[0]),
         beside("Def. 4: P(cancer | 5*) in the release", "28/100", after[0]),
-        only("L_D and L_E of the class against this prior", [found.distribution[0], found.entropy[0]]),
+        only("L_D and L_E of the class against this prior", [leaks.distribution[0], leaks.entropy[0]]),
     )  # fmt: skip
-    good = abs(float(found.distribution[0]) - 0.12 * math.sqrt(2)) < 1e-12
+    good = abs(float(leaks.distribution[0]) - 0.12 * math.sqrt(2)) < 1e-12
     paper.part("The example of definition 4: a joint estimate as the prior", *lines)
-    paper.check("Def. 4: L_D is the change of belief, √2 x 0.12 for two values", good, f"{found.distribution[0]:.4f}")
+    paper.check("Def. 4: L_D is the change of belief, √2 x 0.12 for two values", good, f"{leaks.distribution[0]:.4f}")
 
 
 def _theorems(paper: PaperDraft) -> None:
@@ -319,8 +319,8 @@ def _leaks(release: Release, roles: Roles) -> Leakage:
     return leakage(release, roles, given=roles.quasi, about=ABOUT, show_values=True)
 
 
-def _labels(found: Leakage) -> list[str]:
-    texts = [[c.texts[k] for k in codes] for c, codes in zip(found.tuples.columns, found.tuples.codes, strict=True)]
+def _labels(leaks: Leakage) -> list[str]:
+    texts = [[c.texts[k] for k in codes] for c, codes in zip(leaks.tuples.columns, leaks.tuples.codes, strict=True)]
     return [", ".join(str(text) for text in row) for row in zip(*texts, strict=True)]
 
 
@@ -328,15 +328,15 @@ def _figure_1(paper: PaperDraft, table: Table) -> None:
     """Sensitivity and independence of the distances, over the classes of a release."""
     roles = _roles(table, "age", "workclass")
     release = at_levels(table, roles, {"age": 1, "workclass": 1})
-    found = distances(release, roles)
-    names = list(found)
-    ranks = np.array([_ranks(found[name]) for name in names])
+    lengths = distances(release, roles)
+    names = list(lengths)
+    ranks = np.array([_ranks(lengths[name]) for name in names])
     related = np.corrcoef(ranks)
     others = [i for i, name in enumerate(names) if name != "entropy"]
     entropy = related[names.index("entropy")][others]
     rest = related[np.ix_(others, others)]
-    order = np.argsort(found["l1"], kind="stable")
-    mean = {name: float(values.mean()) for name, values in found.items()}
+    order = np.argsort(lengths["l1"], kind="stable")
+    mean = {name: float(values.mean()) for name, values in lengths.items()}
     lines = (
         only("mean over the classes: " + ", ".join(names), [mean[name] for name in names], note="sensitivity"),
         only("rank correlation of the entropy distance with the others", entropy.tolist(), note="independence"),
@@ -350,11 +350,11 @@ def _figure_1(paper: PaperDraft, table: Table) -> None:
     paper.check("Fig. 1: L1 reads highest", max(mean, key=lambda name: mean[name]) == "l1", f"{mean['l1']:.3f}")
     paper.check(
         "Fig. 1: L1 is twice the EMD of equally far values, so neither tells more than the other",
-        bool(np.allclose(found["l1"], 2 * found["emd"], atol=1e-12)),
+        bool(np.allclose(lengths["l1"], 2 * lengths["emd"], atol=1e-12)),
         f"{len(order)} classes",
     )
     rows = [
-        {"class": place + 1, "distance": name, "value": float(found[name][i])}
+        {"class": place + 1, "distance": name, "value": float(lengths[name][i])}
         for name in names
         for place, i in enumerate(order)
     ]
@@ -384,28 +384,28 @@ def _ranks(values: FloatArray) -> FloatArray:
     return ranks
 
 
-def _pictures(paper: PaperDraft, name: str, title: str, found: Leakage, index: int, caption: str) -> None:
+def _pictures(paper: PaperDraft, name: str, title: str, leaks: Leakage, index: int, caption: str) -> None:
     """The leakages of all classes (a), and prior and published distribution of one (b)."""
-    labels = _labels(found)
+    labels = _labels(leaks)
     bars = [
         {"class": f"C{i + 1}", "label": labels[i], "leakage": measure, "value": float(values[i])}
-        for measure, values in (("distribution", found.distribution), ("entropy", found.entropy))
-        for i in range(len(found))
+        for measure, values in (("distribution", leaks.distribution), ("entropy", leaks.entropy))
+        for i in range(len(leaks))
     ]
-    before, after = found.belief(index)
+    before, after = leaks.belief(index)
     values = [
         {"value": place + 1, "which": which, "share": float(share)}
         for which, shares in (("original", before), ("published", after))
         for place, share in enumerate(shares)
     ]
-    order = [f"C{i + 1}" for i in range(len(found))]
+    order = [f"C{i + 1}" for i in range(len(leaks))]
     paper.figure(
         f"{name}a", f"{title}, a: leakage of each class", caption, "leakages", bars, order=order, labels=labels
     )
     paper.figure(
         f"{name}b",
         f"{title}, b: original and published distribution of C{index + 1}",
-        f"C{index + 1} is {labels[index]}, {found.rows[index]:,} rows; the occupations in alphabetical order.",
+        f"C{index + 1} is {labels[index]}, {leaks.rows[index]:,} rows; the occupations in alphabetical order.",
         "belief",
         values,
     )
@@ -416,8 +416,8 @@ def _figure_2(paper: PaperDraft, table: Table) -> None:
     roles = _roles(table, "age", "workclass")
     best = optimal_generalization(table, roles, require=_limits(6, 0.5))
     release = best.release(table, roles)
-    found, worst = _leaks(release, roles), 6
-    labels = _labels(found)
+    leaks, worst = _leaks(release, roles), 6
+    labels = _labels(leaks)
     close = optimal_generalization(table, roles, require=_limits(13, 0.1))
     two = _leaks(close.release(table, roles), roles)
     exact = table.count(("age",))
@@ -426,12 +426,12 @@ def _figure_2(paper: PaperDraft, table: Table) -> None:
     fits = [cut for cut, value in ratio.items() if 0.01245 / 0.04775 <= value <= 0.01255 / 0.04765]
     prior = two.belief(0)[0]
     lines = (
-        beside("Fig. 2: classes", "8", len(found), note=f"{best.nodes} nodes searched: age in 25 years, workclass in 2 groups"),
-        stated("Fig. 2: class of the highest entropy leakage", "C7, [75, 100], Gov", f"C{int(found.entropy.argmax()) + 1}, {labels[worst]}",
-             int(found.entropy.argmax()) == worst and labels[worst] == "[75,100), Government"),
-        beside("Fig. 2b: values that vanish from C7", "8", int(found.vanished[worst]), note=f"{found.rows[worst]} rows, L_E {found.entropy[worst]:.4f}"),
-        only("Fig. 2a: L_D of C1 to C8", found.distribution.tolist()),
-        only("Fig. 2a: L_E of C1 to C8", found.entropy.tolist()),
+        beside("Fig. 2: classes", "8", len(leaks), note=f"{best.nodes} nodes searched: age in 25 years, workclass in 2 groups"),
+        stated("Fig. 2: class of the highest entropy leakage", "C7, [75, 100], Gov", f"C{int(leaks.entropy.argmax()) + 1}, {labels[worst]}",
+             int(leaks.entropy.argmax()) == worst and labels[worst] == "[75,100), Government"),
+        beside("Fig. 2b: values that vanish from C7", "8", int(leaks.vanished[worst]), note=f"{leaks.rows[worst]} rows, L_E {leaks.entropy[worst]:.4f}"),
+        only("Fig. 2a: L_D of C1 to C8", leaks.distribution.tolist()),
+        only("Fig. 2a: L_E of C1 to C8", leaks.entropy.tolist()),
         beside("0.1-closeness, 13-diversity: L_D", "0.0125, 0.0477", two.distribution.tolist(), open=[0, 1]),
         beside("0.1-closeness, 13-diversity: L_E", "0.0015, 0.0306", two.entropy.tolist(), open=[0, 1]),
         stated("the same: what is certain of C2", "not Armed-Forces", ", ".join(f"not {v}" for v in two.values(1)["vanished"]),
@@ -458,7 +458,7 @@ def _figure_2(paper: PaperDraft, table: Table) -> None:
         f"l = {distinct_l_diversity(close.release(table, roles), roles).value:.0f}, t = {EQUAL(close.release(table, roles), roles).value:.4f}",
     )
     caption = "0.5-closeness, 6-diversity, k = 6 over age and workclass: C7 is small, lacks 8 of 14 occupations, and stands out by its entropy."
-    _pictures(paper, "afifi-fig2", "Fig. 2", found, worst, caption)
+    _pictures(paper, "afifi-fig2", "Fig. 2", leaks, worst, caption)
     later = _leaks(at_levels(table, _cut_at(51), {"age": 1}), _cut_at(51))
     difference = (
         f"Sec. 6.2, 0.1-closeness and 13-diversity: L_D is printed as [0.0125, 0.0477] and L_E as [0.0015, 0.0306], ours are {_list(two.distribution)} and "
@@ -483,26 +483,26 @@ def _figure_3(paper: PaperDraft, table: Table) -> None:
     """n = 3 under 0.5-closeness, 7-diversity and k = 7: a class that leaks though no value vanishes."""
     roles = _roles(table, "age", "workclass", "education")
     best = optimal_generalization(table, roles, require=_limits(7, 0.5))
-    found = _leaks(best.release(table, roles), roles)
-    index = int(np.where(found.vanished == 0, found.distribution, -1.0).argmax())
-    before, after = found.belief(index)
+    leaks = _leaks(best.release(table, roles), roles)
+    index = int(np.where(leaks.vanished == 0, leaks.distribution, -1.0).argmax())
+    before, after = leaks.belief(index)
     moved = after - before
     lines = (
-        only("classes", len(found), note=f"{best.nodes} nodes searched"),
+        only("classes", len(leaks), note=f"{best.nodes} nodes searched"),
         PaperNumber("share of the 8th and 10th value in the class", "0.0369, 0.3871", f"{after[7]:.4f}, {after[9]:.4f}", "exact", f"printed of C6, ours C{index + 1}", "open"),
-        PaperNumber("L_D of the class", "0.2853", f"{found.distribution[index]:.4f}", "exact", f"printed of C6, ours C{index + 1}", "open"),
+        PaperNumber("L_D of the class", "0.2853", f"{leaks.distribution[index]:.4f}", "exact", f"printed of C6, ours C{index + 1}", "open"),
     )  # fmt: skip
     paper.check(
         "Fig. 3: a class leaks though no value vanishes; the 10th value grows most, and the 8th shrinks",
-        int(moved.argmax()) == 9 and moved[7] < 0 and int(found.vanished[index]) == 0,
-        f"C{index + 1}: {before[9]:.4f} to {after[9]:.4f}, {before[7]:.4f} to {after[7]:.4f}, L_D {found.distribution[index]:.4f}",
+        int(moved.argmax()) == 9 and moved[7] < 0 and int(leaks.vanished[index]) == 0,
+        f"C{index + 1}: {before[9]:.4f} to {after[9]:.4f}, {before[7]:.4f} to {after[7]:.4f}, L_D {leaks.distribution[index]:.4f}",
     )
-    caption = f"0.5-closeness, 7-diversity, k = 7 over age, workclass and education: {len(found)} classes."
+    caption = f"0.5-closeness, 7-diversity, k = 7 over age, workclass and education: {len(leaks)} classes."
     difference = (
         "Fig. 3: the class is another one. The printed one, C6, has 0.0369 and 0.3871 of the 8th and 10th value and L_D = 0.2853; ours is the most "
         "leaking of those from which no value vanishes, and the same two values move the same way."
     )
-    _pictures(paper, "afifi-fig3", "Fig. 3", found, index, caption)
+    _pictures(paper, "afifi-fig3", "Fig. 3", leaks, index, caption)
     paper.differences.append(difference)
     paper.part("Fig. 3: age, workclass and education", *lines)
 

@@ -89,9 +89,9 @@ def _appendix(paper: PaperDraft) -> Channel:
 
 def _example(paper: PaperDraft) -> None:
     """Section 5: tables of five rows, their 2-anonymous releases, and what publishing rules leak."""
-    found = {rule: solve(parse({**EXAMPLE, "publish": rule})) for rule in RULES}
-    by = {rule: one.error for rule, one in found.items()}
-    uniform = found["uniform"]
+    channels = {rule: solve(parse({**EXAMPLE, "publish": rule})) for rule in RULES}
+    by = {rule: one.error for rule, one in channels.items()}
+    uniform = channels["uniform"]
     tables = _tables()
     ages, genders, diseases = SIZES
     cells = ages * genders
@@ -103,7 +103,7 @@ def _example(paper: PaperDraft) -> None:
         only("releases of 5 rows, 2-anonymous or not (eq. 24)", any_release),
         beside("2-anonymous releases, nothing generalized (eq. 25)", "36", _coefficient(cells, diseases, K, ROWS), wrong=[0]),
         only("2-anonymous releases, all generalizations", uniform.outputs or 0),
-        *(only(f"error, publishing {rule}", one.error, note=str(one.exact or ""), exactness=one.exactness) for rule, one in found.items()),
+        *(only(f"error, publishing {rule}", one.error, note=str(one.exact or ""), exactness=one.exactness) for rule, one in channels.items()),
     )  # fmt: skip
     paper.check(
         "deterministic publishing leaks more than uniform publishing (the headline)",
@@ -168,8 +168,8 @@ def _tables() -> IntArray:
 def _every_cell_holds(cells: IntArray, k: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Of which tables every row shares its cell with at least k - 1 others."""
     alike = (cells[:, :, None] == cells[:, None, :]).sum(axis=2)
-    found: np.ndarray[tuple[int], np.dtype[np.bool_]] = (alike >= k).all(axis=1)
-    return found
+    met: np.ndarray[tuple[int], np.dtype[np.bool_]] = (alike >= k).all(axis=1)
+    return met
 
 
 def _eq_25(cells: int, k: int, rows: int) -> int:

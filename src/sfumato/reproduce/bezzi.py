@@ -204,7 +204,7 @@ def _releases(paper: PaperDraft, table: Table) -> None:
     i1, i2 = ({k: per_class(m, made[k], ADULT, _names(k)) for k in made} for m in (one_symbol_i1, one_symbol_i2))
     shared = {k: mutual_information(release, ADULT).value for k, release in made.items()}
     lost = {k: information_loss(release, ADULT).value for k, release in made.items()}
-    averages = {k: all(c.met for c in found.conditions if c.kind == "necessary") for k, found in seen.items()}
+    averages = {k: all(c.met for c in measured.conditions if c.kind == "necessary") for k, measured in seen.items()}
     over_t = [name for name, value in zip(FOUR, i1[1], strict=True) if value > T]
     over_l = [name for name, value in zip(FOUR, i2[1], strict=True) if value > allowed]
     paper.part(
@@ -274,7 +274,7 @@ def _names(k: int) -> tuple[str, ...]:
 
 def _lattice(paper: PaperDraft, table: Table) -> None:
     """All 32 generalizations of Table 4: A2 is one of those that meet the limits, and another keeps more."""
-    found = optimal_generalization(table, ADULT, require=REQUIRE, minimise="-mutual_information")
+    best = optimal_generalization(table, ADULT, require=REQUIRE, minimise="-mutual_information")
     low = optimal_generalization(table, ADULT, require=REQUIRE, minimise="height")
     nodes = {"age in two ranges (A2)": A[2], "sex alone": SEX, "race alone": RACE}
     kept, met = {}, {}
@@ -292,7 +292,7 @@ def _lattice(paper: PaperDraft, table: Table) -> None:
         for name, value in kept.items()
     )
     every = [dict(zip(QUASI, levels, strict=True)) for levels in itertools.product(range(4), *[range(2)] * 3)]
-    judge = found.problem.judge
+    judge = best.problem.judge
     good = [node for node in every if judge(judge.rollup(tuple(node.values()))).feasible]
     note = (
         f"Of all {len(every)} generalizations of Table 4, {len(good)} meet both limits: these three, and all suppressed. The engine of the paper "
@@ -301,11 +301,11 @@ def _lattice(paper: PaperDraft, table: Table) -> None:
     paper.part("What else of Table 4's lattice meets the limits", *lines, note=note)
     paper.check(
         "of all generalizations that meet both limits, sex alone keeps the most information",
-        found.status == "optimal"
-        and found.levels == SEX
+        best.status == "optimal"
+        and best.levels == SEX
         and all(node in good for node in nodes.values())
         and len(good) == 4,
-        f"{-found.loss:.4f} bits of {whole:.4f}; {found.nodes} nodes",
+        f"{-best.loss:.4f} bits of {whole:.4f}; {best.nodes} nodes",
     )
     paper.check(
         "A2 is of the least height that meets both limits",

@@ -107,9 +107,9 @@ class Paper:
     def agreement(self) -> ShapeCheck:
         """How the printed numbers compare."""
         seen = [line.verdict for line in self.lines if line.verdict]
-        told = ", ".join(f"{seen.count(word)} {word}" for word in WORST if word in seen)
+        verdicts = ", ".join(f"{seen.count(word)} {word}" for word in WORST if word in seen)
         return ShapeCheck(
-            "every printed number agrees, or is an erratum or an open difference", "differs" not in seen, told
+            "every printed number agrees, or is an erratum or an open difference", "differs" not in seen, verdicts
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -476,11 +476,11 @@ def _map(paper: PaperDraft, rows: Table) -> None:
         for point in points
     )
     assert turn is not None
-    found = points[turn]
+    turning = points[turn]
     paper.check(
         "sec. 5.3: the map has a frontier and a knee, and less risk costs more along it",
         bool(np.all(np.diff(risk[on]) < 0) and np.all(np.diff(loss[on]) > 0)),
-        f"{len(on)} of {len(points)} points; the knee is {found['mechanism']} at k = {found['k']}",
+        f"{len(on)} of {len(points)} points; the knee is {turning['mechanism']} at k = {turning['k']}",
     )
     paper.check(
         "local recoding beats full-domain recoding at every k of the grid",

@@ -47,15 +47,15 @@ def reproduced(data: Path | None, progress: Progress | None = None) -> list[Pape
     """The four papers that take seconds."""
     from . import afifi, askari, bezzi, manta
 
-    found = []
+    papers = []
     for i, module in enumerate((manta, bezzi, afifi, askari)):
 
         def part(share: float, text: str, i: int = i) -> None:
             if progress is not None:
                 progress((i + share) / 4, text)
 
-        found.append(module.reproduce(data, part))
-    return found
+        papers.append(module.reproduce(data, part))
+    return papers
 
 
 def write(
@@ -112,8 +112,8 @@ def page(papers: Sequence[Paper], mining: dict[str, Any] | None) -> str:
 
 
 def _of(holds: Iterable[bool]) -> str:
-    found = list(holds)
-    return f"{sum(found)} of {len(found)}"
+    verdicts = list(holds)
+    return f"{sum(verdicts)} of {len(verdicts)}"
 
 
 def _paper(paper: Paper) -> list[str]:
@@ -210,11 +210,11 @@ def record(content: dict[str, Any]) -> dict[str, Any]:
         ) from None
 
 
-def _sramka(found: dict[str, Any] | None) -> list[str]:
+def _sramka(content: dict[str, Any] | None) -> list[str]:
     from .sramka import EPSILON, PRINTED, K
 
     text = _heading("sramka")
-    if found is None:
+    if content is None:
         return [
             *text,
             "Not on this page: the run mines eight releases of 45,222 people and takes most of an hour on two cores. To add it:",
@@ -225,9 +225,9 @@ def _sramka(found: dict[str, Any] | None) -> list[str]:
             "",
         ]
     names = [*(f"k = {k}" for k in K), *(f"eps = {e:g}" for e in EPSILON)]  # as the paper prints them
-    releases = [found["releases"][name] for name in names]
-    people = "all 45,222 people" if found["rows"] == 45_222 else f"a sample of {found['rows']:,} of 45,222 people"
-    text += [f"From a recorded run over {people}, {found['folds']} folds; in brackets what the paper prints.", ""]
+    releases = [content["releases"][name] for name in names]
+    people = "all 45,222 people" if content["rows"] == 45_222 else f"a sample of {content['rows']:,} of 45,222 people"
+    text += [f"From a recorded run over {people}, {content['folds']} folds; in brackets what the paper prints.", ""]
     text += ["### Table 1: right predictions of the salary", ""]
     rows = []
     for miner, printed in PRINTED["good"].items():
@@ -254,5 +254,5 @@ def _sramka(found: dict[str, Any] | None) -> list[str]:
             cells.append("-" if r["gains"] is None else f"{r['gains'][label]:.4f} ({PRINTED[label][i]:.4f})")
         rows.append(cells)
     text += _grid(("gain", *names[:4]), rows)
-    text += _checks([ShapeCheck(**check) for check in found["checks"]])
-    return [*text, "### What differs and why", "", *(f"- {_plain(each)}" for each in found["differences"]), ""]
+    text += _checks([ShapeCheck(**check) for check in content["checks"]])
+    return [*text, "### What differs and why", "", *(f"- {_plain(each)}" for each in content["differences"]), ""]

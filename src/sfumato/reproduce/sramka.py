@@ -167,15 +167,15 @@ def reproduce(
         return lambda share, text: progress(first + (last - first) * share, text) if progress is not None else None
 
     more: dict[str, Any] = {"cache": cache, "workers": workers}
-    found = mine(generalized, roles, scenario, progress=part(0.02, 0.85), **more)
-    found |= mine(noised, noise_roles, scenario, progress=part(0.85, 1.0), **more)
-    people = next(iter(found.values())).rows
-    return Reproduction(found, people, tuple(checks(found, people)))
+    mined = mine(generalized, roles, scenario, progress=part(0.02, 0.85), **more)
+    mined |= mine(noised, noise_roles, scenario, progress=part(0.85, 1.0), **more)
+    people = next(iter(mined.values())).rows
+    return Reproduction(mined, people, tuple(checks(mined, people)))
 
 
-def checks(found: dict[str, MiningOutcome], people: int) -> list[ShapeCheck]:
+def checks(mined: dict[str, MiningOutcome], people: int) -> list[ShapeCheck]:
     """The shapes that mining.md lists."""
-    by_k, by_eps = [found[f"k = {k}"] for k in K], [found[f"eps = {e:g}"] for e in EPSILON]
+    by_k, by_eps = [mined[f"k = {k}"] for k in K], [mined[f"eps = {e:g}"] for e in EPSILON]
     goods = [m.good for m in (*by_k, *by_eps) if m.good is not None]
     accuracies = [u.original.value / g.total for g in goods for u in g.miners]
     declines = [100 * m.good.delta.value for m in by_k if m.good is not None]

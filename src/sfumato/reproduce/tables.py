@@ -129,5 +129,5 @@ def per_class(metric: Metric, release: Release, roles: Roles, order: Sequence[st
     assert isinstance(values, np.ndarray)
     if order is None:
         return values
-    found = labels(release.evidence(roles).tuples)
-    return np.array([values[found.index(label)] for label in order])
+    names = labels(release.evidence(roles).tuples)
+    return np.array([values[names.index(label)] for label in order])

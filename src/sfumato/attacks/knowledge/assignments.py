@@ -134,9 +134,9 @@ class Puzzle:
             yield tuple(map(tuple, here.tolist()))
             return
         for way in _tables(tuple(here.sum(axis=0)[occurring].tolist()), here.sum(axis=1).tolist()):
-            found = np.zeros_like(here)
-            found[:, occurring] = way
-            yield tuple(map(tuple, found.tolist()))
+            extended = np.zeros_like(here)
+            extended[:, occurring] = way
+            yield tuple(map(tuple, extended.tolist()))
 
     def _many(self, c: int) -> bool:
         here = self.truth[self.classes[c]]
@@ -180,11 +180,11 @@ class Puzzle:
 
     def plain(self, classes: Any) -> dict[int, FloatArray]:
         """The same from the classes alone."""
-        found: dict[int, FloatArray] = {}
+        shares: dict[int, FloatArray] = {}
         for c in classes:
             rows = self.truth[self.classes[c]].sum(axis=0)
-            found |= {g: rows / rows.sum() for g in self.classes[c]}
-        return found
+            shares |= {g: rows / rows.sum() for g in self.classes[c]}
+        return shares
 
 
 def _orders(row: tuple[int, ...]) -> int:

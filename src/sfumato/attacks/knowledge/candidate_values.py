@@ -50,30 +50,30 @@ class Sets:
 
     def holds(self, which: IntArray, value: IntArray) -> BoolArray:
         """Whether sets hold a value, one by one."""
-        found = np.zeros(len(which), dtype=bool)
-        found[held(self.key, which * self.values + value)[0]] = True
-        return found
+        holding = np.zeros(len(which), dtype=bool)
+        holding[held(self.key, which * self.values + value)[0]] = True
+        return holding
 
     def united(self, owner: IntArray, which: IntArray) -> IntArray:
         """The unions of the sets that each owner has, as keys of owner and value; owners ascend."""
-        found = [np.zeros(0, dtype=np.int64)]
+        united = [np.zeros(0, dtype=np.int64)]
         for part in parts(self.size[which], _BLOCK):
             at, pair = spread(self.first[which[part]], self.first[which[part] + 1])
-            found.append(distinct(owner[part][pair] * self.values + self.value[at]))
-        return distinct(np.concatenate(found))
+            united.append(distinct(owner[part][pair] * self.values + self.value[at]))
+        return distinct(np.concatenate(united))
 
     def shared(self, owner: IntArray, which: IntArray, owners: int) -> Sets:
         """What all sets share that an owner has; owners ascend, and each has a set."""
         wanted = np.bincount(owner, minlength=owners)
         first = np.searchsorted(owner, np.arange(owners))
-        found = [np.zeros(0, dtype=np.int64)]
+        shared = [np.zeros(0, dtype=np.int64)]
         total = np.bincount(owner, weights=self.size[which], minlength=owners).astype(np.int64)
         for part in parts(total, _BLOCK):  # all sets of an owner at once
             some = slice(first[part.start], first[part.stop] if part.stop < owners else len(owner))
             at, pair = spread(self.first[which[some]], self.first[which[some] + 1])
             key, times = np.unique(owner[some][pair] * self.values + self.value[at], return_counts=True)
-            found.append(key[times == wanted[key // self.values]])
-        return self._of(np.concatenate(found), owners, self.values)
+            shared.append(key[times == wanted[key // self.values]])
+        return self._of(np.concatenate(shared), owners, self.values)
 
 
 def candidate_sets(evidence: Evidence, people: Counts, column: str, texts: Column) -> tuple[Sets, IntArray]:
@@ -89,11 +89,11 @@ def candidate_sets(evidence: Evidence, people: Counts, column: str, texts: Colum
     at, pair = spread(first[value[1]], first[value[1] + 1])
     classes = Sets.of(entries[pair], flat[at], len(evidence.tuples), len(texts))
     match = Match.of(evidence.tuples, people, [roles.taxonomy(name) for name in evidence.tuples.names])
-    found: list[IntArray] = [np.zeros(0, dtype=np.int64)]
+    members: list[IntArray] = [np.zeros(0, dtype=np.int64)]
     for point, box in match.pairs():
         turn = np.argsort(point, kind="stable")
-        found.append(classes.united(point[turn], box[turn]))
-    key = np.concatenate(found)
+        members.append(classes.united(point[turn], box[turn]))
+    key = np.concatenate(members)
     return Sets.of(key // len(texts), key % len(texts), match.points, len(texts)), match.look
 
 

@@ -96,14 +96,14 @@ def control_group(evidence: Evidence, column: str, classes: Classes, control: Ta
         raise InputError(f"{control.name} has no rows, so it is no control group.")
     people, member = counts.group(quasi)
     match = Match.of(tuples, people, [evidence.roles.taxonomy(name) for name in quasi])
-    found = [pair for pair in match.pairs() if len(pair[0])]
-    if not found:
+    pairs = [pair for pair in match.pairs() if len(pair[0])]
+    if not pairs:
         raise InputError(
             f"{control.name}: no class of the release covers any of its people; are values spelled as in the original there, and "
             "released ones in a notation that can be read?"
         )
     first = np.searchsorted(classes.member, np.arange(len(classes) + 1))
-    point, home = (np.concatenate(side) for side in zip(*found, strict=True))
+    point, home = (np.concatenate(side) for side in zip(*pairs, strict=True))
     entry, pair = spread(first[home], first[home + 1])
     pooled = Classes.of(
         point[pair],

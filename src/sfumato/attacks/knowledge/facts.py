@@ -248,12 +248,12 @@ def _component(
         weight[broken] = 0.0
     if not weight.sum() > 0:
         raise InputError("The facts contradict the release: no assignment of its values to its people agrees with all.")
-    found = []
+    posteriors = []
     for one in taken:
         chance = np.bincount(one, weights=weight, minlength=len(cells)) / weight.sum()
         each = chance[of] * classes.n / rows[of]  # within a cell by its rows
-        found.append(np.bincount(classes.value, weights=each, minlength=m).astype(np.float64))
-    return found
+        posteriors.append(np.bincount(classes.value, weights=each, minlength=m).astype(np.float64))
+    return posteriors
 
 
 def _holds(
@@ -261,5 +261,5 @@ def _holds(
 ) -> BoolArray:
     of_kind = np.zeros(kinds, dtype=bool)
     of_kind[kind[atom.values]] = True
-    found: BoolArray = of_kind[cells[taken[people.index(atom.person)]] % kinds]
-    return found
+    true: BoolArray = of_kind[cells[taken[people.index(atom.person)]] % kinds]
+    return true

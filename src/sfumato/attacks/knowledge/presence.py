@@ -98,9 +98,9 @@ def by_person(evidence: Evidence, table: Table, person: str, *, named: bool, car
         order = np.argsort(point, kind="stable")
         key = who[order[at]] * len(size) + by_point[1][pair]
         each = (people.n // np.maximum(weight[who], 1))[order[at]]
-        found, where = np.unique(key, return_inverse=True)
-        rows = exact(np.bincount(where, weights=each)) if len(key) else found
-        owner, box = np.divmod(found, max(len(size), 1))
+        distinct, where = np.unique(key, return_inverse=True)
+        rows = exact(np.bincount(where, weights=each)) if len(key) else distinct
+        owner, box = np.divmod(distinct, max(len(size), 1))
         released, every = int(size.sum()), people.rows
     low, high = ways.between(owner, box, rows, len(weight))
     times = np.bincount(owner, minlength=len(weight))
@@ -180,7 +180,7 @@ def _all_of(pairs: Pairs, signature: Pairs, signatures: int) -> Pairs:
     number, wanted = signature[0][order], signature[1][order]
     first = np.searchsorted(number, np.arange(signatures))
     length = np.diff(np.append(first, len(number)))
-    found: list[Pairs] = [(owner[:0], owner[:0])]
+    matched: list[Pairs] = [(owner[:0], owner[:0])]
     for part in parts(crowd[wanted[first]], _BLOCK):
         least = wanted[first[part]]
         at, which = spread(start[least], start[least + 1])
@@ -191,8 +191,8 @@ def _all_of(pairs: Pairs, signature: Pairs, signatures: int) -> Pairs:
             fits[more] = False
             fits[more[held(key, who[more] * boxes + wanted[first[which[more]] + i])[0]]] = True
             who, which = who[fits], which[fits]
-        found.append((who, which))
-    return np.concatenate([who for who, _ in found]), np.concatenate([which for _, which in found])
+        matched.append((who, which))
+    return np.concatenate([who for who, _ in matched]), np.concatenate([which for _, which in matched])
 
 
 @dataclass(frozen=True, eq=False)

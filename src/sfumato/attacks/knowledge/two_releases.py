@@ -27,12 +27,12 @@ class Side:
 
     def sets(self, evidence: Evidence, column: str, texts: Column, entries: int) -> tuple[Sets, IntArray]:
         """Candidate values, and which of the sets each entry has: what the classes of all its tuples share."""
-        found, look = candidate_sets(evidence, self.tuples, column, texts)
-        width = len(found.size) + 1
+        sets, look = candidate_sets(evidence, self.tuples, column, texts)
+        width = len(sets.size) + 1
         owner, which = np.divmod(distinct(self.owner * width + look[self.at]), width)
         if len(owner) == entries:  # one look each
-            return found, which
-        return found.shared(owner, which, entries), np.arange(entries)
+            return sets, which
+        return sets.shared(owner, which, entries), np.arange(entries)
 
 
 @dataclass(frozen=True, eq=False)

@@ -50,8 +50,8 @@ def worst_posteriors(
     size, top = kinds[:, 0], kinds[:, 1:]
     if knowledge == "negations":
         # what is left are the most frequent value and those that are neither it nor ruled out
-        found: FloatArray = top[:, 0] / np.maximum(size - top[:, k] + top[:, 0], 1)
-        return found[where]
+        posteriors: FloatArray = top[:, 0] / np.maximum(size - top[:, k] + top[:, 0], 1)
+        return posteriors[where]
     if knowledge != "implications":
         raise InputError("Worst-case facts are implications or negations.")
     blocks = [_least(size[i : i + _BLOCK], top[i : i + _BLOCK], int(k) + 1) for i in range(0, len(size), _BLOCK)]
@@ -88,12 +88,12 @@ def _least(size: IntArray, top: IntArray, atoms: int) -> FloatArray:
             return np.ones(len(size))
         key = (person, min(most, left), left)
         if key not in kept:
-            found = np.full(len(size), np.inf)
+            least = np.full(len(size), np.inf)
             for c in range(1, key[1] + 1):
                 # people before have c atoms or more, so their values are none of the c most frequent; past 0 nobody is left
                 none = np.maximum(size - top[:, c - 1] - person, 0) / np.maximum(size - person, 1)
-                found = np.minimum(found, none * rest(person + 1, c, left - c))
-            kept[key] = found
+                least = np.minimum(least, none * rest(person + 1, c, left - c))
+            kept[key] = least
         return kept[key]
 
     return np.stack([rest(0, j, j) for j in range(atoms + 1)])

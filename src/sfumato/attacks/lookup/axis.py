@@ -62,16 +62,16 @@ class Axis:
 
     def covers(self, labels: IntArray, places: IntArray) -> BoolArray:
         """Whether released values cover places, one by one."""
-        found: BoolArray = (self.low[labels] <= places) & (places < self.high[labels])
-        return self.refine(found, labels, places)
+        covering: BoolArray = (self.low[labels] <= places) & (places < self.high[labels])
+        return self.refine(covering, labels, places)
 
-    def refine(self, found: BoolArray, labels: IntArray, places: IntArray) -> BoolArray:
+    def refine(self, covering: BoolArray, labels: IntArray, places: IntArray) -> BoolArray:
         """Of places within the stretch of a released value those that it covers."""
         if len(self.bits):
-            at = np.flatnonzero(found & (self.hole[labels] >= 0))
+            at = np.flatnonzero(covering & (self.hole[labels] >= 0))
             v = places[at]
-            found[at] = (self.bits[self.hole[labels[at]], v >> 3] >> (7 - (v & 7)).astype(np.uint8)) & 1 == 1
-        return found
+            covering[at] = (self.bits[self.hole[labels[at]], v >> 3] >> (7 - (v & 7)).astype(np.uint8)) & 1 == 1
+        return covering
 
 
 def _order(known: Column, hierarchy: Hierarchy | None) -> IntArray:
@@ -128,7 +128,7 @@ def covered(domain: Domain, text: str | None) -> IntArray | None:
     """The codes that a released value covers; None if it cannot be read. A member of a set need not be among the known values."""
     codes = domain.covered(text)
     if codes is None and text is not None and text[:1] + text[-1:] == "{}":
-        members = [found for member in read_set(text) if (found := domain.covered(member or None)) is not None]
+        members = [inside for member in read_set(text) if (inside := domain.covered(member or None)) is not None]
         return np.unique(np.concatenate(members)) if members else None
     return codes
 

@@ -44,11 +44,11 @@ class DistinctTuples:
             n = every[key]
         else:
             key, n = np.unique(key, return_counts=True)
-        found = []
+        columns = []
         for size in reversed(sizes):
-            found.append(key % size)
+            columns.append(key % size)
             key = key // size
-        return cls(tuple(found[::-1]), n)
+        return cls(tuple(columns[::-1]), n)
 
 
 class Descriptions:
@@ -70,15 +70,15 @@ class Descriptions:
             if numbers == "beyond" and values is not None and space.original.columns[name].numbers is not None:
                 every = values[frame.codes[name]]
                 self.middle[name] = float(np.median(every[~np.isnan(every)]))
-        found, supply = [], np.zeros(len(sets), dtype=np.int64)
+        supplied, supply = [], np.zeros(len(sets), dtype=np.int64)
         for i, names in enumerate(sets):
             codes = self._alone(names)
             supply[i] = len(codes[0])
             some = rng.permutation(supply[i])[:most]  # no more can be taken of one set
-            found.append([code[some] for code in codes])
+            supplied.append([code[some] for code in codes])
         self.alone = int(supply.sum())
         self.parts: list[tuple[tuple[str, ...], list[IntArray]]] = []
-        for names, codes, many in zip(sets, found, _dealt(supply, most, rng), strict=True):
+        for names, codes, many in zip(sets, supplied, _dealt(supply, most, rng), strict=True):
             if many:
                 self.parts.append((names, [code[:many] for code in codes]))
 
@@ -129,9 +129,9 @@ class Descriptions:
         lead = int(np.argmin(left))
         inside = np.argsort(tuples.codes[lead], kind="stable")
         start = np.concatenate([[0], np.cumsum(many[lead])])
-        found = np.zeros(len(codes[0]), dtype=np.int64)
+        rows = np.zeros(len(codes[0]), dtype=np.int64)
         step = max(1, BLOCK // (4 * len(tuples.n)))
-        for begin in range(0, len(found), step):
+        for begin in range(0, len(rows), step):
             masks, at = terms[lead]
             which, value = np.nonzero(masks[at[begin : begin + step]])
             place, run = spread(start[value], start[value] + many[lead][value])
@@ -140,9 +140,9 @@ class Descriptions:
                 if i != lead:
                     kept = masks[at[begin + which], tuples.codes[i][where]]
                     which, where = which[kept], where[kept]
-            counted = np.bincount(which, weights=tuples.n[where], minlength=min(step, len(found) - begin))
-            found[begin : begin + step] = np.rint(counted).astype(np.int64)
-        return found
+            counted = np.bincount(which, weights=tuples.n[where], minlength=min(step, len(rows) - begin))
+            rows[begin : begin + step] = np.rint(counted).astype(np.int64)
+        return rows
 
     def _mask(self, people: Frame, name: str, code: int) -> BoolArray:
         """The values of people that one value in a description fits."""
@@ -160,7 +160,7 @@ def _beyond(group: IntArray, far: IntArray) -> BoolArray:
     In each round the farthest tuple of every group is found to be one, and those that it exceeds are left out.
     """
     group = np.unique(group, return_inverse=True)[1]
-    total, found, left = far.sum(axis=1), np.zeros(len(group), dtype=bool), np.arange(len(group))
+    total, outer, left = far.sum(axis=1), np.zeros(len(group), dtype=bool), np.arange(len(group))
     pivot = np.zeros(int(group.max(initial=0)) + 1, dtype=np.int64)
     for _ in range(ROUNDS):
         if not len(left):
@@ -170,9 +170,9 @@ def _beyond(group: IntArray, far: IntArray) -> BoolArray:
         top = left[total[left] == most[group[left]]]
         pivot[group[top]] = top
         best = pivot[group[left]]
-        found[best] = True
+        outer[best] = True
         left = left[(far[left] > far[best]).any(axis=1)]
-    return found
+    return outer
 
 
 def _dealt(supply: IntArray, most: int, rng: np.random.Generator) -> IntArray:

@@ -82,13 +82,13 @@ def placed(ours: Column, theirs: Column, *, missing: bool = False) -> IntArray:
     Missing is nobody in particular, and has -1; with `missing` it is a value that theirs may have.
     """
     if ours.values.type == theirs.values.type:
-        found = numpy(pc.fill_null(pc.index_in(ours.values, value_set=theirs.values), -1)).astype(np.int64)
+        places = numpy(pc.fill_null(pc.index_in(ours.values, value_set=theirs.values), -1)).astype(np.int64)
     else:
         place = {text: i for i, text in enumerate(theirs.texts) if text is not None}
-        found = np.array([place.get(text, -1) for text in ours.texts if text is not None], dtype=np.int64)
+        places = np.array([place.get(text, -1) for text in ours.texts if text is not None], dtype=np.int64)
     if not ours.has_missing:
-        return found
-    return np.append(found, len(theirs) - 1 if missing and theirs.has_missing else -1)
+        return places
+    return np.append(places, len(theirs) - 1 if missing and theirs.has_missing else -1)
 
 
 def tuples_of(counts: Counts, among: Counts) -> IntArray:
@@ -137,8 +137,8 @@ def by_people(release_tables: Sequence[Table], external: Table | None, identity:
     several = len(np.unique(person)) < len(person)
     counts = Counts((wide, *columns), (person, *codes), np.ones(len(person), dtype=np.int64))
     if external is not None:
-        found = _named(external, identity, known, names, counts, ours, own, counts.n, len(wide), "people")
-        return replace(found, people=(person, own), several=several)
+        table = _named(external, identity, known, names, counts, ours, own, counts.n, len(wide), "people")
+        return replace(table, people=(person, own), several=several)
     if several:
         raise Unavailable(
             "linkage: some people have several rows in the released tables, so it must be told what is known of each; give "

@@ -50,10 +50,10 @@ class Match:
 
     def covers(self, released: IntArray, known: IntArray) -> BoolArray:
         """Whether released tuples cover known ones, one by one."""
-        found = np.ones(len(known), dtype=bool)
+        covering = np.ones(len(known), dtype=bool)
         for axis, label, code in zip(self.axes, self.released.codes, self.known.codes, strict=True):
-            found &= axis.covers(label[released], axis.place[code[known]])
-        return found
+            covering &= axis.covers(label[released], axis.place[code[known]])
+        return covering
 
     @cached_property
     def look(self) -> IntArray:
@@ -222,10 +222,10 @@ class _Walk:
                 self.axes, self.places, self.labels, self.low, self.high, strict=True
             ):
                 value = place[mine]
-                found = (low[theirs] <= value) & (value < high[theirs])
+                covering = (low[theirs] <= value) & (value < high[theirs])
                 if len(axis.bits):
-                    found = axis.refine(found, label[theirs], value)
-                mine, theirs = mine[found], theirs[found]
+                    covering = axis.refine(covering, label[theirs], value)
+                mine, theirs = mine[covering], theirs[covering]
             if len(mine):
                 yield mine, theirs
 

@@ -173,13 +173,13 @@ class Ground:
             some = np.flatnonzero(own >= 0)
             one = np.append(one, some * released.people + own[some])
         one = distinct(one)
-        short, found = self._fewest(links, released, one)
-        reach = np.minimum(np.where(short > 0, np.inf, found.far), farthest)[links.owner]
+        short, near = self._fewest(links, released, one)
+        reach = np.minimum(np.where(short > 0, np.inf, near.far), farthest)[links.owner]
         keys = [one]
         for mine, there, _ in self.within(links.at, reach):
             keys.append(crowd(there, links.owner[mine]))
-        short, found = self._fewest(links, released, distinct(np.concatenate(keys)))
-        return NearPeople(found.far + short * self._widest, found.person, found.candidate)
+        short, near = self._fewest(links, released, distinct(np.concatenate(keys)))
+        return NearPeople(near.far + short * self._widest, near.person, near.candidate)
 
     def _fewest(self, links: Links, released: Links, key: IntArray) -> tuple[IntArray, NearPeople]:
         """Of pairs of person and candidate those that leave fewest tuples without a row in their block, and of these the nearest."""
@@ -197,8 +197,8 @@ class Ground:
         np.minimum.at(least, person, short)
         few = (short == least[person]) & (short < known[person])
         person, candidate = person[few], candidate[few]
-        found = NearPeople.of(person, candidate, self._mean(links, released, person, candidate), links.people)
-        return np.where(np.isfinite(found.far), least, 0), found
+        near = NearPeople.of(person, candidate, self._mean(links, released, person, candidate), links.people)
+        return np.where(np.isfinite(near.far), least, 0), near
 
     @cached_property
     def _widest(self) -> float:
@@ -248,5 +248,5 @@ def worth(inside: FloatArray, right: FloatArray, weight: IntArray, outside: Floa
     total = np.bincount(bins, weights=weight[order], minlength=len(ends))
     hits = np.bincount(bins, weights=(weight * right)[order], minlength=len(ends))
     rate = np.append(hits / np.maximum(total, 1), 0.0)
-    found: FloatArray = rate[np.searchsorted(ends, outside)]
-    return found
+    rates: FloatArray = rate[np.searchsorted(ends, outside)]
+    return rates

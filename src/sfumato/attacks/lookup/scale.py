@@ -77,22 +77,22 @@ class Scale:
     def table(self, codes: IntArray) -> FloatArray:
         """The distance of each of these values from each label: `[value, label]`."""
         used, at = np.unique(codes, return_inverse=True)
-        found = np.ones((len(used), self.labels))
+        distances = np.ones((len(used), self.labels))
         if self.values is not None:
             value = self.values[used][:, None]
             away = np.abs(value - self.number)
             if len(self.many) or not np.isnan(self.low).all():
                 gap = np.maximum(np.maximum(self.low - value, value - self.high), _OUTSIDE * self.spread)
                 away = np.where(np.isnan(self.number), gap, away)
-            found = np.fmin(away / self.spread, 1.0)  # what is missing or cannot be read is 1 away
+            distances = np.fmin(away / self.spread, 1.0)  # what is missing or cannot be read is 1 away
         place = np.full(self.size + 1, -1)
         place[used] = np.arange(len(used))
         hit = place[self.one]  # -1 is the last place, which nobody has
-        found[hit[hit >= 0], np.flatnonzero(hit >= 0)] = 0.0
+        distances[hit[hit >= 0], np.flatnonzero(hit >= 0)] = 0.0
         if len(self.many):
-            found[:, self.many] = np.where(self.masks[:, used].T, 0.0, found[:, self.many])
-        found += self.narrow
-        return found[at]
+            distances[:, self.many] = np.where(self.masks[:, used].T, 0.0, distances[:, self.many])
+        distances += self.narrow
+        return distances[at]
 
 
 def _number(text: str) -> float:

@@ -96,15 +96,15 @@ class Space:
 
     def columns(self, wanted: Sequence[str] | None, what: str) -> tuple[str, ...]:
         """Columns that were asked for, checked; all if nothing was said."""
-        found = self.names if wanted is None else tuple(dict.fromkeys(wanted))
-        if not found:
+        columns = self.names if wanted is None else tuple(dict.fromkeys(wanted))
+        if not columns:
             raise InputError(f"{what} needs a column at least; original and release share {', '.join(self.names)}.")
-        for name in found:
+        for name in columns:
             if name not in self.names:
                 raise InputError(
                     f"{what}: no column {name!r} that original and release share; they share {', '.join(self.names)}."
                 )
-        return found
+        return columns
 
     def taxonomy(self, name: str) -> Hierarchy | None:
         """The owner's taxonomy of a column, read once."""

@@ -91,14 +91,14 @@ class Targets:
             place, run = spread(tiles.start[tile], tiles.start[tile + 1])
             target, at = target[run], tiles.order[place]
             away = np.zeros(len(at))
-            for told, whose in terms:
-                away += told[target, whose[at]]
+            for distances, whose in terms:
+                away += distances[target, whose[at]]
             for value, number in plain:
                 away += np.minimum(np.abs(value[target] - number[at]), 1.0)
             away /= len(names)
-            found = _chosen(target, at, away, n, count, len(rows))
-            bound = found.limit
-        return found
+            nearest = _chosen(target, at, away, n, count, len(rows))
+            bound = nearest.limit
+        return nearest
 
     def _terms(
         self, rows: IntArray, names: Sequence[str]
@@ -123,15 +123,15 @@ class Targets:
         key = tuple(names)
         if key not in self._layouts:
             space = self.space
-            found: _Laid = []
+            parts: _Laid = []
             first = space.tuples(names).first
             for part in self._parts(names):
                 line = self._line(part)
                 if line is not None:
-                    found.append((part, line[1][space.released.codes[part[0]][first]]))
+                    parts.append((part, line[1][space.released.codes[part[0]][first]]))
                 else:
-                    found.append((part, space.tuples(part).member[first]))
-            self._layouts[key] = found
+                    parts.append((part, space.tuples(part).member[first]))
+            self._layouts[key] = parts
         return self._layouts[key]
 
     def _tiled(self, names: Sequence[str]) -> tuple[int | None, Tiles, IntArray]:
@@ -196,8 +196,8 @@ def _limit(away: FloatArray, n: Any, count: int) -> FloatArray:
     sort = np.argsort(there, axis=1, kind="stable")
     reached = np.cumsum(n[np.take_along_axis(order, sort, axis=1)], axis=1) >= count
     last = np.take_along_axis(sort, reached.argmax(axis=1)[:, None], axis=1)
-    found: FloatArray = np.take_along_axis(there, last, axis=1)[:, 0]
-    return found
+    limits: FloatArray = np.take_along_axis(there, last, axis=1)[:, 0]
+    return limits
 
 
 def _chosen(target: IntArray, at: IntArray, away: FloatArray, n: IntArray, count: int, size: int) -> NearRows:

@@ -33,7 +33,7 @@ def linked(released: FloatArray, own: FloatArray, originals: FloatArray, n: IntA
     low = np.searchsorted(places, released[:, axis] - side, side="left")
     high = np.searchsorted(places, released[:, axis] + side, side="right")
     middle = np.searchsorted(places, released[:, axis])
-    found, ties = np.ones(len(released), dtype=bool), np.zeros(len(released), dtype=np.int64)
+    nearest, ties = np.ones(len(released), dtype=bool), np.zeros(len(released), dtype=np.int64)
 
     def look(which: IntArray, start: IntArray, stop: IntArray, tie: bool) -> None:
         some = stop > start
@@ -45,22 +45,22 @@ def linked(released: FloatArray, own: FloatArray, originals: FloatArray, n: IntA
         away = np.zeros(len(at))
         for j in range(originals.shape[1]):
             away += (originals[at, j] - released[mine, j]) ** 2
-        found[which[np.logical_or.reduceat(away < (reach - slack)[mine], first)]] = False
+        nearest[which[np.logical_or.reduceat(away < (reach - slack)[mine], first)]] = False
         if tie:
             ties[which] += np.add.reduceat(np.where(away <= (reach + slack)[mine], n[at], 0), first)
 
     for start in range(0, len(released), BLOCK // (2 * NEAR)):
         some = np.arange(start, min(start + BLOCK // (2 * NEAR), len(released)))
         look(some, np.maximum(low[some], middle[some] - NEAR), np.minimum(high[some], middle[some] + NEAR), False)
-    alive = np.flatnonzero(found)
+    alive = np.flatnonzero(nearest)
     while len(alive):
         step = max(BLOCK // len(alive), 16)
         for start in range(0, len(alive), BLOCK // 16):
             some = alive[start : start + BLOCK // 16]
             look(some, low[some], np.minimum(low[some] + step, high[some]), True)
         low[alive] += step
-        alive = alive[found[alive] & (low[alive] < high[alive])]
-    return np.where(found, 1.0 / np.maximum(ties, 1), 0.0)
+        alive = alive[nearest[alive] & (low[alive] < high[alive])]
+    return np.where(nearest, 1.0 / np.maximum(ties, 1), 0.0)
 
 
 def wilson(share: float, rows: int) -> tuple[float, float]:

@@ -427,11 +427,11 @@ class Search:
                 self.passed[members[large]] = True
                 members, group, asked = _held(members, group, asked & ~large)
             if len(members):
-                found, far = members[asked], self.counted.distances(members, group, asked)
-                self.best[found] = np.minimum(self.best[found], far)
+                looked, far = members[asked], self.counted.distances(members, group, asked)
+                self.best[looked] = np.minimum(self.best[looked], far)
                 self.use[node] = (1 - far).sum() / len(classes)
                 self.looked[node] = True
-                self.spent += self.counted.work(members, group, len(found))
+                self.spent += self.counted.work(members, group, len(looked))
         if not todo:
             self.full[classes] = ~self.passed[classes]
 

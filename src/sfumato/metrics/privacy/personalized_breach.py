@@ -56,11 +56,11 @@ def breach(classes: Classes, member: IntArray, share: FloatArray, people: IntArr
     at = np.arange(int(width.sum())) + np.repeat((ends - classes.distinct)[member] - first, width)
     n, hit, of = classes.n[at], share[classes.value[at]], np.repeat(people[member], width)
     if not repeated:
-        found: FloatArray = np.add.reduceat(n * hit / of, first)
+        chances: FloatArray = np.add.reduceat(n * hit / of, first)
     else:
         with np.errstate(divide="ignore"):  # a single person: the logarithm of 0, and the breach is certain
-            found = -np.expm1(np.add.reduceat(np.where(hit > 0, n * np.log1p(-hit / of), 0.0), first))
-    return np.clip(found, 0.0, 1.0)
+            chances = -np.expm1(np.add.reduceat(np.where(hit > 0, n * np.log1p(-hit / of), 0.0), first))
+    return np.clip(chances, 0.0, 1.0)
 
 
 @measure(
@@ -100,8 +100,8 @@ def personalized_breach(evidence: Evidence, column: str) -> Score:
     classes = evidence.classes(column)
     texts = classes.sensitive.column.texts
     member, nodes, node, rows = evidence.held(roles.guarding, "personalized_breach")
-    for what, found in ((column, texts), (roles.guarding, [t for t in nodes.texts if t not in OPEN])):
-        absent = sum(text is not None and text not in taxonomy.groups for text in found)
+    for what, labels in ((column, texts), (roles.guarding, [t for t in nodes.texts if t not in OPEN])):
+        absent = sum(text is not None and text not in taxonomy.groups for text in labels)
         if absent:
             raise Unavailable(
                 f"{taxonomy.source}: {absent} of the values in column {what!r} are not in the taxonomy of {column!r}; add them."

@@ -37,8 +37,8 @@ def values_told_by_free_columns(evidence: Evidence, column: None) -> Score:
     ones). Extremes: 0 if nothing follows; 1 if a free column is a copy of a quasi-identifier.
     """
     free = free_of_release(evidence.release, evidence.roles)
-    told = [finding for finding in replace(free, covered=free.quasi).related() if finding.kind == "tells"]
-    worst = max((finding.share for finding in told), default=0.0)
+    telling = [finding for finding in replace(free, covered=free.quasi).related() if finding.kind == "tells"]
+    worst = max((finding.share for finding in telling), default=0.0)
     return Score(
-        worst, "share of rows", "bound", details={"told": {finding.column: [finding.words] for finding in told}}
+        worst, "share of rows", "bound", details={"told": {finding.column: [finding.words] for finding in telling}}
     )

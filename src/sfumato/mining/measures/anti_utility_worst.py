@@ -40,18 +40,18 @@ def anti_utility_worst(
     The paper counts nearer predictions alone, by which a field released as it is would count as protected: nothing can be nearer.
     Extremes: 1 if the field is released as it is; 0 if it is suppressed throughout.
     """
-    found = mined(evidence, "bad", field, miners, rows, folds).bad
-    assert found is not None
-    aim = found.aims[0]
-    told, total = aim.told, aim.total
+    outcome = mined(evidence, "bad", field, miners, rows, folds).bad
+    assert outcome is not None
+    aim = outcome.aims[0]
+    exactly, total = aim.told, aim.total
     details = {
         "miner": aim.worst_miner,
         "field": field,
         "nearer": aim.worst.value / total,
-        "told_exactly": told / total,
+        "told_exactly": exactly / total,
         "baseline": aim.baseline.value / total,
         "average": aim.average.value / total,
     }
-    ends = [min(max((told + end) / total, 0.0), 1.0) for end in (aim.worst.low, aim.worst.high)]
-    value = min((told + aim.worst.value) / total, 1.0)
+    ends = [min(max((exactly + end) / total, 0.0), 1.0) for end in (aim.worst.low, aim.worst.high)]
+    value = min((exactly + aim.worst.value) / total, 1.0)
     return Score(value, "share of people", "estimate", ci=(ends[0], ends[1]), details=details)

@@ -39,16 +39,16 @@ def mining_utility_decline(
 
     Extremes: 0 for the original itself; near 1 - 1/(m accuracy) for a release that tells nothing of m equally frequent values.
     """
-    found = mined(evidence, "good", field, miners, rows, folds).good
-    assert found is not None
-    delta = found.delta
+    outcome = mined(evidence, "good", field, miners, rows, folds).good
+    assert outcome is not None
+    delta = outcome.delta
     if isnan(delta.value):
         raise Unavailable(f"No miner predicts {field!r} right for anyone even on the original, so nothing can decline.")
     details = {
-        "miner": found.decided_by,
+        "miner": outcome.decided_by,
         "field": field,
-        "baseline": found.baseline.value / found.total,
-        "miners": {m.miner: m.decline.value for m in found.miners},
+        "baseline": outcome.baseline.value / outcome.total,
+        "miners": {m.miner: m.decline.value for m in outcome.miners},
     }
     ci = (max(min(delta.low, 1.0), 0.0), max(min(delta.high, 1.0), 0.0))
     return Score(min(delta.value, 1.0), "share of utility", "estimate", ci=ci, details=details)
