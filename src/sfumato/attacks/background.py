@@ -129,14 +129,13 @@ def _given(
             ]
         persons.append(person)
     count = len(at)
-    return Outcome(
+    return Outcome.of(
+        fell,
+        count,
+        guessed,
         knew=f"{counted(len(reader.facts), 'fact')}, and what is known of "
         f"{counted(count, 'person who is', 'people who are')} in the release",
         effort="looking their classes up and counting the assignments that agree with the facts",
-        attacked=count,
-        fell=fell,
-        success=Rate.of(fell, count),
-        baseline=Rate.of(guessed, count),
         sentence=f"With these facts the likeliest value is right for {about(fell, 4)} of {counted(count, 'person', 'people')} on average, "
         f"and the belief in it reaches {sure:g} for {certain}; the release without the facts makes it "
         f"{sum(float(b.max()) for b in before):.4g}, the facts without the release {guessed:.4g}. {NO_CONTROL}",
@@ -209,14 +208,13 @@ def _worst(
         ]
     many = "fact" if k == 1 else f"{k} facts"
     raises = "raises" if k == 1 else "raise"
-    return Outcome(
+    return Outcome.of(
+        fell,
+        people,
+        people if blind >= sure - TOLERANCE else 0,
         title="worst-case background knowledge",
         knew=f"the quasi-identifiers of everybody in the release, and the worst {many} ({knowledge}) about their values",
         effort=f"learning {'one fact' if k == 1 else many} about particular people, and counting",
-        attacked=people,
-        fell=fell,
-        success=Rate.of(fell, people),
-        baseline=Rate.of(people if blind >= sure - TOLERANCE else 0, people),
         control=held,
         sentence=f"The worst {many} {raises} the belief in somebody's value to {largest:.4g}, and about people of their own class to "
         f"{sure:g} for {fell:,} of {people:,} people; without the classes to {blind:.4g}.",

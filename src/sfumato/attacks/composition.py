@@ -117,12 +117,11 @@ def composition(
         names, code = people.who
         details["found"] = [names.texts[c] for c in np.unique(code[certain])]
     only = details["certain_only_together"]
-    return Outcome(
+    return Outcome.of(
+        float(fell),
+        attacked,
+        alone[1],
         knew=f"the quasi-identifiers of {attacked:,} people who are in both releases, and both releases",
-        attacked=attacked,
-        fell=float(fell),
-        success=Rate.of(fell, attacked),
-        baseline=Rate.of(alone[1], attacked),
         control=rate,
         sentence=f"Of {attacked:,} people in both releases, {fell:,} have their {column} told for certain, {only:,} of them by neither release "
         f"alone; on average {about(details['candidates_together'])} candidate values are left by both, and "

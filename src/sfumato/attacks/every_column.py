@@ -8,7 +8,7 @@ from ..core.attack import attack
 from ..core.column import FloatArray, IntArray
 from ..core.counts import Counts, pack
 from ..core.metric import QUASI_KNOWN
-from ..core.outcome import Outcome, Rate
+from ..core.outcome import Outcome
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
@@ -64,11 +64,10 @@ def every_column(release: Release, roles: Roles) -> Outcome:
         else f"No free column is seen to tell more of the quasi-identifiers than the release does: {alone:,} of {counted(people, 'row')} "
         f"{'is' if alone == 1 else 'are'} alone by these."
     )
-    return Outcome(
-        attacked=people,
-        fell=best,
-        success=Rate.of(best, people),
-        baseline=Rate.of(alone, people),
+    return Outcome.of(
+        best,
+        people,
+        alone,
         exactness="exact" if certain else "estimate",
         sentence=sentence,
         details={"relations": [finding.words for finding in used], "alone_in_a_class": alone},

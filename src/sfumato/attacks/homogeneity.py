@@ -118,15 +118,7 @@ def homogeneity(
         f"{counted(int(hit.sum()), 'class', 'classes')} with one value that must not be learned in {certain} of the rows; "
         f"saying it is right for {fell:,} of them."
     )
-    return Outcome(
-        attacked=people,
-        fell=fell,
-        success=Rate.of(fell, people),
-        baseline=Rate.of(baseline, people),
-        control=held,
-        sentence=sentence,
-        details=details,
-    )
+    return Outcome.of(fell, people, baseline, control=held, sentence=sentence, details=details)
 
 
 def _costs(classes: Classes, dont_care: frozenset[str]) -> FloatArray:

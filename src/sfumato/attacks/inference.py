@@ -97,12 +97,11 @@ def inference(
     known_for_sure = (
         f" All rows of their class share one value for {counted(sure, 'person', 'people')}: theirs is certain."
     )
-    return Outcome(
+    return Outcome.of(
+        fell,
+        people,
+        float(guess.blind(attacks, seed).sum()),
         knew=f"{', '.join(given)} of the person, and the release",
-        attacked=people,
-        fell=fell,
-        success=Rate.of(fell, people),
-        baseline=Rate.of(float(guess.blind(attacks, seed).sum()), people),
         control=outside,
         exactness="estimate",
         sentence=f"For {percent(fell / people)} of {counted(people, 'person', 'people')} the nearest released rows tell {secret}."

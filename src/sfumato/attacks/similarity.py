@@ -205,15 +205,7 @@ def similarity(
         f"{counted(int(hit.sum()), 'class', 'classes')} whose values all lie {common}; "
         f"{details['of_several_close_values']:,} of them in classes of different values."
     )
-    return Outcome(
-        attacked=people,
-        fell=fell,
-        success=Rate.of(fell, people),
-        baseline=Rate.of(baseline, people),
-        control=held,
-        sentence=sentence,
-        details=details,
-    )
+    return Outcome.of(fell, people, baseline, control=held, sentence=sentence, details=details)
 
 
 def _costs(classes: Classes, by: By, width: float) -> FloatArray:

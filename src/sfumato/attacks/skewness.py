@@ -127,15 +127,7 @@ def skewness(
         else f"For {fell:,} of {people:,} people the class makes their own value at least {about(factor, 12)} times likelier "
         f"than it is overall, and at most {up(details['largest_ratio'])} times."
     )
-    return Outcome(
-        attacked=people,
-        fell=fell,
-        success=Rate.of(fell, people),
-        baseline=Rate.of(0, people),
-        control=held,
-        sentence=sentence,
-        details=details,
-    )
+    return Outcome.of(fell, people, 0, control=held, sentence=sentence, details=details)
 
 
 @skewness.metric(

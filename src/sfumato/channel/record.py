@@ -12,8 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..core.arrow import numpy
-from ..core.column import FloatArray, encode
+from ..core.column import FloatArray
 from ..core.counts import Counts
 from ..core.errors import InputError, Unavailable
 from ..core.noun import dataclass
@@ -111,26 +110,14 @@ def _pairs(evidence: Evidence, names: tuple[str, ...]) -> Counts:
             for table in (release.table, evidence.original(why)):
                 if name not in table.columns:
                     raise InputError(f"{table.name}: no column {name!r}, so it is not a part of the record.")
-        both = (*(f"original.{name}" for name in names), *(f"released.{name}" for name in names))
-        return evidence.paired(why).count(both)
-    by, to, table = recoding.by, recoding.to, recoding.table
-    outside = [name for name in names if name not in by]
+        return evidence.pair_counts(names, why)
+    outside = [name for name in names if name not in recoding.by]
     if outside:
         raise Unavailable(
             f"{release.made_by} keeps no pairs of column {outside[0]!r} with what it was released as; ask for columns that it "
-            f"recodes ({', '.join(by)}), or pair the written file with --pair."
+            f"recodes ({', '.join(recoding.by)}), or pair the written file with --pair."
         )
-    columns, codes = [], []
-    for name in names:
-        column, code = encode(f"original.{name}", table.column(by.index(name)))
-        columns.append(column)
-        codes.append(code)
-    for name in names:
-        at = len(by) + to.index(name) if name in to else by.index(name)  # what is not replaced is released as it is
-        column, code = encode(f"released.{name}", table.column(at))
-        columns.append(column)
-        codes.append(code)
-    return Counts.of(columns, codes, numpy(table.column("n")).astype(np.int64))
+    return recoding.pairs(names)
 
 
 def _spelled(counts: Counts) -> list[tuple[str | None, ...]] | None:

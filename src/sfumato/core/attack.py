@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from typing import Any, Generic, Literal, ParamSpec
 
 from .errors import InputError, Unavailable, hint
-from .metric import NOTATION, Metric, Score, measure
+from .metric import NOTATION, Metric, Score, measure, unquoted
 from .noun import dataclass
 from .outcome import Outcome, worst
 from .parameter import from_text
@@ -259,7 +259,4 @@ def parse(text: str, registry: Mapping[str, Attack[Any]]) -> Attack[Any]:
             raise InputError(f"{text!r}: {part.strip()!r} is not key=value.")
         settings[key.strip()] = value.strip()
     attack = attack.set(**settings)
-    column = match["column"]
-    if not column:
-        return attack
-    return attack.on(column[1:-1].replace('""', '"') if column.startswith('"') else column)
+    return attack.on(unquoted(match["column"])) if match["column"] else attack

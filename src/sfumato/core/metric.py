@@ -295,20 +295,20 @@ class Metric:
     @property
     def inherited(self) -> bool:
         """The card's word for these parameters."""
-        said = self.card.inherited
-        return said(**self.arguments) if callable(said) else said
+        return self._said(self.card.inherited)
 
     @property
     def alone(self) -> bool:
         """The card's word for these parameters."""
-        said = self.card.alone
-        return said(**self.arguments) if callable(said) else said
+        return self._said(self.card.alone)
 
     @property
     def convex(self) -> bool:
         """The card's word for these parameters."""
-        said = self.card.convex
-        return said(**self.arguments) if callable(said) else said
+        return self._said(self.card.convex)
+
+    def _said(self, word: bool | Callable[..., bool]) -> bool:
+        return word(**self.arguments) if callable(word) else word
 
     def _about(self) -> list[str]:
         return [self.card.name]
@@ -329,7 +329,7 @@ class Metric:
         if self.parameters:
             spelled = (self.card.parameters[name].spell(name, value) for name, value in self.parameters)
             text += f"[{','.join(spelled)}]"
-        return text + f"({_spell(self.column)})" if self.column else text
+        return text + f"({_quoted(self.column)})" if self.column else text
 
     def at_least(self, bound: float) -> Requirement:
         """Require a value of at least this."""
@@ -593,12 +593,15 @@ def written(card: Card) -> str:
     return "is written " + " or ".join(f"{card.name}[{way}]" for way in ways)
 
 
-def _spell(column: str) -> str:
-    return (
-        column
-        if not set(column) & set('()[]"<>=') and column == column.strip()
-        else '"' + column.replace('"', '""') + '"'
-    )
+def _quoted(column: str) -> str:
+    """A column's name as it stands in parentheses; in quotes where it could not be read back."""
+    plain = not set(column) & set('()[]"<>=') and column == column.strip()
+    return column if plain else '"' + column.replace('"', '""') + '"'
+
+
+def unquoted(column: str) -> str:
+    """A column's name from what stands in parentheses."""
+    return column[1:-1].replace('""', '"') if column.startswith('"') else column
 
 
 NOTATION = re.compile(
@@ -636,8 +639,7 @@ def parse(text: str, registry: Mapping[str, Metric]) -> tuple[Metric, str | None
             given[key.strip()] = value.strip()
         metric = metric.set(**given)
     if match["column"]:
-        column = match["column"]
-        metric = metric.on(column[1:-1].replace('""', '"') if column.startswith('"') else column)
+        metric = metric.on(unquoted(match["column"]))
     return metric, match["sign"], match["bound"]
 
 

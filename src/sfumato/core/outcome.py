@@ -163,6 +163,11 @@ class Outcome:
     source: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, fell: float, people: int, blind: float, **more: Any) -> Outcome:
+        """So many people attacked, so many of them fell, and so many would have fallen to one who never saw the release."""
+        return cls(attacked=people, fell=fell, success=Rate.of(fell, people), baseline=Rate.of(blind, people), **more)
+
     def _about(self) -> list[str]:
         return [self.name, str(self.success), f"{self.attacked:,} attacked"]
 

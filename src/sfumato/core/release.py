@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from .arrow import numpy, strings
+from .arrow import strings
 from .classes import Classes
 from .column import Column, IntArray, encode
 from .counted_table import LinkedTable
@@ -495,18 +495,20 @@ class Evidence:
 
     def pairs(self, name: str, why: str) -> tuple[list[str | None], list[str | None], IntArray]:
         """For a column, the original value, the released value and how many rows have both."""
-        recoding = self.release.recoding
-        if recoding is not None:
-            if name not in recoding.to:
-                raise Unavailable(f"Column {name!r} was not recoded.")
-            width = len(recoding.by)
-            before, a = encode(name, recoding.table.column(recoding.by.index(name)))
-            after, b = encode(name, recoding.table.column(width + recoding.to.index(name)))
-            counts = Counts.of([before, after], [a, b], numpy(recoding.table.column("n")).astype(np.int64))
-        else:
-            counts = self.paired(why).count((f"original.{name}", f"released.{name}"))
+        counts = self.pair_counts((name,), why)
         first, second = counts.columns
         return [first.texts[c] for c in counts.codes[0]], [second.texts[c] for c in counts.codes[1]], counts.n
+
+    def pair_counts(self, names: Sequence[str], why: str) -> Counts:
+        """The rows of each combination of the original and the released values of these columns."""
+        recoding = self.release.recoding
+        if recoding is None:
+            both = [*(f"original.{name}" for name in names), *(f"released.{name}" for name in names)]
+            return self.paired(why).count(both)
+        for name in names:
+            if name not in recoding.to:
+                raise Unavailable(f"{why} needs every column paired with its original, and {name!r} was not recoded.")
+        return recoding.pairs(names)
 
     def paired(self, why: str) -> Table:
         """Released and original rows side by side, `released.x` and `original.x`."""

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from .arrow import integers, numpy, strings, take
-from .column import IntArray
+from .column import IntArray, encode
 from .counts import Counts
 from .errors import InputError, Unavailable
 from .memory import memory
@@ -52,6 +52,16 @@ class Recoding:
         """From the columns of the tuples, then those of what they become, and the rows of each replacement."""
         names = [*(f"by{i}" for i in range(len(by))), *(f"to{i}" for i in range(len(to))), "n"]
         return cls(by, to, pa.Table.from_arrays([*columns, integers(n)], names=names), divides)
+
+    def pairs(self, names: Sequence[str]) -> Counts:
+        """The rows of each combination of values that these columns had, `original.x`, and of those that they got, `released.x`."""
+        at = {f"original.{name}": self.by.index(name) for name in names}
+        for name in names:  # what is not replaced is released as it is
+            place = len(self.by) + self.to.index(name) if name in self.to else self.by.index(name)
+            at[f"released.{name}"] = place
+        sides = [encode(name, self.table.column(place)) for name, place in at.items()]
+        n = numpy(self.table.column("n")).astype(np.int64)
+        return Counts.of([column for column, _ in sides], [codes for _, codes in sides], n)
 
     def _about(self) -> list[str]:
         return [f"{len(self.by)} columns to {len(self.to)}", f"{self.table.num_rows:,} replacements"]

@@ -17,7 +17,6 @@ from ...core.release import Evidence
 from ...core.roles import Roles
 from ...core.runs import spread
 from ...core.table import Table
-from ...metrics.privacy.noise_interval import paired
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +107,7 @@ def by_row(evidence: Evidence, known: Sequence[str], why: str) -> External:
     """The adversary knows the original; a row is attacked at a time."""
     recoding = evidence.release.recoding
     if recoding is not None and all(name in recoding.by and name in recoding.to for name in known):
-        counts = paired(evidence, known, why)
+        counts = evidence.pair_counts(known, why)
     else:
         both, released = evidence.sides(known, why)
         counts = both.count([*(f"original.{name}" for name in known), *(released[name] for name in known)])

@@ -10,6 +10,7 @@ from ...core.parameter import Number
 from ...core.release import Evidence
 from ...core.sizes import check_squares
 from ...core.words import whole
+from .linkage_distance_risk import number_columns
 
 MOST = 100_000_000
 """Pairs of a released and a real point that are compared, at most."""
@@ -73,13 +74,7 @@ def isolation(evidence: Evidence, column: None, c: float) -> Score:
     why = "isolation"
     original = evidence.original(why)
     real = original.count(evidence.tuples.names)
-    names = [column.name for column in real.columns if column.numbers is not None]
-    if not names:
-        raise Unavailable(f"{why} needs quasi-identifiers that are numbers, and none is.")
-    if any(evidence.tuples.column(name).numbers is None for name in names):
-        raise Unavailable(
-            f"{why} needs released numbers, but some were generalized or suppressed; k_anonymity fits such a release."
-        )
+    names = number_columns(evidence, real.columns, why, instead="k_anonymity fits")
     real, released = real.group(names)[0], evidence.tuples.group(names)[0]
     if len(real) * len(released) > MOST:
         raise Unavailable(

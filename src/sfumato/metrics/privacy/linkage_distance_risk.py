@@ -1,8 +1,10 @@
 """Distance-based record linkage: re-identification of perturbed numbers (Domingo-Ferrer and Torra 2001)."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
-from ...core.column import FloatArray, IntArray
+from ...core.column import Column, FloatArray, IntArray
 from ...core.errors import Unavailable
 from ...core.metric import Score, measure
 from ...core.parameter import Number
@@ -10,7 +12,6 @@ from ...core.release import Evidence
 from ...core.runs import spread
 from ...core.sizes import check_squares
 from ...core.words import percent
-from .noise_interval import paired
 
 BLOCK = 2_000_000
 NEAR = 128
@@ -63,6 +64,18 @@ def linked(released: FloatArray, own: FloatArray, originals: FloatArray, n: IntA
     return np.where(nearest, 1.0 / np.maximum(ties, 1), 0.0)
 
 
+def number_columns(evidence: Evidence, originals: Iterable[Column], why: str, *, instead: str) -> list[str]:
+    """The quasi-identifiers that are numbers in the original, refused where there is none or one was generalized."""
+    names = [column.name for column in originals if column.numbers is not None]
+    if not names:
+        raise Unavailable(f"{why} needs quasi-identifiers that are numbers, and none is.")
+    if any(evidence.tuples.column(name).numbers is None for name in names):
+        raise Unavailable(
+            f"{why} needs released numbers, but some were generalized or suppressed; {instead} such a release."
+        )
+    return names
+
+
 def wilson(share: float, rows: int) -> tuple[float, float]:
     """The 95% interval of a share that was found on a sample of rows."""
     z = 1.96
@@ -103,14 +116,10 @@ def linkage_distance_risk(evidence: Evidence, column: None, sample: int, seed: i
     why = "linkage_distance_risk"
     original = evidence.original(why)
     counted = original.value_counts(evidence.tuples.names)
-    names = [name for name, counts in counted.items() if counts.columns[0].numbers is not None]
-    if not names:
-        raise Unavailable(f"{why} needs quasi-identifiers that are numbers, and none is.")
-    if any(evidence.tuples.column(name).numbers is None for name in names):
-        raise Unavailable(
-            f"{why} needs released numbers, but some were generalized or suppressed; count-based risks fit such a release."
-        )
-    pairs, rows = paired(evidence, names, why), original.count(names)
+    names = number_columns(
+        evidence, (counts.columns[0] for counts in counted.values()), why, instead="count-based risks fit"
+    )
+    pairs, rows = evidence.pair_counts(names, why), original.count(names)
     points: list[tuple[FloatArray, FloatArray, FloatArray]] = []
     for i in range(len(names)):
         here = (pairs, i), (pairs, len(names) + i), (rows, i)

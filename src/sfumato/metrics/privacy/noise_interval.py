@@ -1,33 +1,14 @@
 """Privacy of added noise by a confidence interval (Agrawal and Srikant 2000; Manta 5.1.1)."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from ...core.arrow import numpy
-from ...core.column import FloatArray, IntArray, encode
-from ...core.counts import Counts
+from ...core.column import FloatArray, IntArray
 from ...core.errors import Unavailable
 from ...core.metric import Score, measure
 from ...core.parameter import Number
 from ...core.release import Evidence
 from ...core.sizes import check_squares
 from ...core.words import percent
-
-
-def paired(evidence: Evidence, names: Sequence[str], why: str) -> Counts:
-    """Counts over the original values of these columns and then over their released values, row by paired row."""
-    recoding = evidence.release.recoding
-    if recoding is None:
-        both = [*(f"original.{name}" for name in names), *(f"released.{name}" for name in names)]
-        return evidence.paired(why).count(both)
-    if any(name not in recoding.to for name in names):
-        raise Unavailable(f"{why} needs every quasi-identifier paired with its original, and one was not recoded.")
-    at = [recoding.by.index(name) for name in names]
-    at += [len(recoding.by) + recoding.to.index(name) for name in names]
-    sides = [encode(f"column {i}", recoding.table.column(i)) for i in at]
-    n = numpy(recoding.table.column("n")).astype(np.int64)
-    return Counts.of([column for column, _ in sides], [codes for _, codes in sides], n)
 
 
 def perturbed(evidence: Evidence, why: str) -> dict[str, tuple[FloatArray, FloatArray, IntArray]]:
@@ -37,7 +18,7 @@ def perturbed(evidence: Evidence, why: str) -> dict[str, tuple[FloatArray, Float
     """
     columns = {}
     for name in evidence.tuples.names:
-        counts = paired(evidence, (name,), why)
+        counts = evidence.pair_counts((name,), why)
         before, after = (column.numbers for column in counts.columns)
         if before is not None and after is not None:
             x, y = before[counts.codes[0]], after[counts.codes[1]]

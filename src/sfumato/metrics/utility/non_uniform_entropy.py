@@ -8,7 +8,6 @@ from ...core.metric import Score, measure
 from ...core.release import Evidence
 from ...core.words import percent
 from ..column_losses import column_weights
-from ..privacy.noise_interval import paired
 
 
 def conditional_bits(x: IntArray, r: IntArray, n: IntArray) -> float:
@@ -19,7 +18,7 @@ def conditional_bits(x: IntArray, r: IntArray, n: IntArray) -> float:
 
 def _column(evidence: Evidence, name: str, before: Counts, why: str) -> tuple[float, float]:
     """The bits that are open in one column, and those if all of it were suppressed. Rows that are gone count as `*`."""
-    pairs = paired(evidence, (name,), why)
+    pairs = evidence.pair_counts((name,), why)
     (old, new), (x, r), n = pairs.columns, pairs.codes, pairs.n
     if pairs.rows < before.rows:
         code = {text: i for i, text in enumerate(before.columns[0].texts)}
