@@ -17,7 +17,8 @@ from sfumato.core.counts import Counts
 from sfumato.core.errors import Unavailable
 from sfumato.core.table import Recoding, Table
 from sfumato.engines.duckdb import DuckTable
-from sfumato.profile.uniqueness import Uniqueness, bounded, uniqueness
+from sfumato.profile.subsets import largest_within
+from sfumato.profile.uniqueness import Uniqueness, uniqueness
 
 BY_HAND = pa.table(
     {
@@ -160,11 +161,11 @@ def test_keys_beyond_64_bits() -> None:
 
 
 def test_the_number_of_combinations_is_bounded_and_said() -> None:
-    assert bounded(16, 3, 2000) == 3  # 16 + 120 + 560
-    assert bounded(20, 3, 2000) == 3  # 1350
-    assert bounded(30, 3, 2000) == 2
-    assert bounded(500, 3, 2000) == 1
-    assert bounded(2, 3, 2000) == 2
+    assert largest_within(16, 3, 2000) == 3  # 16 + 120 + 560
+    assert largest_within(20, 3, 2000) == 3  # 1350
+    assert largest_within(30, 3, 2000) == 2
+    assert largest_within(500, 3, 2000) == 1
+    assert largest_within(2, 3, 2000) == 2
     found = look(sf.read(drawn(200, [2] * 16)), combinations=200)
     assert (found.most, len(found.combinations)) == (2, 16 + 120)
     assert "up to 2" in found.notes[0]

@@ -22,7 +22,7 @@ from ..core.table import Table
 from ..core.words import about, percent, whole
 from .knowledge.candidate_values import Met, meet
 from .knowledge.two_releases import People, in_both, outside
-from .lookup.external import placed, repeated
+from .lookup.external import repeated
 
 
 def _sentence(value: float) -> str:
@@ -242,7 +242,7 @@ class _Both:
         """What both releases say of people, and whether it is their own value."""
         ours, at = people.now.sets(self.now, self.column, texts, len(people.n))
         theirs, there = people.before.sets(self.before, self.column, texts, len(people.n))
-        code = placed(people.value, texts, missing=True)[people.code]
+        code = texts.places(people.value)[people.code]
         return meet(ours, theirs, at, there, code, people.owner)
 
 

@@ -84,7 +84,7 @@ def _found(evidence: Evidence, beside: Table, relations: list[Relation]) -> tupl
     quasi = [name for name in evidence.roles.quasi if name in evidence.release.table.columns]
     free = list(dict.fromkeys(name for relation in relations for name in relation.free))
     counts = evidence.release.table.count((*quasi, *free))
-    keys = [_key(counts, quasi)]
+    keys = [counts.group(quasi)[1]]
     right = np.ones(len(counts))
     for relation in relations:
         signature, rate = _said(beside, relation, counts)
@@ -112,12 +112,5 @@ def _said(beside: Table, relation: Relation, counts: Counts) -> tuple[IntArray, 
 
 
 def _spelled(counts: Counts, names: tuple[str, ...]) -> list[tuple[str | None, ...]]:
-    at = [counts.names.index(name) for name in names]
-    texts = [[counts.columns[i].texts[code] for code in counts.codes[i].tolist()] for i in at]
+    texts = [[counts.column(name).texts[code] for code in counts.code(name).tolist()] for name in names]
     return list(zip(*texts, strict=True))
-
-
-def _key(counts: Counts, names: list[str]) -> IntArray:
-    at = [counts.names.index(name) for name in names]
-    key = pack([counts.codes[i] for i in at], [len(counts.columns[i]) for i in at], len(counts))
-    return np.unique(key, return_inverse=True)[1].astype(np.int64)

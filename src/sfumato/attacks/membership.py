@@ -169,8 +169,8 @@ def _named(table: Table, identity: str, presence: Presence, surely: float) -> li
     names = presence.people.names
     counts = table.count(names if identity in names else (*names, identity))
     _, member = grouped(counts.columns[: len(names)], counts.codes[: len(names)], counts.n)
-    hit, at = presence.low[member] >= surely - 1e-12, counts.names.index(identity)
-    return [counts.columns[at].texts[c] for c in np.unique(counts.codes[at][hit])]
+    hit = presence.low[member] >= surely - 1e-12
+    return [counts.column(identity).texts[c] for c in np.unique(counts.code(identity)[hit])]
 
 
 def _belief(value: float) -> str:

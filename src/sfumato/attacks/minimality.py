@@ -184,8 +184,7 @@ def _control(
     texts = zip(*([c.texts[i] for i in k] for c, k in zip(tuples.columns, tuples.codes, strict=True)), strict=True)
     place = {known: g for g, known in enumerate(puzzle.texts)}
     who = np.array([place.get(each, -1) for each in texts], dtype=np.int64)[member]
-    codes = {text: w for w, text in enumerate(puzzle.values.texts)}
-    code = np.array([codes[text] for text in classes.sensitive.column.texts], dtype=np.int64)
+    code = puzzle.values.places(classes.sensitive.column)
     there = group.value >= 0  # another value is said of nobody
     right = np.zeros(len(group.n))
     twin = there & (who >= 0)

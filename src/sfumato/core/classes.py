@@ -91,7 +91,7 @@ class Classes:
         """The classes over `quasi` in counts of `quasi` and `sensitive`, and the counts of the class tuples."""
         grouped, member = counts.group(quasi)
         column = counts.column(sensitive)
-        value = counts.codes[counts.names.index(sensitive)]
+        value = counts.code(sensitive)
         total = exact(np.bincount(value, weights=counts.n, minlength=len(column)))
         attribute = Sensitive(column, total, order, hierarchy)
         # counts are lexicographic with the sensitive column last, so entries already stand in class and value order

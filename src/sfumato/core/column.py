@@ -89,6 +89,20 @@ class Column:
         known = codes < len(self.values)
         return Column(self.name, take(self.values, codes[known]), not bool(known.all()))
 
+    def places(self, other: Column, *, missing: bool = True) -> IntArray:
+        """The code that each value of another column has here, by spelling; -1 for none.
+
+        The missing value is one like any other, unless it is to be nobody in particular.
+        """
+        if self.values.type == other.values.type:
+            at = numpy(pc.fill_null(pc.index_in(other.values, value_set=self.values), -1)).astype(np.int64)
+        else:
+            code = {text: i for i, text in enumerate(self.texts)}
+            at = np.array([code.get(text, -1) for text in other.texts if text is not None], dtype=np.int64)
+        if not other.has_missing:
+            return at
+        return np.append(at, len(self.values) if missing and self.has_missing else -1)
+
     @cached_property
     def numbers(self) -> FloatArray | None:
         """Each value as a number (NaN for missing), or None if one of them is not a number or all are missing."""

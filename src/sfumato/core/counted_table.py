@@ -76,8 +76,7 @@ class LinkedTable(CountsOnly):
         rest = [name for name in by if name not in (self.history, self.person)]
         counts = self.table.count((*rest, self.person))
         whose = counts.columns[-1]
-        place = {text: i for i, text in enumerate(self.known_histories.column.texts)}
-        of_code = self.known_histories.of_person[[place[text] for text in whose.texts]]
+        of_code = self.known_histories.of_person[self.known_histories.column.places(whose)]
         code = dict(zip(counts.names, counts.codes, strict=True))
         column = dict(zip(counts.names, counts.columns, strict=True))
         code[self.history] = of_code[counts.codes[-1]]

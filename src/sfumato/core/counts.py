@@ -116,21 +116,42 @@ class Counts:
         """A counted column by name."""
         return self.columns[self.names.index(name)]
 
+    def code(self, name: str) -> IntArray:
+        """The code of each tuple in one counted column."""
+        return self.codes[self.names.index(name)]
+
     def margin(self, name: str) -> IntArray:
         """The rows of each value of one counted column."""
-        at = self.names.index(name)
-        return exact(np.bincount(self.codes[at], weights=self.n, minlength=len(self.columns[at])))
+        return exact(np.bincount(self.code(name), weights=self.n, minlength=len(self.column(name))))
+
+    def key(self, by: Sequence[str]) -> IntArray:
+        """One integer for each tuple, the same where these columns are the same, in the order of their codes."""
+        return pack([self.code(name) for name in by], [len(self.column(name)) for name in by], len(self))
+
+    def find(self, codes: Sequence[IntArray]) -> IntArray:
+        """Where each of some tuples stands among these, -1 where it does not; a code of -1 is that of no value."""
+        both = [np.append(ours, theirs) + 1 for ours, theirs in zip(self.codes, codes, strict=True)]
+        key = pack(both, [len(column) + 1 for column in self.columns], len(both[0]))
+        known, wanted = key[: len(self)], key[len(self) :]
+        if not len(known):
+            return np.full(len(wanted), -1, dtype=np.int64)
+        at = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+        return np.where(known[at] == wanted, at, -1)
+
+    def places(self, columns: Sequence[Column], codes: Sequence[IntArray]) -> IntArray:
+        """`find` of tuples over other columns, whose values are the same by spelling: numbers on one side may be texts on the other."""
+        return self.find(
+            [ours.places(other)[code] for ours, other, code in zip(self.columns, columns, codes, strict=True)]
+        )
 
     def group(self, by: Sequence[str]) -> tuple[Counts, IntArray]:
         """Roll up to fewer columns: the coarser counts, and for each of our tuples its group there. No scan."""
         if not by:  # one group, also of no rows
             return Counts((), (), np.array([self.rows])), np.zeros(len(self), dtype=np.int64)
-        at = [self.names.index(name) for name in by]
-        columns = [self.columns[i] for i in at]
-        key = pack([self.codes[i] for i in at], [len(column) for column in columns], len(self))
-        _, first, member = np.unique(key, return_index=True, return_inverse=True)
+        _, first, member = np.unique(self.key(by), return_index=True, return_inverse=True)
         n = np.bincount(member, weights=self.n, minlength=len(first)) if len(first) else np.zeros(0)
-        return Counts(tuple(columns), tuple(self.codes[i][first] for i in at), exact(n)), member
+        codes = tuple(self.code(name)[first] for name in by)
+        return Counts(tuple(map(self.column, by)), codes, exact(n)), member
 
 
 def exact(sums: npt.NDArray[Any]) -> IntArray:

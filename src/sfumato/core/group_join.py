@@ -29,11 +29,9 @@ class Joined:
     @classmethod
     def of(cls, parts: Sequence[Counts]) -> Joined:
         """From counts that have the same groups, each of as many rows."""
-        place = {text: i for i, text in enumerate(parts[0].columns[0].texts)}
-        group = tuple(
-            np.array([place[text] for text in part.columns[0].texts], dtype=np.int64)[part.codes[0]] for part in parts
-        )
-        size = np.bincount(group[0], weights=parts[0].n, minlength=len(place))
+        groups = parts[0].columns[0]
+        group = tuple(groups.places(part.columns[0])[part.codes[0]] for part in parts)
+        size = np.bincount(group[0], weights=parts[0].n, minlength=len(groups))
         return cls(tuple(parts), group, np.rint(size).astype(np.int64))
 
     @cached_property
@@ -74,7 +72,7 @@ class Joined:
         sides = []
         for name, kind, share in zip(names, kinds, shares, strict=True):
             at = next(i for i, part in enumerate(self.parts) if name in part.names[1:])
-            code = kind[self.parts[at].codes[self.parts[at].names.index(name)]]
+            code = kind[self.parts[at].code(name)]
             order = np.argsort(self.group[at], kind="stable")
             sides.append((self.group[at][order], code[order], self.parts[at].n[order], share))
         total = np.zeros((shares[0].shape[1], shares[1].shape[1]))

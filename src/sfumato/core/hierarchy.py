@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from .column import IntArray
+from .column import Column, IntArray
 from .errors import InputError
 from .files import write_whole
 from .formulas import neutralised_text, plain_text
@@ -27,6 +28,11 @@ from .value_sets import read_set
 
 TOP = "*"
 _OTHER = " It spells them otherwise: write dates as YYYY-MM-DD and numbers with a point."
+
+
+def starred(column: Column) -> npt.NDArray[np.bool_]:
+    """Which values of a released column are `*`."""
+    return np.array([text is not None and set(text) == {TOP} for text in column.texts], dtype=bool)
 
 
 @dataclass(frozen=True, eq=False)

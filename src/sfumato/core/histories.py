@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from .arrow import strings, take
 from .column import Column, IntArray, encode
-from .counts import pack
 from .memory import remembered
 from .noun import dataclass
 from .table import Table
@@ -43,8 +42,7 @@ def histories(
         column, who = encode(person, pa.chunked_array(ids))
     what, shift = [], 0
     for each in counts:
-        codes, sizes = each.codes[1:], [len(values) for values in each.columns[1:]]
-        group = np.unique(pack(codes, sizes, len(each)), return_inverse=True)[1]
+        group = each.group(each.names[1:])[1]
         what.append(group + shift)
         shift += int(group.max(initial=-1)) + 1
     of_person = same_histories(who, np.concatenate(what), np.concatenate([each.n for each in counts]))

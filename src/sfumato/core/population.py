@@ -84,11 +84,8 @@ def cover(tuples: Counts, domains: list[Domain], counts: Counts, *, person: bool
         homes.append(home)
     sizes = [len(lists) + 1 for lists in inside]
     crowd = _Owners.of(counts, [home[code] for home, code in zip(homes, counts.codes, strict=False)], sizes, person)
-    both = [np.append(ours, theirs) for ours, theirs in zip(tuples.codes, crowd.codes, strict=True)]
-    key = pack(both, sizes, len(both[0]))
-    classes, theirs = key[: len(tuples)], key[len(tuples) :]
-    at = np.minimum(np.searchsorted(classes, theirs), len(classes) - 1)
-    same = classes[at] == theirs
+    at = tuples.find([np.where(code < len(lists), code, -1) for code, lists in zip(crowd.codes, inside, strict=True)])
+    same = at >= 0
     owner, at = np.divmod(np.unique(crowd.owner[same] * len(tuples) + at[same]), len(tuples))
     covered = exact(np.bincount(at, weights=crowd.n[owner], minlength=len(tuples)))
     return crowd.total(covered, np.bincount(owner, minlength=len(crowd.n)))

@@ -15,7 +15,7 @@ from .arrow import strings
 from .classes import Classes
 from .column import Column, IntArray, encode
 from .counted_table import LinkedTable
-from .counts import Counts, exact, pack
+from .counts import Counts, exact
 from .cover import Domain
 from .errors import InputError, Unavailable
 from .group_join import Joined
@@ -139,23 +139,6 @@ class _PeopleOfRows:
     weight: IntArray
     people: int
     """All people of the table."""
-
-
-def place(tuples: Counts, columns: Sequence[Column], codes: Sequence[IntArray]) -> IntArray:
-    """Where each of some tuples stands among others of the same columns; -1 where it does not.
-
-    A column may be numbers on one side and texts on the other: tuples are the same by spelling.
-    """
-    both = []
-    for released, ours, column, code in zip(tuples.columns, tuples.codes, columns, codes, strict=True):
-        at = {text: i for i, text in enumerate(released.texts)}
-        both.append(np.append(ours, np.array([at.get(t, len(at)) for t in column.texts], dtype=np.int64)[code]))
-    key = pack(both, [len(column) + 1 for column in tuples.columns], len(both[0]))
-    known, wanted = key[: len(tuples)], key[len(tuples) :]
-    if not len(known):
-        return np.full(len(wanted), -1, dtype=np.int64)
-    at_most = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-    return np.where(known[at_most] == wanted, at_most, -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -319,7 +302,7 @@ class Evidence:
         """Of each tuple, the people of the smallest class of joined rows that it occurs in."""
         inside = self.by_history(rows_apart=True)
         counts, people = inside.tuples, inside.people
-        at = place(self.tuples, counts.columns[1:], counts.codes[1:])
+        at = self.tuples.places(counts.columns[1:], counts.codes[1:])
         fewest = np.full(len(self.tuples), np.iinfo(np.int64).max)
         np.minimum.at(fewest, at, people)
         return fewest
@@ -431,22 +414,21 @@ class Evidence:
             )
         else:
             counts = self._lying_in(columns, person, why)
-        member = place(self.tuples, counts.columns[: len(quasi)], counts.codes[: len(quasi)])
+        member = self.tuples.places(counts.columns[: len(quasi)], counts.codes[: len(quasi)])
         known, rows = np.arange(len(self.tuples)), self.tuples.n
         if entries is not None:
-            texts = {text: i for i, text in enumerate(entries.sensitive.column.texts)}
-            m = len(texts) + 1
-            to = np.array([texts.get(text, m - 1) for text in counts.columns[-2].texts], dtype=np.int64)
+            values = entries.sensitive.column
+            m = len(values) + 1
+            to = values.places(counts.columns[-2])
             known, rows = entries.member * m + entries.value, entries.n
-            member = np.where(member < 0, -1, member * m + to[counts.codes[-2]])
+            member = np.where(member < 0, -1, member * m + np.where(to < 0, m - 1, to)[counts.codes[-2]])
         entry = np.minimum(np.searchsorted(known, member), len(known) - 1)
         if not np.array_equal(known[entry], member) or not np.array_equal(
             exact(np.bincount(entry, weights=counts.n, minlength=len(known))), rows
         ):
             raise InputError(f"{table.name}: its rows are not those of the table that {person!r} comes from.")
         every = self._everybody()
-        place_of = {text: i for i, text in enumerate(every.columns[0].texts)}
-        whose = np.array([place_of[text] for text in counts.columns[-1].texts], dtype=np.int64)[counts.codes[-1]]
+        whose = every.columns[0].places(counts.columns[-1])[counts.codes[-1]]
         weight = counts.n * PersonWeights.of(every.n).of_row[whose]
         classes = entry if entries is None else entries.member[entry]
         return _PeopleOfRows(classes, entry, whose, weight, len(every))
@@ -547,6 +529,11 @@ class Evidence:
         both = original.keep(seen).copied({f"original.{name}": name for name in columns}).recode(recoding)
         return both, {name: name for name in self.release.table.columns if name in seen}
 
+    def side_counts(self, before: Sequence[str], after: Sequence[str], why: str) -> Counts:
+        """The rows of each combination of these original columns and of those released ones, over the rows that were released."""
+        both, released = self.sides(before, why)
+        return both.count((*(f"original.{name}" for name in before), *(released[name] for name in after)))
+
     def held(self, name: str, why: str) -> tuple[IntArray, Column, IntArray, IntArray]:
         """A column that need not be released, split by released class: class, the column, its code and rows of each entry.
 
@@ -565,7 +552,7 @@ class Evidence:
             counts = original.keep(tuple(columns)).recode(recoding).count((*quasi, name))
         else:
             counts = self.paired(why).count((*(f"released.{q}" for q in quasi), f"original.{name}"))
-        member = place(self.tuples, counts.columns[:-1], counts.codes[:-1])
+        member = self.tuples.places(counts.columns[:-1], counts.codes[:-1])
         if (member < 0).any():
             raise InputError(
                 f"{self.release.table.name}: its rows are not those of the table that {name!r} comes from."

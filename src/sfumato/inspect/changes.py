@@ -11,7 +11,7 @@ import numpy as np
 from ..core.column import Column, number_of
 from ..core.cover import Domain
 from ..core.errors import SfumatoError, Unavailable
-from ..core.hierarchy import TOP
+from ..core.hierarchy import starred
 from ..core.noun import dataclass
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
@@ -65,11 +65,11 @@ def suppressed(evidence: Evidence) -> Suppression:
     tuples = evidence.tuples
     stars = np.ones(len(tuples), dtype=bool)
     for column, codes in zip(tuples.columns, tuples.codes, strict=True):
-        stars &= _stars(column)[codes]
+        stars &= starred(column)[codes]
     left_out = max(original.rows - release.table.rows, 0)
     blank = int(tuples.n[stars].sum())
     cells = sum(
-        int(tuples.n[_stars(column)[codes]].sum()) for column, codes in zip(tuples.columns, tuples.codes, strict=True)
+        int(tuples.n[starred(column)[codes]].sum()) for column, codes in zip(tuples.columns, tuples.codes, strict=True)
     )
     return Suppression(
         rows_before=original.rows,
@@ -79,10 +79,6 @@ def suppressed(evidence: Evidence) -> Suppression:
         share=(left_out + blank) / max(original.rows, 1),
         cells=cells,
     )
-
-
-def _stars(column: Column) -> Any:
-    return np.array([text is not None and set(text) == {TOP} for text in column.texts], dtype=bool)
 
 
 def columns(release: Release, roles: Roles) -> tuple[ColumnChange, ...]:
@@ -127,10 +123,10 @@ def _losses(evidence: Evidence) -> Mapping[str, float]:
 def _generalized(evidence: Evidence, name: str) -> tuple[str, dict[str, Any]]:
     """The shares of released rows whose value is as it was, covers several, is `*`, or is none of the original's."""
     tuples = evidence.tuples
-    column, codes = tuples.column(name), tuples.codes[tuples.names.index(name)]
+    column, codes = tuples.column(name), tuples.code(name)
     domain: Domain = evidence.domain(name, "what became of columns")
     leaves = [domain.leaves(text) for text in column.texts]
-    stars = _stars(column)
+    stars = starred(column)
     # a label that only one value of the table fits, such as a mask, is coarser all the same: what stands is a value
     one = _values(domain.column, column) & ~stars
     unread = np.array([count is None for count in leaves], dtype=bool) & ~stars

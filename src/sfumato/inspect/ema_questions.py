@@ -86,7 +86,7 @@ def steady(counts: Counts, name: str, person: bool) -> tuple[int, int]:
     """People with several rows, and those whose rows all have the same value; the last counted column says whose row it is."""
     if not person:
         return 0, 0
-    who, at = counts.codes[-1], counts.codes[counts.names.index(name)]
+    who, at = counts.codes[-1], counts.code(name)
     rows = np.bincount(who, weights=counts.n)
     pairs = np.unique(who * max(len(counts.column(name)), 1) + at)
     values = np.bincount(pairs // max(len(counts.column(name)), 1), minlength=len(rows))

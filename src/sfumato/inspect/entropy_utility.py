@@ -40,7 +40,7 @@ def background_utility(counts: Counts, column: str, known: Sequence[Counts] = ()
             others = [name for name in each.names if name in counts.names and name != column]
             texts = each.column(column).texts
             plain = np.array([text in values or domain.covered(text) is None for text in texts])
-            before = plain[each.codes[each.names.index(column)]]
+            before = plain[each.code(column)]
             clear = each.only(before)
             if clear.rows:
                 left = entropy(clear, [column, *others]) - entropy(clear, others)

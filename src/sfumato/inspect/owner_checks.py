@@ -13,9 +13,10 @@ from ..core.cover import BoolArray, Domain
 from ..core.errors import InputError, Unavailable
 from ..core.metric import Exactness
 from ..core.release import Evidence
+from ..core.words import counted
 from . import released_cells as _cells
 from .audit import Aggregate, AuditCheck, Never, Status, Total
-from .release_checks import WHY, adding_up, numbers_of, plural, status
+from .release_checks import WHY, adding_up, numbers_of, status
 
 
 def adds_up(evidence: Evidence, total: Total, share: float) -> AuditCheck:
@@ -35,7 +36,7 @@ def adds_up(evidence: Evidence, total: Total, share: float) -> AuditCheck:
     last = len(names) - 1
     held, known = adding_up(before, range(last), last, total.within)
     then, all_known = int(before.n[held & known].sum()), int(before.n[known].sum())
-    said = f"{total} held in {then:,} of {plural(all_known, 'original row')}"
+    said = f"{total} held in {then:,} of {counted(all_known, 'original row')}"
     gone = [name for name in names if name not in release.table.columns]
     details: dict[str, Any] = {"held_before": then, "of": all_known, "found": total.found}
     if gone:
@@ -49,8 +50,7 @@ def adds_up(evidence: Evidence, total: Total, share: float) -> AuditCheck:
         inside = np.ones(len(counts), dtype=bool)
         offset = 0
     else:
-        both, released = evidence.sides(names, WHY)
-        counts = both.count((*(f"original.{name}" for name in names), *(released[name] for name in names)))
+        counts = evidence.side_counts(names, names, WHY)
         own, sure = adding_up(counts, range(last), last, total.within)
         inside, offset = own & sure, len(names)
     low, high = _edges(evidence, counts, names, offset)
@@ -66,7 +66,7 @@ def adds_up(evidence: Evidence, total: Total, share: float) -> AuditCheck:
     if not then:
         return AuditCheck("sum", str(total), "told", f"{said}, so there is nothing to keep.", details=details)
     at_least = "at least " if exactness == "bound" else ""
-    now = f"it is broken in {at_least}{plural(bad, 'released row')}" if bad else "no released row breaks it"
+    now = f"it is broken in {at_least}{counted(bad, 'released row')}" if bad else "no released row breaks it"
     if exactness == "bound" and not bad:
         now = "no more released rows break it than original ones did"
     more = f", and in {open_rows:,} can no longer be told, since values were generalized" if open_rows else ""
@@ -104,7 +104,7 @@ def never(evidence: Evidence, rule: Never, share: float) -> AuditCheck:
     origin = _cells.before(evidence, names, WHY)
     then = int(origin.n[origin.row[origin.holds(expression, "never")]].sum())
     gone = _gone(evidence, names)
-    said = f"No row may have {rule.where}; in the original {plural(then, 'row')} had it" if then else f"No row may have {rule.where}; in the original none had it"  # fmt: skip
+    said = f"No row may have {rule.where}; in the original {counted(then, 'row')} had it" if then else f"No row may have {rule.where}; in the original none had it"  # fmt: skip
     if gone:
         return AuditCheck(
             "never", str(rule), "told", f"{said}; {', '.join(gone)} is not released, so no released row shows it."
@@ -116,11 +116,11 @@ def never(evidence: Evidence, rule: Never, share: float) -> AuditCheck:
     made = max(certain - then, 0)
     state = status(made, cells.rows, share)
     now = (
-        f"{plural(certain, 'released row')} {'has' if certain == 1 else 'have'} it"
+        f"{counted(certain, 'released row')} {'has' if certain == 1 else 'have'} it"
         if certain
         else "no released row has it"
     )
-    more = f", and {plural(possible, 'row')} may, as generalized values go" if possible else ""
+    more = f", and {counted(possible, 'row')} may, as generalized values go" if possible else ""
     details = {"original": then, "certain": certain, "possible": possible}
     exact: Exactness = (
         "exact" if not then else "bound"
@@ -183,7 +183,7 @@ def aggregate(evidence: Evidence, wanted: Aggregate, tolerance: float) -> AuditC
             "released": float(one[0]),
             "interval": [float(one[1]), float(one[2])],
         }
-        sentence = f"{wanted}: within {allowed} of what it was: {int(good.sum()):,} of {plural(len(aim), 'figure')}"
+        sentence = f"{wanted}: within {allowed} of what it was: {int(good.sum()):,} of {counted(len(aim), 'figure')}"
         if not good.all():
             between = "" if plain else f" (between {_spell(one[1])} and {_spell(one[2])} however its values are read)"
             sentence += f"; the worst is {_spell(one[0])}{between} where it was {_spell(aim[worst])}"

@@ -130,9 +130,9 @@ def _cover(released: Column, raw: Column, roles: Roles) -> tuple[IntArray, IntAr
 
     A prior that holds every released value by its own spelling speaks of these: then a value covers itself alone.
     """
-    spelled = {text: i for i, text in enumerate(raw.texts)}
-    if all(text in spelled for text in released.texts):
-        return np.arange(len(released)), np.array([spelled[text] for text in released.texts], dtype=np.int64)
+    itself = raw.places(released)
+    if np.all(itself >= 0):
+        return np.arange(len(released)), itself
     domain = Domain(raw, roles.taxonomy(raw.name))
     covered = [domain.covered(text) for text in released.texts]
     per_value = [np.zeros(0, dtype=np.int64) if codes is None else codes for codes in covered]
@@ -152,8 +152,7 @@ def _one_label(cover: tuple[IntArray, IntArray], size: int) -> IntArray | None:
 
 def _values(released: Column, raw: Column, roles: Roles) -> tuple[IntArray, list[str | None]]:
     """The value of the attribute that each of the prior's stands for: itself, what covers it, or a new one."""
-    at = {text: i for i, text in enumerate(released.texts)}
-    itself = np.array([at.get(text, -1) for text in raw.texts], dtype=np.int64)
+    itself = released.places(raw)
     if np.all(itself >= 0):
         return itself, released.texts
     label, code = _cover(released, raw, roles)
@@ -196,13 +195,8 @@ def _match(tuples: Counts, covers: list[tuple[IntArray, IntArray]], codes: list[
 
 def _place(tuples: Counts, labels: list[IntArray]) -> tuple[IntArray, IntArray]:
     """The class of each tuple of released values that forms one, and which tuples these are."""
-    count = len(labels[0])
-    sizes = [len(column) + 1 for column in tuples.columns]  # 0 is for a value that no released one covers
-    both = [np.concatenate([have, label]) + 1 for have, label in zip(tuples.codes, labels, strict=True)]
-    key = pack(both, sizes, len(tuples) + count)
-    ours, theirs = key[: len(tuples)], key[len(tuples) :]
-    at = np.minimum(np.searchsorted(ours, theirs), len(ours) - 1)  # classes stand in the order of their keys
-    cell = np.flatnonzero(ours[at] == theirs)
+    at = tuples.find(labels)
+    cell = np.flatnonzero(at >= 0)
     return at[cell], cell
 
 

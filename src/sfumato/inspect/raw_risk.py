@@ -10,7 +10,6 @@ Everything is counted once over the quasi-identifiers. No value of the table sta
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -32,6 +31,7 @@ from ..metrics.privacy.k_anonymity import k_anonymity
 from ..profile.combinations import MOST, SetRisk, risk_of, set_risks
 from ..profile.outliers import Outliers, outliers
 from ..profile.population import PopulationUniques, population_uniques
+from ..profile.subsets import largest_within
 from ..profile.suda import Suda, suda
 from .ema_questions import Question, kind_of, question, steady
 
@@ -271,10 +271,7 @@ def _people_in(table: Table, person: str | None) -> int:
 
 def _largest(width: int, most: int | None) -> int:
     """All sets where there are few enough, else as many columns as can be looked at."""
-    size = width if most is None else min(max(most, 1), width)
-    while size > 1 and sum(math.comb(width, s) for s in range(1, size + 1)) > (MOST if most is not None else 20_000):
-        size -= 1
-    return size
+    return largest_within(width, width, 20_000) if most is None else largest_within(width, max(most, 1), MOST)
 
 
 def _checks(sets: Sequence[SetRisk], thresholds: Sequence[int]) -> list[Threshold]:

@@ -13,6 +13,7 @@ from ..core.cover import BoolArray, Domain
 from ..core.noun import dataclass
 from ..core.release import Evidence
 from ..core.table import Table
+from ..core.words import counted
 from .audit import AuditCheck, Status, Total
 
 WHY = "audit"
@@ -30,11 +31,6 @@ PARTS = 12
 def status(rows: int, of: int, share: float) -> Status:
     """Whether so many broken rows are few enough."""
     return "holds" if rows <= share * of else "fails"
-
-
-def plural(n: int, what: str) -> str:
-    """1 row, 2 rows."""
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
 # --- the file as a whole ---------------------------------------------------------------------------------------------
@@ -102,7 +98,7 @@ class Values:
 
 
 def _listed(columns: dict[str, int]) -> str:
-    return ", ".join(f"{name} ({plural(n, 'row')})" for name, n in columns.items())
+    return ", ".join(f"{name} ({counted(n, 'row')})" for name, n in columns.items())
 
 
 def strange(values: Values, share: float) -> AuditCheck:
@@ -150,7 +146,7 @@ def ranges(values: Values, share: float) -> AuditCheck:
         if (known == np.rint(known)).all() and (some != np.rint(some)).any():
             parted.append(name)
     worst = max(columns.values(), default=0)
-    sentence = f"Released numbers stay in the range of the original ({plural(looked, 'column')} of numbers)."
+    sentence = f"Released numbers stay in the range of the original ({counted(looked, 'column')} of numbers)."
     if not looked:
         sentence = "The original has no column of numbers whose range could be left."
     if columns:
@@ -246,11 +242,11 @@ def pairs(evidence: Evidence, values: Values, share: float) -> AuditCheck:
     if not made:
         sentence = f"No released row pairs two values that no original row pairs ({len(names)} columns looked at)."
         return AuditCheck("pairs", "pairs of values", "holds", sentence, details=details)
-    sentence = f"Pairs of values that no original row has: {made:,}, in {plural(all_rows, 'released row')}"
+    sentence = f"Pairs of values that no original row has: {made:,}, in {counted(all_rows, 'released row')}"
     if bad:
         sentence += (
             f"; looking impossible, since independent columns would have had them in at least {enough:.3g} rows: {bad:,} of them, in "
-            f"{plural(bad_rows, 'row')}, most of {max(by, key=lambda k: by[k]['rows'])}."
+            f"{counted(bad_rows, 'row')}, most of {max(by, key=lambda k: by[k]['rows'])}."
         )
     else:
         sentence += "; none of them is so unlikely that it looks impossible."

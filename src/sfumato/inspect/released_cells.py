@@ -135,11 +135,7 @@ def after(evidence: Evidence, columns: Sequence[str], why: str) -> Cells:
         column, code = counts[name]
         first = origin.column(name)
         even = spread_values(evidence, first, column, why)
-        length = np.bincount(even.released, minlength=len(column))
-        start = np.cumsum(length) - length
-        if int(length[code].sum()) > MOST:
-            raise Unavailable(f"{why}: the released values can be read in too many ways to look at them all.")
-        entry, at = spread(start[code], start[code] + length[code])
+        entry, at = _readings(np.bincount(even.released, minlength=len(column)), code, why)
         row, share, known = row[at], share[at] * even.share[entry], known[at]
         made = {other: codes[at] for other, codes in made.items()}
         counts = {other: (c, codes[at]) for other, (c, codes) in counts.items()}
@@ -147,6 +143,14 @@ def after(evidence: Evidence, columns: Sequence[str], why: str) -> Cells:
         known &= made[name] < len(first) + len(even.elsewhere)
         kept[name], more[name] = first, even.elsewhere
     return Cells(n, row, share, kept, made, more, known)
+
+
+def _readings(length: IntArray, code: IntArray, why: str) -> tuple[IntArray, IntArray]:
+    """All that each code may stand for, `length` of each code one after the other: which, and of which entry."""
+    if int(length[code].sum()) > MOST:
+        raise Unavailable(f"{why}: the released values can be read in too many ways to look at them all.")
+    start = np.cumsum(length) - length
+    return spread(start[code], start[code] + length[code])
 
 
 Coded = dict[str, tuple[Column, IntArray]]
@@ -157,21 +161,17 @@ def _tuples(counts: Counts | Joined, columns: Sequence[str], why: str) -> tuple[
     if isinstance(counts, Joined) and len(counts.parts) == 1:
         counts = counts.parts[0]
     if isinstance(counts, Counts):
-        coded = {name: (counts.column(name), counts.codes[counts.names.index(name)]) for name in columns}
+        coded = {name: (counts.column(name), counts.code(name)) for name in columns}
         return coded, np.arange(len(counts)), np.ones(len(counts)), counts.n
     if len(counts.parts) != 2:
         raise Unavailable(f"{why} reads a release of two files at most.")
     (first, second), (g, h) = counts.parts, counts.group
     order = np.argsort(h, kind="stable")
-    length = np.bincount(h, minlength=len(counts.size))
-    start = np.cumsum(length) - length
-    if int(length[g].sum()) > MOST:
-        raise Unavailable(f"{why}: the released values can be read in too many ways to look at them all.")
-    at, row = spread(start[g], start[g] + length[g])
+    at, row = _readings(np.bincount(h, minlength=len(counts.size)), g, why)
     other = order[at]
     share = second.n[other] / counts.size[g[row]]
     coded = {}
     for part, which in ((first, row), (second, other)):
         for name in part.names[1:]:
-            coded[name] = (part.column(name), part.codes[part.names.index(name)][which])
+            coded[name] = (part.column(name), part.code(name)[which])
     return coded, row, share, first.n

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import comb
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from ..core.release import Evidence
 from ..core.roles import Roles
 from ..core.table import Table
 from ..profile.combinations import SetRisk
+from ..profile.subsets import largest_within
 from .raw_risk import RawRisk, raw_risk
 
 MASK = "▒▒▒"
@@ -93,7 +93,7 @@ def after(evidence: Evidence) -> ClassSizes:
 
 def risk(table: Table, roles: Roles, population: Table | None) -> tuple[RawRisk | None, str]:
     """The raw table's risk, without the search for what would repair it; or why it cannot be told."""
-    minimal = next((m for m in (3, 2) if sum(comb(len(roles.quasi), s) for s in range(1, m + 1)) <= 20_000), 1)
+    minimal = largest_within(len(roles.quasi), 3, 20_000)
     try:
         return raw_risk(table, roles, minimal=minimal, curve=False, population=population), ""
     except SfumatoError as reason:
@@ -120,8 +120,7 @@ def riskiest(table: Table, roles: Roles, *, most: int = 10, reveal: bool = False
     counts = table.count((*quasi, person) if person else quasi)
     if not len(counts):
         raise Unavailable(f"{table.name} has no rows.")
-    largest = next((m for m in (3, 2) if sum(comb(len(quasi), s) for s in range(1, m + 1)) <= 2_000), 1)
-    scored = suda(counts, most=min(largest, len(quasi)), person=person is not None)
+    scored = suda(counts, most=largest_within(len(quasi), 3, 2_000), person=person is not None)
     top = np.argsort(-scored.score, kind="stable")[:most]
     top = top[scored.score[top] > 0]
     if not len(top):
@@ -161,6 +160,5 @@ def _holders(counts: Counts, names: Sequence[str], person: str | None) -> IntArr
 def _value(counts: Counts, at: int, name: str, reveal: bool) -> str:
     if not reveal:
         return MASK
-    i = counts.names.index(name)
-    text = counts.columns[i].texts[counts.codes[i][at]]
+    text = counts.column(name).texts[counts.code(name)[at]]
     return "(missing)" if text is None else text

@@ -9,7 +9,7 @@ import numpy as np
 from ..core.arrow import strings, take
 from ..core.column import IntArray
 from ..core.errors import Unavailable
-from ..core.hierarchy import TOP
+from ..core.hierarchy import starred
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Recoding
@@ -48,12 +48,11 @@ def _covering(evidence: Evidence, why: str) -> Recoding | None:
     star = np.ones(len(tuples), dtype=bool)
     matches = []
     for column, codes in zip(tuples.columns, tuples.codes, strict=True):
-        star &= np.array([text is not None and set(text) == {TOP} for text in column.texts], dtype=bool)[codes]
+        star &= starred(column)[codes]
         domain = evidence.domain(column.name, why)
         if any(domain.covered(text) is None for text in column.texts):
             return None
-        order = {text: i for i, text in enumerate(domain.column.texts)}
-        at = np.array([order[text] for text in before.column(column.name).texts], dtype=np.int64)
+        at = domain.column.places(before.column(column.name))
         matches.append(np.array([domain.mask(text) for text in column.texts], dtype=bool)[:, at])
     classes = np.flatnonzero(~star)
     if len(classes) * len(before) > COMPARED:

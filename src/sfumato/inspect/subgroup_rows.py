@@ -97,9 +97,9 @@ class ColumnLoss:
         if true is None:
             return open_share[codes]
         before, own = true
-        place = {text: i for i, text in enumerate(self.domain.column.texts)}
-        mine = np.array([place[text] for text in before.texts], dtype=np.int64)[own]
-        same = np.array([place.get(text, -1) for text in column.texts], dtype=np.int64)[codes] == mine
+        place = self.domain.column.places(column)
+        mine = self.domain.column.places(before)[own]
+        same = place[codes] == mine
         lost = np.where(same, 0.0, 1.0)
         numbers = np.array([number_of(text) for text in column.texts], dtype=np.float64)
         if before.numbers is not None:
@@ -109,7 +109,7 @@ class ColumnLoss:
         labels = [
             i
             for i, text in enumerate(column.texts)
-            if text not in place and (np.isnan(numbers[i]) or before.numbers is None)
+            if place[i] < 0 and (np.isnan(numbers[i]) or before.numbers is None)
         ]
         if labels:  # what is neither a value of the original nor a number: an interval, a set, a mask
             masks = np.array([self.domain.mask(column.texts[i]) for i in labels], dtype=bool)
@@ -137,7 +137,7 @@ class Labels:
     @classmethod
     def of(cls, whole: Counts, name: str) -> Labels:
         """The labels of one column, counted."""
-        column, codes = whole.column(name), whole.codes[whole.names.index(name)]
+        column, codes = whole.column(name), whole.code(name)
         n = np.bincount(codes, weights=whole.n, minlength=len(column)).astype(np.float64)
         ordered = column.numbers is not None or column.dates
         if not ordered or len(column) <= PLAIN:

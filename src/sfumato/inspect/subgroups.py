@@ -18,7 +18,7 @@ import numpy as np
 
 from ..core.column import Column, IntArray
 from ..core.errors import InputError, Unavailable
-from ..core.hierarchy import TOP
+from ..core.hierarchy import starred
 from ..core.noun import dataclass
 from ..core.people import several_rows
 from ..core.person_weights import distinct_people
@@ -204,7 +204,7 @@ def subgroups(
         column, codes = side(name, False)
         lost += weight[name] / total * losses[name].lost(column, codes, side(name, True) if name in noisy else None)
         top += weight[name] / total * losses[name].top
-        stars &= np.array([text is not None and set(text) == {TOP} for text in column.texts], dtype=bool)[codes]
+        stars &= starred(column)[codes]
     size = None if any(name in release.perturbed for name in quasi) else class_sizes(evidence, counts, both, released)
     rows = SubgroupRows(counts.n, lost, stars, size, top)
     (everybody,) = rows.figures(np.zeros(len(counts), dtype=np.int64), np.array([whole.rows]))

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from .. import metrics
-from ..attacks.lookup.external import tuples_of
 from ..core.cell_loss import ILOSS
 from ..core.column import FloatArray, IntArray
 from ..core.counts import Counts
@@ -169,12 +168,10 @@ def _people(a: Release, b: Release, roles: Roles) -> dict[str, dict[str, int]]:
 def _expected(release: Release, roles: Roles, everyone: Counts) -> tuple[FloatArray, FloatArray]:
     """For each original tuple the mean loss of its rows, and the mean size of their classes; left out is `*` and no class."""
     evidence, why = release.evidence(roles), "comparing people"
-    sides, named = evidence.sides(roles.quasi, why)
-    before = [f"original.{name}" for name in roles.quasi]
-    counts = sides.count((*before, *(named[name] for name in roles.quasi)))
+    counts = evidence.side_counts(roles.quasi, roles.quasi, why)
     width = len(roles.quasi)
-    which = tuples_of(Counts(counts.columns[:width], counts.codes[:width], counts.n), everyone)
-    member = tuples_of(Counts(counts.columns[width:], counts.codes[width:], counts.n), evidence.tuples)
+    which = everyone.places(counts.columns[:width], counts.codes[:width])
+    member = evidence.tuples.places(counts.columns[width:], counts.codes[width:])
     loss = np.zeros(len(counts))
     total, most = 0.0, 0.0
     for i, name in enumerate(roles.quasi):

@@ -29,8 +29,7 @@ def gains(work: BadWork, answers: dict[str, Predicted], roles: Roles, sensitive:
     quasi = [name for name in roles.quasi if name in released.columns]
     if sensitive not in released.columns or sensitive == field or not quasi:
         raise Unavailable(f"Adversarial gains need quasi-identifiers and a sensitive column other than {field!r}.")
-    key = pack([released.codes[q] for q in quasi], [len(released.columns[q]) for q in quasi], len(released))
-    _, member = np.unique(key, return_inverse=True)
+    _, member = np.unique(released.key(quasi), return_inverse=True)
     value = released.codes[sensitive]
     overall = np.bincount(value) / len(value)
     miner, said, hit = work.nearer_than_released(answers, work.bad.aims[0])

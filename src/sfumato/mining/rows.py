@@ -48,10 +48,12 @@ class Frame:
         at = np.repeat(np.arange(len(counts)), counts.n if times is None else times)
         columns, codes = {}, {}
         for counted, name in names.items():
-            i = counts.names.index(counted)
-            columns[name] = counts.columns[i]
-            codes[name] = counts.codes[i][at]
+            columns[name], codes[name] = counts.column(counted), counts.code(counted)[at]
         return cls(columns, codes, len(at))
+
+    def key(self, names: Sequence[str]) -> IntArray:
+        """One integer for each row, the same where these columns are the same."""
+        return pack([self.codes[name] for name in names], [len(self.columns[name]) for name in names], len(self))
 
     def take(self, rows: IntArray) -> Frame:
         """Some of the rows."""
@@ -222,7 +224,7 @@ def _mixed(table: Table, names: Sequence[str]) -> bool:
 
     numbered = table.beside(read(pa.table({"row": integers(np.arange(table.rows))})), None)
     counts = numbered.count(("original.row", *(f"released.{name}" for name in names)))
-    key = pack(counts.codes[1:], [len(column) for column in counts.columns[1:]], len(counts))
+    key = counts.key(counts.names[1:])
     runs, distinct = int((np.diff(key) != 0).sum()) + 1, len(np.unique(key))
     return distinct == len(key) or runs - distinct >= 40
 

@@ -7,7 +7,6 @@ left out one after the other, and what is grouped gets smaller all the way. 255 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from ..core.column import IntArray
 from ..core.counts import Counts, exact, pack
 from ..core.errors import InputError
 from ..core.noun import dataclass
+from .subsets import sets_up_to
 
 MOST = 100_000
 """Sets that are looked at: all of 16 columns."""
@@ -64,7 +64,7 @@ def set_risks(
     size = width if most is None else min(most, width)
     if size < 1:
         raise InputError("A set needs at least one column.")
-    number = sum(comb(width, s) for s in range(1, size + 1))
+    number = sets_up_to(width, size)
     if number > MOST:
         raise InputError(
             f"{width} columns have {number:,} sets of up to {size}; name fewer columns, or choose a smaller set size."

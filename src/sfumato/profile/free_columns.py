@@ -25,8 +25,8 @@ from typing import Literal
 
 import numpy as np
 
-from ..core.column import FloatArray, IntArray
-from ..core.counts import Counts, pack
+from ..core.column import FloatArray
+from ..core.counts import Counts
 from ..core.noun import dataclass
 from ..core.person_weights import distinct_people
 from ..core.table import Table
@@ -459,7 +459,7 @@ class FreeColumns:
         if not known:
             return False
         counts = self.released.sampled((*known, column), SAMPLE)
-        return len(counts) == len(np.unique(_key(counts, known)))
+        return len(counts) == len(np.unique(counts.key(known)))
 
     def _role(self, name: str) -> Role:
         if name in self.identifiers:
@@ -510,19 +510,12 @@ def waived_sentences(findings: Sequence[Finding], waive: Mapping[str, str]) -> l
 
 
 def _sizes(counts: Counts, names: Sequence[str]) -> FloatArray:
-    key = _key(counts, names)
-    sizes: FloatArray = np.bincount(key, weights=counts.n).astype(np.float64)
+    sizes: FloatArray = np.bincount(counts.group(names)[1], weights=counts.n).astype(np.float64)
     return sizes
 
 
 def _rows_of_one(counts: Counts, names: Sequence[str], person: str) -> int:
     """The rows whose values are those of one person."""
-    key, who = _key(counts, names), counts.codes[counts.names.index(person)]
+    key, who = counts.group(names)[1], counts.code(person)
     people = distinct_people(key, who, int(key.max(initial=-1)) + 1, len(counts.column(person)) + 1)
     return int(counts.n[people[key] == 1].sum())
-
-
-def _key(counts: Counts, names: Sequence[str]) -> IntArray:
-    at = [counts.names.index(name) for name in names]
-    key = pack([counts.codes[i] for i in at], [len(counts.columns[i]) for i in at], len(counts))
-    return np.unique(key, return_inverse=True)[1].astype(np.int64)

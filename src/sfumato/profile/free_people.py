@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from ..core.column import IntArray
-from ..core.counts import exact, pack
+from ..core.counts import exact
 from ..core.histories import histories, same_histories
 from ..core.person_weights import distinct_people
 from ..core.table import Table
@@ -42,8 +42,7 @@ def people_by_order(table: Table, person: str, quasi: Sequence[str], name: str) 
         if not _numbers_rows(who, counts.codes[-1], counts.n):
             return 0, people
         order = np.arange(len(column) + 1)  # any will do: what matters is which rows it tells apart
-    what = pack(counts.codes[1:-1], [len(each) for each in counts.columns[1:-1]], len(counts))
-    _, what = np.unique(what, return_inverse=True)
+    what = counts.group(counts.names[1:-1])[1]
     by_order = _ranks(who, order[counts.codes[-1]])
     plain = _class_sizes(who, what, counts.n)
     ordered = _class_sizes(who, what * (int(by_order.max(initial=0)) + 1) + by_order, counts.n)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core.column import Column, IntArray
-from ..core.counts import Counts, exact, pack
+from ..core.counts import Counts, exact
 from ..core.noun import dataclass
 from .column_views import ColumnView, views
 
@@ -80,10 +80,9 @@ class Relation(ABC):
         """The tuples in which no column of it is missing."""
         there = np.ones(len(counts), dtype=bool)
         for name in self.columns:
-            at = counts.names.index(name)
-            column = counts.columns[at]
+            column = counts.column(name)
             if column.has_missing:
-                there &= counts.codes[at] < len(column) - 1
+                there &= counts.code(name) < len(column) - 1
         return there
 
 
@@ -169,9 +168,8 @@ class Map(Relation):
     def holds(self, counts: Counts) -> bool:
         """By what the other rows of a group say of each of its rows, against guessing without it."""
         given, target = (self.protected, self.free) if self.backwards else (self.free, self.protected)
-        columns = [_of(counts, name) for name in (*given, target[0])]
-        key = pack([codes for _, codes in columns], [len(column) for column, _ in columns], len(counts))
-        return determines(Pairs(key, max(len(columns[-1][0]), 1), counts.n))
+        key = counts.key((*given, target[0]))
+        return determines(Pairs(key, max(len(counts.column(target[0])), 1), counts.n))
 
 
 @dataclass(frozen=True)
@@ -304,16 +302,11 @@ def unlikely(right: int, asked: int, base: int) -> bool:
 
 
 def _of(counts: Counts, name: str) -> tuple[Column, IntArray]:
-    at = counts.names.index(name)
-    return counts.columns[at], counts.codes[at]
+    return counts.column(name), counts.code(name)
 
 
 def _grouped(counts: Counts, names: Sequence[str]) -> IntArray:
-    pairs = [_of(counts, name) for name in names]
-    if len(pairs) == 1:
-        return pairs[0][1]
-    key = pack([codes for _, codes in pairs], [len(column) for column, _ in pairs], len(counts))
-    return np.unique(key, return_inverse=True)[1].astype(np.int64)
+    return counts.code(names[0]) if len(names) == 1 else counts.group(names)[1]
 
 
 def _shared(column: Column, other: Column, *, second: bool = False) -> IntArray:

@@ -21,6 +21,17 @@ _ROOM = 2**61
 _WORTH = 4  # a regrouping reads every column and sorts; it pays when so many sets a column are counted on its result
 
 
+def sets_up_to(columns: int, most: int) -> int:
+    """How many sets of at most `most` of these columns there are."""
+    return sum(comb(columns, size) for size in range(1, most + 1))
+
+
+def largest_within(columns: int, most: int, limit: int) -> int:
+    """The largest size up to `most` such that there are at most `limit` sets up to it."""
+    sizes = range(min(most, columns), 1, -1)
+    return next((size for size in sizes if sets_up_to(columns, size) <= limit), min(most, columns, 1))
+
+
 def alone(key: IntArray, room: int, weight: Weights) -> tuple[int, int]:
     """The rows alone on `key`, and its distinct values; `room` is above every key, and weights are 1 row or more."""
     if room <= max(2 * len(key), 1 << 16):
@@ -82,7 +93,7 @@ def _walk(
         yield (*chosen, column), alone(joined, size, weight)
         if len(chosen) + 1 < most and later:
             yield from _walk((*chosen, column), joined, size, later, codes, sizes, weight, most)
-        if sum(comb(len(later), s) for s in range(1, most - len(chosen) + 1)) >= _WORTH * (len(later) + 2):
+        if sets_up_to(len(later), most - len(chosen)) >= _WORTH * (len(later) + 2):
             whole, _ = _key([key, *(codes[c] for c in later)], [room, *(sizes[c] for c in later)], len(key))
             _, first, member = np.unique(whole, return_index=True, return_inverse=True)
             if len(first) < 0.8 * len(whole):

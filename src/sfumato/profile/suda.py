@@ -8,7 +8,7 @@ ATT columns and sets of up to M of them looked at.
 from __future__ import annotations
 
 import itertools
-from math import comb, prod
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from ..core.errors import InputError
 from ..core.memory import remembered
 from ..core.noun import dataclass
 from ..core.words import counted
+from .subsets import sets_up_to
 
 MOST = 20_000
 """Sets of columns that are looked at."""
@@ -88,7 +89,7 @@ def suda(counts: Counts, *, most: int = 3, person: bool = False) -> Suda:
     size = min(most, width)
     if size < 1:
         raise InputError("A set needs at least one column.")
-    if sum(comb(width, s) for s in range(1, size + 1)) > MOST:
+    if sets_up_to(width, size) > MOST:
         raise InputError(
             f"{width} columns have too many sets of up to {size}; name fewer columns, or choose a smaller set size."
         )

@@ -10,7 +10,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
-from math import comb, prod
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ import numpy as np
 from ..core.counts import Counts
 from ..core.noun import dataclass
 from ..core.table import Table
-from .subsets import subsets, without_each
+from .subsets import largest_within, subsets, without_each
 
 TUPLES = 3_000_000  # distinct tuples of up to ten columns that may be held in memory at once
 COMBINATIONS = 2_000  # sets of columns that are looked at
@@ -84,14 +84,6 @@ def entropy(counts: Counts) -> float:
     return abs(float(-(p * np.log2(p)).sum()))  # abs: a constant has 0, not -0
 
 
-def bounded(columns: int, most: int, limit: int) -> int:
-    """The largest size up to `most` such that all combinations up to it are at most `limit`."""
-    size = min(most, columns)
-    while size > 1 and sum(comb(columns, s) for s in range(1, size + 1)) > limit:
-        size -= 1
-    return size
-
-
 def uniqueness(
     table: Table,
     columns: Sequence[str],
@@ -105,7 +97,7 @@ def uniqueness(
 ) -> Uniqueness:
     """Uniqueness over `columns`; `about` tells how many distinct values each has, `values` their counts where known."""
     columns = tuple(columns)
-    size = bounded(len(columns), most, combinations)
+    size = largest_within(len(columns), most, combinations)
     notes = []
     if size < min(most, len(columns)):
         notes.append(

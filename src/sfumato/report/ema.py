@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .. import __version__
 from ..core.metric import spell_bound
 from ..metrics import shown
 from ..metrics.privacy.journalist_risk import journalist_risk
@@ -20,7 +19,6 @@ from .document import (
     Callout,
     Document,
     Grid,
-    GridColumn,
     Heading,
     Mark,
     Paragraph,
@@ -70,7 +68,7 @@ def ema(result: Result) -> Document:
         "Report on identifiers, risk and utility",
         subtitle,
         blocks,
-        shared_sections.footer(__version__),
+        shared_sections.footer(),
         f"EMA and Health Canada form: {name}",
     )
 
@@ -115,7 +113,7 @@ def _identifiers(seen: Findings, release: ReleaseFindings) -> Iterator[Block]:
     lines: list[list[Text]] = [
         [code(each.name), shared_sections.technique(each), spell(each.loss)] for each in columns if each.role == "quasi"
     ]
-    yield Grid(["column", "technique", GridColumn("loss", "right", "ILoss, 0 to 1")], lines)
+    yield Grid(["column", "technique", right("loss", "ILoss, 0 to 1")], lines)
     if seen.questions:
         yield Grid.of(
             seen.questions,
@@ -200,7 +198,7 @@ def _utility(result: Result, chosen: int, release: ReleaseFindings) -> Iterator[
         for name, (metric, score) in scores.items()
     ]
     if rows:
-        yield Grid(["measure", GridColumn("value", "right"), "in words", "how sure"], rows)
+        yield Grid(["measure", right("value"), "in words", "how sure"], rows)
     columns = () if isinstance(release.columns, str) else release.columns
     kept = [each.name for each in columns if each.how == "unchanged"]
     if kept:

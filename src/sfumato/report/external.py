@@ -24,7 +24,6 @@ from .document import (
     Bullets,
     Document,
     Grid,
-    GridColumn,
     Heading,
     Mark,
     Paragraph,
@@ -32,6 +31,7 @@ from .document import (
     Text,
     code,
     joined,
+    right,
     strong,
 )
 
@@ -179,11 +179,11 @@ def _utility(result: Result, chosen: int, release: ReleaseFindings) -> Iterator[
         return
     rows: list[list[Text]] = [[code(each.name), _rounded(each.loss)] for each in columns if each.loss is not None]
     if rows:
-        head: list[GridColumn | str] = [
-            "column",
-            GridColumn("possible values covered in addition to the true one, on average", "right"),
-        ]
-        yield Grid(head, rows, "0% is as precise as the original; near 100% says nothing.")
+        yield Grid(
+            ["column", right("possible values covered in addition to the true one, on average")],
+            rows,
+            "0% is as precise as the original; near 100% says nothing.",
+        )
 
 
 def _rounded(loss: float) -> str:

@@ -24,6 +24,7 @@ from .document import (
     Text,
     code,
     joined,
+    right,
     spell,
     verdict,
 )
@@ -67,7 +68,7 @@ def _frontier_blocks(frontier: Frontier) -> Iterator[Block]:
     yield Figure("map", figures.policy_map(frontier).to_dict(), alt)
     if frontier.policies:
         yield Heading("Fixed policies")
-        axes = [GridColumn(axis.name, "right") for axis in (risk, utility)]
+        axes = [right(axis.name) for axis in (risk, utility)]
         policies: list[list[Text]] = [
             [
                 each.name,
@@ -80,7 +81,7 @@ def _frontier_blocks(frontier: Frontier) -> Iterator[Block]:
         ]
         yield Grid(["policy", "levels", *axes, "against the frontier"], policies)
     yield Heading("The frontier")
-    head = [*(GridColumn(name, "right") for name in frontier.nodes[0].levels), _axis_head(risk), _axis_head(utility)]
+    head = [*(right(name) for name in frontier.nodes[0].levels), _axis_head(risk), _axis_head(utility)]
     nodes: list[list[Text]] = [
         [
             *map(str, node.levels.values()),
@@ -92,14 +93,14 @@ def _frontier_blocks(frontier: Frontier) -> Iterator[Block]:
         ]
         for i, node in enumerate(frontier.nodes)
     ]
-    more = [GridColumn("rows suppressed", "right"), GridColumn("classes", "right"), GridColumn("")]
+    more = [right("rows suppressed"), right("classes"), GridColumn("")]
     yield Grid([*head, *more], nodes, chosen=frontier.knee)
     yield Paragraph("A level of 0 is the column as it is; the highest is *.", aside=True)
 
 
 def _axis_head(axis: FrontierAxis) -> GridColumn:
     sign = "↑" if axis.better == "higher" else "↓"
-    return GridColumn(axis.name, "right", f"{sign} {axis.better} is better")
+    return right(axis.name, f"{sign} {axis.better} is better")
 
 
 def _against_frontier(policy: Policy, risk: FrontierAxis, utility: FrontierAxis) -> Text:
@@ -129,7 +130,7 @@ def write_design(
         "The points on the line are mechanisms found by linear programming; no mechanism of the same degradation has a larger error."
     )
     head = ["degradation", "error of the adversary"]
-    sides = [GridColumn(head[0], "right", "↓ lower is better"), GridColumn(head[1], "right", "↑ higher is better")]
+    sides = [right(head[0], "↓ lower is better"), right(head[1], "↑ higher is better")]
     beside: list[list[Text]] = [
         [each["name"], *(spell(each[key]) for key in ("degradation", "error", "designed", "bound"))] for each in rivals
     ]
@@ -145,9 +146,9 @@ def write_design(
             "Error of the adversary against degradation; its numbers are in the tables below",
         ),
         Heading("At equal degradation"),
-        Grid(["mechanism", *sides, GridColumn("designed", "right"), GridColumn("none can exceed", "right")], beside),
+        Grid(["mechanism", *sides, right("designed"), right("none can exceed")], beside),
         Heading("The frontier"),
-        Grid([*(GridColumn(name, "right") for name in head), "exactness"], line),
+        Grid([*(right(name) for name in head), "exactness"], line),
     ]
     footer = (
         f"Sfumato {__version__}; Askari, Safavi-Naini, Barker 2012. The numbers hold for one value of one person and an adversary who "

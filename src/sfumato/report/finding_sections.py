@@ -15,7 +15,6 @@ from .document import (
     Figure,
     Fold,
     Grid,
-    GridColumn,
     Heading,
     Paragraph,
     Row,
@@ -168,14 +167,17 @@ def attacks(findings: Findings) -> Iterator[Block]:
                 attack.exactness,
             ]
         )
-    head: list[GridColumn | str] = [
-        "an intruder who knows",
-        GridColumn("found with certainty", "right"),
-        "right when guessing, with 95% interval",
-        GridColumn("baseline", "right"),
-        "how sure",
-    ]
-    yield Grid(head, rows, "Record linkage: the intruder looks up everyone in the original in the release.")
+    yield Grid(
+        [
+            "an intruder who knows",
+            right("found with certainty"),
+            "right when guessing, with 95% interval",
+            right("baseline"),
+            "how sure",
+        ],
+        rows,
+        "Record linkage: the intruder looks up everyone in the original in the release.",
+    )
     for name, attack in release.homogeneity.items():
         yield Paragraph(["Of ", code(name), ": ", attack if isinstance(attack, str) else attack.sentence])
 

@@ -32,6 +32,7 @@ from .document import (
     Text,
     code,
     joined,
+    right,
     spell,
     strong,
 )
@@ -77,9 +78,7 @@ def internal(result: Result, *, reveal: bool = False) -> Document:
         Heading("Glossary"),
         Fold("Glossary", [Terms([(strong(word), said) for word, said in glossary.WORDS.items()])]),
     ]
-    return Document(
-        "Which release?", subtitle, blocks, shared_sections.footer(__version__), f"Sfumato report: {study.table.name}"
-    )
+    return Document("Which release?", subtitle, blocks, shared_sections.footer(), f"Sfumato report: {study.table.name}")
 
 
 def _answer(result: Result, seen: Findings) -> Callout:
@@ -113,7 +112,7 @@ def _gives_away(result: Result) -> Iterator[Block]:
             row: list[Text] = [code(name), value, metric.sentence(score.value)]
             row += [metric.card.knows] if private else []
             rows.append([*row, shared_sections.sure(score)])
-        head: list[GridColumn | str] = ["measure", GridColumn("value", "right"), "in words"]
+        head: list[GridColumn | str] = ["measure", right("value"), "in words"]
         head += ["an adversary must know"] if private else []
         yield Heading(title, 3)
         yield Grid([*head, "how sure"], rows)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .. import __version__
 from ..attacks.homogeneity import homogeneity
 from ..core.outcome import Outcome
 from ..study.findings import ReleaseFindings
@@ -29,6 +28,7 @@ from .document import (
     Text,
     code,
     joined,
+    right,
     spell,
 )
 
@@ -81,7 +81,7 @@ def intruder(result: Result) -> Document:
         "Motivated-intruder record",
         subtitle,
         blocks,
-        shared_sections.footer(__version__),
+        shared_sections.footer(),
         f"Motivated-intruder record: {name}",
     )
 
@@ -123,17 +123,20 @@ def _linked(release: ReleaseFindings) -> Iterator[Block]:
                 shared_sections.rate(attack.baseline, interval=False),
             ]
         )
-    head: list[GridColumn | str] = [
-        "knew",
-        GridColumn("looked up", "right"),
-        GridColumn("found without doubt", "right"),
-        GridColumn("found the wrong row", "right"),
-        GridColumn("fewest candidates", "right"),
-        GridColumn("median", "right"),
-        GridColumn("right by guessing", "left", "95% interval"),
-        GridColumn("baseline", "right", "without the release"),
-    ]
-    yield Grid(head, rows, "Everybody in the original was looked up in the release, by fewer and by more columns.")
+    yield Grid(
+        [
+            "knew",
+            right("looked up"),
+            right("found without doubt"),
+            right("found the wrong row"),
+            right("fewest candidates"),
+            right("median"),
+            GridColumn("right by guessing", "left", "95% interval"),
+            right("baseline", "without the release"),
+        ],
+        rows,
+        "Everybody in the original was looked up in the release, by fewer and by more columns.",
+    )
     if played := _played(release):
         yield Terms(
             [

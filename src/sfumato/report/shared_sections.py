@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
+from .. import __version__
 from ..attacks import registry
 from ..core.errors import Unavailable
 from ..core.metric import Metric, Score
@@ -88,23 +89,19 @@ def limits(result: Result) -> list[Block]:
             k = "–" if limit.k is None else str(limit.k)
             risk = "–" if limit.k is None else f"{1 / limit.k:.3g}"
             rows.append([code(limit.text), k, risk, limit.sentence, limit.source])
-        columns: list[GridColumn | str] = [
-            "limit",
-            GridColumn("k it requires", "right"),
-            GridColumn("risk at that k", "right"),
-            "in words",
-            "source",
-        ]
-        blocks.append(Grid(columns, rows, "The limits and their sources."))
+        blocks.append(
+            Grid(
+                ["limit", right("k it requires"), right("risk at that k"), "in words", "source"],
+                rows,
+                "The limits and their sources.",
+            )
+        )
     elif study.require:
         named = joined([code(requirement) for requirement in study.require])
         blocks.append(Paragraph(["Required by the owner: ", *named, "."]))
     else:
-        blocks.append(
-            Paragraph(
-                "No requirement was given. Add one with --require, or answer the two questions of sfumato advise."
-            )
-        )
+        none = "No requirement was given. Add one with --require, or answer the two questions of sfumato advise."
+        blocks.append(Paragraph(none))
     return blocks
 
 
@@ -161,26 +158,17 @@ def verdicts(result: Result) -> list[Block]:
     point = result.points[chosen]
     rows: list[list[Text]] = []
     for each in point.verdicts:
-        metric = each.requirement.metric
-        rows.append(
-            [
-                code(each.requirement),
-                verdict(each.met),
-                spell(each.score.value),
-                metric.sentence(each.score.value),
-                sure(each.score),
-            ]
-        )
+        words = each.requirement.metric.sentence(each.score.value)
+        rows.append([code(each.requirement), verdict(each.met), spell(each.score.value), words, sure(each.score)])
     for text, why in point.unknown.items():
         rows.append([code(text), verdict(False, "unknown"), "–", why, "–"])
-    columns: list[GridColumn | str] = [
-        "requirement",
-        "verdict",
-        GridColumn("measured", "right"),
-        "in words",
-        "how sure",
+    return [
+        Grid(
+            ["requirement", "verdict", right("measured"), "in words", "how sure"],
+            rows,
+            f"The requirements, and what {point.candidate.outward} achieves.",
+        )
     ]
-    return [Grid(columns, rows, f"The requirements, and what {point.candidate.outward} achieves.")]
 
 
 def compared(before: ClassSizes | str, after: ClassSizes | str | None) -> list[Block]:
@@ -335,14 +323,19 @@ def wp29_grid(release: ReleaseFindings) -> list[Block]:
         again = made_again(release, name)
         both = "–" if again is None else f"{rate(again.success)} and {rate(again.control)}"
         rows.append([attack_title(name), rate(attack.success), rate(attack.baseline), both, above(attack, again)])
-    head: list[GridColumn | str] = [
-        "test",
-        GridColumn("succeeds", "left", "with 95% interval"),
-        GridColumn("baseline", "left", "never saw the release"),
-        GridColumn("inside and outside", "left", "release made again from half the rows"),
-        "verdict",
+    blocks: list[Block] = [
+        Grid(
+            [
+                "test",
+                GridColumn("succeeds", "left", "with 95% interval"),
+                GridColumn("baseline", "left", "never saw the release"),
+                GridColumn("inside and outside", "left", "release made again from half the rows"),
+                "verdict",
+            ],
+            rows,
+            "WP29's three tests on the release.",
+        )
     ]
-    blocks: list[Block] = [Grid(head, rows, "WP29's three tests on the release.")]
     if isinstance(held, str):
         blocks.append(Paragraph(f"There is no control: {held}", aside=True))
     else:
@@ -384,10 +377,10 @@ def signature(lines: Sequence[str]) -> list[Block]:
     return [Grid(["", ""], [[strong(line), "______________________________"] for line in lines])]
 
 
-def footer(version: str) -> str:
+def footer() -> str:
     """What holds for every document."""
     return (
-        f"Sfumato {version}. A missing value counts as a value of its own. The numbers hold for the quasi-identifiers and the "
+        f"Sfumato {__version__}. A missing value counts as a value of its own. The numbers hold for the quasi-identifiers and the "
         "adversary named above; they say nothing about an adversary who knows more."
     )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .. import __version__
 from ..attacks import wp29_tests
 from ..study.findings import ReleaseFindings
 from ..study.study import Result
@@ -49,7 +48,7 @@ def wp29(result: Result) -> Document:
         "Singling out, linkability, inference",
         subtitle,
         blocks,
-        shared_sections.footer(__version__),
+        shared_sections.footer(),
         f"WP29 sheet: {name}",
     )
 

@@ -73,10 +73,7 @@ class Puzzle:
             raise Unavailable("minimality needs rows of equal quasi-identifiers in one class; here they are divided.")
         truth = np.zeros((len(groups), len(counts.columns[-1])), dtype=np.int64)
         np.add.at(truth, (member, counts.codes[-1]), counts.n)
-        labels = [
-            [groups.column(name).texts[code] for code in groups.codes[groups.names.index(name)].tolist()]
-            for name in after
-        ]
+        labels = [[groups.column(name).texts[code] for code in groups.code(name).tolist()] for name in after]
         renamed = tuple(replace(groups.column(b), name=name) for b, name in zip(before, quasi, strict=True))
         return cls(
             algorithm,

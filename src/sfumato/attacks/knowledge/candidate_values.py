@@ -13,7 +13,7 @@ from ...core.noun import dataclass
 from ...core.release import Evidence
 from ...core.runs import distinct, held, parts, spread
 from ..lookup.axis import covered
-from ..lookup.external import grouped, placed
+from ..lookup.external import grouped
 from ..lookup.match import Match
 
 _BLOCK = 4_000_000
@@ -107,7 +107,7 @@ def _entries(evidence: Evidence, column: str) -> tuple[IntArray, tuple[Column, I
     here = table.count((*evidence.tuples.names, by))
     _, member = grouped(here.columns[:-1], here.codes[:-1], here.n)
     beside = evidence.apart[column].count((by, column))
-    group = placed(here.columns[-1], beside.columns[0], missing=True)
+    group = beside.columns[0].places(here.columns[-1])
     wanted = group[here.codes[-1]]
     at, pair = spread(*(np.searchsorted(beside.codes[0], wanted, side=side) for side in ("left", "right")))
     return member[pair], (beside.columns[1], beside.codes[1][at])

@@ -112,8 +112,7 @@ def control_group(evidence: Evidence, column: str, classes: Classes, control: Ta
         value=classes.value[entry],
         sensitive=classes.sensitive,
     )
-    place = {text: i for i, text in enumerate(classes.sensitive.column.texts)}
-    code = np.array([place.get(text, -1) for text in counts.columns[-1].texts], dtype=np.int64)
+    code = classes.sensitive.column.places(counts.columns[-1])
     return ControlGroup(pooled, match.look[member], code[counts.codes[-1]], counts.n)
 
 

@@ -166,11 +166,10 @@ def homes(tuples: Counts, roles: Roles, known: Sequence[Mapping[str, str]]) -> l
                     f"Person {at} of the facts is selected by {name!r}, which is no quasi-identifier of the release; these are "
                     f"{', '.join(tuples.names)}."
                 )
-            i = tuples.names.index(name)
             column, _ = encode(name, strings([value]))
             domain = Domain(column, roles.taxonomy(name))
-            covers = [text == value or bool(domain.mask(text).any()) for text in tuples.columns[i].texts]
-            fits &= np.array(covers, dtype=bool)[tuples.codes[i]]
+            covers = [text == value or bool(domain.mask(text).any()) for text in tuples.column(name).texts]
+            fits &= np.array(covers, dtype=bool)[tuples.code(name)]
         if not fits.any():
             raise InputError(
                 f"No class of the release covers what is known of person {at} of the facts; is it right, and is the person in it?"

@@ -13,7 +13,7 @@ from ...core.noun import dataclass
 from ...core.release import Evidence
 from ...core.runs import distinct
 from ...core.table import Table
-from ..lookup.external import grouped, placed, tuples_of
+from ..lookup.external import grouped
 from .candidate_values import Sets, candidate_sets
 
 
@@ -80,7 +80,7 @@ def in_both(
             continue
         some = _inside(evidence, original, names)
         n = np.zeros(len(every), dtype=np.int64)
-        at = tuples_of(some, every)
+        at = every.places(some.columns, some.codes)
         n[at[at >= 0]] = some.n[at >= 0]
         there.append(n)
     both = np.minimum(*there)
@@ -111,8 +111,7 @@ def _inside(evidence: Evidence, original: Table, names: Sequence[str]) -> Counts
     """The original rows that were released, counted by these columns."""
     if evidence.release.table.rows == original.rows:
         return original.count(names)
-    both, _ = evidence.sides(names, "composition")
-    return both.count([f"original.{name}" for name in names])
+    return evidence.side_counts(names, (), "composition")
 
 
 def _rows(every: Counts, ours: Sequence[str], theirs: Sequence[str], column: str) -> People:
@@ -120,16 +119,14 @@ def _rows(every: Counts, ours: Sequence[str], theirs: Sequence[str], column: str
     entry = np.arange(len(every))
 
     def side(by: Sequence[str]) -> Side:
-        at = [every.names.index(name) for name in by]
-        return Side(*_linked([every.columns[i] for i in at], [every.codes[i] for i in at], entry))
+        return Side(*_linked([*map(every.column, by)], [*map(every.code, by)], entry))
 
-    value = every.names.index(column)
-    return People(side(ours), side(theirs), every.n, every.columns[value], every.codes[value], entry)
+    return People(side(ours), side(theirs), every.n, every.column(column), every.code(column), entry)
 
 
 def _named(now: Counts, before: Counts) -> People:
     """Counted by identity first, the one by the sensitive value last; who has none is nobody in particular."""
-    place = placed(now.columns[0], before.columns[0])
+    place = before.columns[0].places(now.columns[0], missing=False)
     both = np.flatnonzero(place >= 0)
     number = np.full(len(place), -1, dtype=np.int64)
     number[both] = np.arange(len(both))

@@ -15,6 +15,7 @@ from ...core.outcome import Rate
 from ...core.release import Evidence
 from ...core.runs import held, spread
 from ...core.table import Table
+from ...metrics.privacy.linkage_distance_risk import standardized
 from ...mining.rows import merged
 from .axis import Axis
 from .by_cover import OUTCOMES, Linked, named
@@ -163,7 +164,8 @@ def _ground(evidence: Evidence, facts: External, others: External | None) -> tup
         a, b = columns[j], facts.released.columns[j]
         x, y = codes[j], facts.released.codes[j]
         if a.numbers is not None and b.numbers is not None:
-            lines.append(Line(*_standardized(a.numbers[x], weight, b.numbers[y])))
+            before, after = standardized(a.numbers[x], weight, b.numbers[y])
+            lines.append(Line(before, after))
             continue
         noisy = name in release.perturbed
         axis = Axis.of(b, a, roles.taxonomy(name), literal=noisy)
@@ -182,16 +184,3 @@ def _ground(evidence: Evidence, facts: External, others: External | None) -> tup
     both = [np.append(*pair) for pair in zip(*keys, strict=True)]
     key = pack(both, sizes, len(weight) + len(facts.released))
     return Ground(lines, key[: len(weight)], key[len(weight) :]), shift
-
-
-def _standardized(known: FloatArray, n: IntArray, released: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Numbers in deviations of the known ones; missing stands beyond the largest, by the range."""
-    there = ~np.isnan(known)
-    mean = float(np.average(known[there], weights=n[there]))
-    deviation = float(np.average((known[there] - mean) ** 2, weights=n[there])) ** 0.5 or 1.0
-    both = np.concatenate([known, released])
-    both = both[~np.isnan(both)]
-    beyond = float(both.max() + (np.ptp(both) or 1.0))
-    return np.where(np.isnan(known), beyond, known) / deviation, np.where(
-        np.isnan(released), beyond, released
-    ) / deviation

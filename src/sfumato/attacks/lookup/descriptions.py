@@ -33,7 +33,7 @@ class DistinctTuples:
     def of(cls, frame: Frame, names: Sequence[str]) -> DistinctTuples:
         """The tuples of the rows of a frame."""
         codes, sizes = [frame.codes[n] for n in names], [len(frame.columns[n]) for n in names]
-        key = pack(codes, sizes, len(frame))
+        key = frame.key(names)
         room = np.prod(np.array(sizes, dtype=np.float64))
         if room >= 2**62:  # the key holds ranks
             _, first, n = np.unique(key, return_index=True, return_counts=True)

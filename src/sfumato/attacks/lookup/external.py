@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import pyarrow.compute as pc
 
-from ...core.arrow import numpy
 from ...core.column import Column, IntArray
 from ...core.counts import Counts, exact, pack
 from ...core.errors import InputError, Unavailable
@@ -75,42 +73,13 @@ def grouped(columns: Sequence[Column], codes: Sequence[IntArray], n: IntArray) -
     return Counts(tuple(columns), tuple(code[first] for code in codes), weight), member.astype(np.int64)
 
 
-def placed(ours: Column, theirs: Column, *, missing: bool = False) -> IntArray:
-    """The code that each of our values has among theirs, by spelling; -1 for none.
-
-    Missing is nobody in particular, and has -1; with `missing` it is a value that theirs may have.
-    """
-    if ours.values.type == theirs.values.type:
-        places = numpy(pc.fill_null(pc.index_in(ours.values, value_set=theirs.values), -1)).astype(np.int64)
-    else:
-        place = {text: i for i, text in enumerate(theirs.texts) if text is not None}
-        places = np.array([place.get(text, -1) for text in ours.texts if text is not None], dtype=np.int64)
-    if not ours.has_missing:
-        return places
-    return np.append(places, len(theirs) - 1 if missing and theirs.has_missing else -1)
-
-
-def tuples_of(counts: Counts, among: Counts) -> IntArray:
-    """The place of each tuple among others of the same columns, by spelling; -1 for none. Missing is a value here."""
-    both, sizes = [], []
-    for ours, theirs, a, b in zip(counts.columns, among.columns, counts.codes, among.codes, strict=True):
-        place = placed(ours, theirs, missing=True)
-        both.append(np.append(place[a] + 1, b + 1))
-        sizes.append(len(theirs) + 1)
-    key = pack(both, sizes, len(counts) + len(among))
-    ours_, theirs_ = key[: len(counts)], key[len(counts) :]
-    at = np.minimum(np.searchsorted(theirs_, ours_), max(len(among) - 1, 0))
-    return np.where(theirs_[at] == ours_, at, -1) if len(among) else np.full(len(counts), -1)
-
-
 def by_row(evidence: Evidence, known: Sequence[str], why: str) -> External:
     """The adversary knows the original; a row is attacked at a time."""
     recoding = evidence.release.recoding
     if recoding is not None and all(name in recoding.by and name in recoding.to for name in known):
         counts = evidence.pair_counts(known, why)
     else:
-        both, released = evidence.sides(known, why)
-        counts = both.count([*(f"original.{name}" for name in known), *(released[name] for name in known)])
+        counts = evidence.side_counts(known, known, why)
     width = len(known)
     theirs, member = grouped(counts.columns[:width], counts.codes[:width], counts.n)
     ours, own = grouped(counts.columns[width:], counts.codes[width:], counts.n)
@@ -120,8 +89,7 @@ def by_row(evidence: Evidence, known: Sequence[str], why: str) -> External:
 
 def by_identity(evidence: Evidence, external: Table, identity: str, known: Sequence[str], why: str) -> External:
     """An external table that names people, whom the original names, too."""
-    both, released = evidence.sides((identity,), why)
-    counts = both.count([f"original.{identity}", *(released[name] for name in known)])
+    counts = evidence.side_counts((identity,), known, why)
     ours, own = grouped(counts.columns[1:], counts.codes[1:], counts.n)
     return _named(external, identity, known, tuple(known), counts, ours, own, counts.n, counts.rows, "rows")
 
@@ -166,7 +134,7 @@ def _named(
     there = external.count((identity, *known))
     at = [1 + list(known).index(name) for name in names]
     theirs, member = grouped([there.columns[i] for i in at], [there.codes[i] for i in at], there.n)
-    who = placed(there.columns[0], counts.columns[0])[there.codes[0]]
+    who = counts.columns[0].places(there.columns[0], missing=False)[there.codes[0]]
     first, last = (np.searchsorted(counts.codes[0], who, side=side) for side in ("left", "right"))
     first[who < 0] = last[who < 0] = 0
     link, entry = spread(first, last)

@@ -10,7 +10,7 @@ from ...core.counts import Counts
 from ...core.errors import InputError
 from ...core.release import Evidence
 from ...core.table import Table
-from .external import External, tuples_of
+from .external import External
 
 
 def outsiders(
@@ -53,7 +53,7 @@ def outsiders(
         if original.rows == facts.total:
             return None, ""
         every = original.count(names)
-        here = tuples_of(every, facts.known)
+        here = facts.known.places(every.columns, every.codes)
         rest = every.n - np.where(here >= 0, facts.known.n[here], 0)
         left, where = Counts(every.columns, every.codes, rest).only(rest > 0), "left out of the release"
     if not len(left):

@@ -20,7 +20,6 @@ from dataclasses import field, replace
 import numpy as np
 
 from ...core.column import IntArray
-from ...core.counts import pack
 from ...core.cover import Domain
 from ...core.errors import InputError, Unavailable
 from ...core.hierarchy import Hierarchy
@@ -120,9 +119,8 @@ class Space:
         """The distinct released tuples over columns, counted once."""
         key = tuple(names)
         if key not in self._tuples:
-            frame = self.released
-            packed = pack([frame.codes[n] for n in names], [len(frame.columns[n]) for n in names], len(frame))
-            _, first, member, n = np.unique(packed, return_index=True, return_inverse=True, return_counts=True)
+            key_of = self.released.key(names)
+            _, first, member, n = np.unique(key_of, return_index=True, return_inverse=True, return_counts=True)
             self._tuples[key] = Tuples(first, member, n)
         return self._tuples[key]
 

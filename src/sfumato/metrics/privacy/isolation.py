@@ -10,7 +10,7 @@ from ...core.parameter import Number
 from ...core.release import Evidence
 from ...core.sizes import check_squares
 from ...core.words import whole
-from .linkage_distance_risk import number_columns
+from .linkage_distance_risk import number_columns, standardized
 
 MOST = 100_000_000
 """Pairs of a released and a real point that are compared, at most."""
@@ -86,13 +86,9 @@ def isolation(evidence: Evidence, column: None, c: float) -> Score:
     for name, new, old in zip(names, sides[::2], sides[1::2], strict=True):
         for numbers in (new, old):
             check_squares(numbers, name, why)
-        known = ~np.isnan(old)
-        spread = float(np.sqrt(np.cov(old[known], fweights=real.n[known], ddof=0))) or 1.0
-        both = np.concatenate([new, old])
-        top = np.nanmax(both) + (np.nanmax(both) - np.nanmin(both) or 1.0)
-        for side, values in zip(points, (new, old), strict=True):
-            side.append(np.where(np.isnan(values), top, values) / spread)
-    rows = crowd(np.column_stack(points[0]), np.column_stack(points[1]), real.n, c).astype(np.float64)
+        for side, values in zip(points, standardized(old, real.n, new), strict=True):
+            side.append(values)
+    rows = crowd(np.column_stack(points[1]), np.column_stack(points[0]), real.n, c).astype(np.float64)
     worst = float(rows.min())
     details = {"columns": names, "worst_points": int((rows == worst).sum())}
     return Score(worst, "rows", "exact", rows if names == [*evidence.tuples.names] else None, details=details)

@@ -76,6 +76,17 @@ def number_columns(evidence: Evidence, originals: Iterable[Column], why: str, *,
     return names
 
 
+def standardized(known: FloatArray, n: IntArray, *others: FloatArray) -> list[FloatArray]:
+    """Numbers in deviations of the known ones, of which there are `n` rows each; missing stands beyond the largest, by the range."""
+    there = ~np.isnan(known)
+    mean = float(np.average(known[there], weights=n[there]))
+    deviation = float(np.average((known[there] - mean) ** 2, weights=n[there])) ** 0.5 or 1.0
+    every = np.concatenate([known, *others])
+    every = every[~np.isnan(every)]
+    beyond = float(every.max() + (np.ptp(every) or 1.0))
+    return [np.where(np.isnan(numbers), beyond, numbers) / deviation for numbers in (known, *others)]
+
+
 def wilson(share: float, rows: int) -> tuple[float, float]:
     """The 95% interval of a share that was found on a sample of rows."""
     z = 1.96
@@ -120,19 +131,14 @@ def linkage_distance_risk(evidence: Evidence, column: None, sample: int, seed: i
         evidence, (counts.columns[0] for counts in counted.values()), why, instead="count-based risks fit"
     )
     pairs, rows = evidence.pair_counts(names, why), original.count(names)
-    points: list[tuple[FloatArray, FloatArray, FloatArray]] = []
+    points: list[list[FloatArray]] = []
     for i in range(len(names)):
         here = (pairs, i), (pairs, len(names) + i), (rows, i)
         own, new, every = (_numbers(counts.columns[at].numbers, counts.codes[at]) for counts, at in here)
         for numbers in (new, every):
             check_squares(numbers, names[i], why)
-        beyond = _beyond(new, every)
-        known = every[~np.isnan(every)]
-        weights = rows.n[~np.isnan(every)]
-        mean = float(np.average(known, weights=weights))
-        spread = float(np.average((known - mean) ** 2, weights=weights)) ** 0.5 or 1.0
-        points.append(tuple(np.where(np.isnan(z), beyond, z) / spread for z in (new, own, every)))  # type: ignore[arg-type]
-    released, mine, originals = (np.column_stack([column[side] for column in points]) for side in range(3))
+        points.append(standardized(every, rows.n, new, own))
+    originals, released, mine = (np.column_stack([column[side] for column in points]) for side in range(3))
     details = {"columns": names}
     if len(pairs) <= sample:
         risk = linked(released, mine, originals, rows.n)
@@ -144,9 +150,3 @@ def linkage_distance_risk(evidence: Evidence, column: None, sample: int, seed: i
 
 def _numbers(values: FloatArray | None, codes: IntArray) -> FloatArray:
     return np.full(len(codes), np.nan) if values is None else values[codes]  # a column of missing values only
-
-
-def _beyond(*sides: FloatArray) -> float:
-    numbers = np.concatenate(sides)
-    numbers = numbers[~np.isnan(numbers)]
-    return float(numbers.max() + (np.ptp(numbers) or 1.0)) if len(numbers) else 0.0

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ...core.column import IntArray
-from ...core.counts import Counts, pack
+from ...core.counts import Counts
 from ...core.errors import InputError, Unavailable
 from ...core.group_join import Joined
 from ...core.metric import Score, measure
@@ -43,10 +43,9 @@ def entropy(counts: Counts, columns: Sequence[str]) -> float:
     """H of these columns together, in bits; of no column 0."""
     if not columns:
         return 0.0
-    at = [counts.names.index(name) for name in columns]
     n = counts.n.astype(np.float64)
-    if len(at) < len(counts.columns):
-        key = pack([counts.codes[i] for i in at], [len(counts.columns[i]) for i in at], len(counts))
+    if len(columns) < len(counts.columns):
+        key = counts.key(columns)
         order = np.argsort(key, kind="stable")
         first: IntArray = np.flatnonzero(np.diff(key[order], prepend=key[order][:1] - 1))
         n = np.add.reduceat(n[order], first)

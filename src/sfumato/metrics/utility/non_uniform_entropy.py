@@ -21,8 +21,7 @@ def _column(evidence: Evidence, name: str, before: Counts, why: str) -> tuple[fl
     pairs = evidence.pair_counts((name,), why)
     (old, new), (x, r), n = pairs.columns, pairs.codes, pairs.n
     if pairs.rows < before.rows:
-        code = {text: i for i, text in enumerate(before.columns[0].texts)}
-        x = np.array([code[text] for text in old.texts], dtype=np.int64)[x]
+        x = before.columns[0].places(old)[x]
         gone = before.n - exact(np.bincount(x, weights=n, minlength=len(before)))
         star = new.texts.index("*") if "*" in new.texts else len(new)
         x, r = np.append(x, np.flatnonzero(gone)), np.append(r, np.full(int((gone > 0).sum()), star))

@@ -80,15 +80,14 @@ def distance(
 ) -> float:
     """The total variation distance of two columns together."""
     (one, left), (two, right) = (by[name] for name in names)
-    i, j = (before.names.index(name) for name in names)
     wide = right.share.shape[1]
-    cell = one[before.codes[i]] * wide + two[before.codes[j]]
+    cell = one[before.code(names[0])] * wide + two[before.code(names[1])]
     p = np.bincount(cell, weights=before.n, minlength=left.share.shape[1] * wide) / before.rows
     beside = after.part(names[0]) if isinstance(after, Joined) else after
     if isinstance(after, Joined) and names[1] not in beside.names:
         rows = after.pairs(names, (left.kind, right.kind), (left.share, right.share))
     else:
-        a, b = (beside.codes[beside.names.index(name)] for name in names)
+        a, b = map(beside.code, names)
         rows = spread_pairs(left.kind[a], right.kind[b], beside.n, left.share, right.share)
     return min(float(np.maximum(p - rows.ravel() / after.rows, 0.0).sum()), 1.0)
 

@@ -35,9 +35,8 @@ def answers(counts: Counts | Joined, queries: Sequence[Mapping[str, FloatArray]]
     for i, query in enumerate(queries):
         alike.setdefault(tuple(query), []).append(i)
     for names, which in alike.items():
-        at = [counts.names.index(name) for name in names]
-        shape = tuple(len(counts.columns[i]) for i in at)
-        codes = tuple(counts.codes[i] for i in at)
+        shape = tuple(len(counts.column(name)) for name in names)
+        codes = tuple(map(counts.code, names))
         room = math.prod(shape)
         # one number a combination, unless there are more than numbers
         key = np.ravel_multi_index(codes, shape) if room < 2**62 else np.arange(len(counts))
