@@ -16,7 +16,7 @@ import pytest
 import sfumato as sf
 from house import PATIENTS
 from sfumato.attacks.background import background
-from sfumato.attacks.knowledge import facts as _facts
+from sfumato.attacks.knowledge import facts as facts_module
 from sfumato.attacks.knowledge.worst_facts import MOST
 from sfumato.channel.adversary import posterior
 from sfumato.channel.channel import Channel
@@ -193,7 +193,7 @@ class TestFacts:
         refusal(InputError, lambda: background(published, Q, k=-1), "0")
         refusal(InputError, lambda: background(published, Q, knowledge="rumours"), "implications")
         refusal(InputError, lambda: background(published, Q, sure=0), "sure")
-        monkeypatch.setattr(_facts, "WORLDS", 3)
+        monkeypatch.setattr(facts_module, "WORLDS", 3)
         refusal(InputError, ask("Al: q=1", "Bo: q=1", "if Al is a then Bo is b"), "4", "3")
         grouped = sf.Release(
             table=table({"q": ["1", "2"], "g": ["1", "1"]}),

@@ -13,7 +13,7 @@ import pytest
 import sfumato as sf
 from house import MakeTable
 from sfumato.attacks.composition import composition
-from sfumato.attacks.knowledge import candidate_values as _sets
+from sfumato.attacks.knowledge import candidate_values
 from sfumato.core.errors import InputError, Unavailable
 from sfumato.core.hierarchy import Hierarchy
 from sfumato.core.release import Release
@@ -163,7 +163,7 @@ def covers(label: str | None, value: str | None) -> bool:
 @pytest.mark.parametrize("seed", range(25))
 def test_sets_in_plain_python(seed: int, table: MakeTable, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(seed)
-    monkeypatch.setattr(_sets, "_BLOCK", int(rng.choice([1, 7, 10**6])))
+    monkeypatch.setattr(candidate_values, "_BLOCK", int(rng.choice([1, 7, 10**6])))
     n = int(rng.integers(1, 50))
     q = [None if v == 9 else str(v) for v in rng.integers(0, 10, n)]
     s = [None if v == 5 else "abcde"[v] for v in rng.integers(0, 6, n)]
@@ -231,7 +231,7 @@ def test_rows_that_contradict_each_other(table: MakeTable) -> None:
 def test_people_in_plain_python(seed: int, table: MakeTable, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two originals of overlapping people with several rows in either, and rows of strangers."""
     rng = np.random.default_rng(seed)
-    monkeypatch.setattr(_sets, "_BLOCK", int(rng.choice([1, 7, 10**6])))
+    monkeypatch.setattr(candidate_values, "_BLOCK", int(rng.choice([1, 7, 10**6])))
     sides = []
     for names in ("abcdefgh", "defghijk"):
         n = int(rng.integers(2, 30))

@@ -12,7 +12,7 @@ from wp29_house import ROLES, apart, covers, made, mangled, mechanisms, numbered
 
 import sfumato as sf
 from sfumato.attacks.inference import inference
-from sfumato.attacks.lookup import targets as _targets
+from sfumato.attacks.lookup import targets
 from sfumato.core.errors import InputError
 
 X = sf.Roles(quasi=("x",), sensitive=("s",))
@@ -217,7 +217,7 @@ def test_the_seed_decides_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> N
     first = inference(made(columns, columns), ROLES, **ask, seed=4)
     assert inference(made(turned, turned), ROLES, **ask, seed=4) == first
     assert inference(made(columns, columns), ROLES, **ask, seed=6).fell != first.fell
-    monkeypatch.setattr(_targets, "BLOCK", 500)
+    monkeypatch.setattr(targets, "BLOCK", 500)
     assert inference(made(columns, columns), ROLES, **ask, seed=4) == first
 
 

@@ -13,7 +13,7 @@ from wp29_house import ROLES, apart, made, mangled, mechanisms, numbered, people
 
 import sfumato as sf
 from sfumato.attacks.linkability import linkability
-from sfumato.attacks.lookup import targets as _targets
+from sfumato.attacks.lookup import targets
 from sfumato.core.errors import InputError
 from sfumato.core.outcome import Rate
 
@@ -133,7 +133,7 @@ def test_the_seed_decides_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> N
     first = linkability(made(columns, columns), ROLES, **HALVES, attacks=50, seed=4)
     assert linkability(made(turned, turned), ROLES, **HALVES, attacks=50, seed=4) == first
     assert linkability(made(columns, columns), ROLES, **HALVES, attacks=50, seed=5).fell != first.fell
-    monkeypatch.setattr(_targets, "BLOCK", 500)
+    monkeypatch.setattr(targets, "BLOCK", 500)
     assert linkability(made(columns, columns), ROLES, **HALVES, attacks=50, seed=4) == first
 
 

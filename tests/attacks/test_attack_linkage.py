@@ -14,7 +14,7 @@ import pytest
 import sfumato as sf
 from house import Make, MakeTable, outcomes
 from sfumato.attacks.linkage import linkage
-from sfumato.attacks.lookup import match as _match
+from sfumato.attacks.lookup import match as match_module
 from sfumato.attacks.lookup.match import Match
 from sfumato.core.errors import InputError, SfumatoError, Unavailable
 from sfumato.core.hierarchy import Hierarchy
@@ -361,9 +361,9 @@ def oracle(published: Mapping[str, Any], people: Mapping[str, Any], columns: str
 def test_local_recoding_in_plain_python(seed: int, release: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """Overlapping intervals, sets and stars, missing values; cells are divided to the end, and in small parts."""
     rng = np.random.default_rng(seed)
-    monkeypatch.setattr(_match, "_FEW", int(rng.integers(0, 3)))
-    monkeypatch.setattr(_match, "_PAIRS", int(rng.choice([1, 10, 1000])))
-    monkeypatch.setattr(_match, "_REFERENCES", int(rng.choice([4, 40, 10**6])))
+    monkeypatch.setattr(match_module, "_FEW", int(rng.integers(0, 3)))
+    monkeypatch.setattr(match_module, "_PAIRS", int(rng.choice([1, 10, 1000])))
+    monkeypatch.setattr(match_module, "_REFERENCES", int(rng.choice([4, 40, 10**6])))
     rows = int(rng.integers(1, 60))
 
     def interval(v: int) -> str | None:

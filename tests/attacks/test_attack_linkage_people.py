@@ -12,7 +12,7 @@ import pytest
 import sfumato as sf
 from house import Make, MakeTable, outcomes
 from sfumato.attacks.linkage import linkage
-from sfumato.attacks.lookup import nearest as _nearest
+from sfumato.attacks.lookup import nearest as nearest_module
 from sfumato.attacks.lookup.nearest import worth
 from sfumato.core.errors import InputError
 from sfumato.core.roles import Roles
@@ -133,7 +133,7 @@ def test_people_in_plain_python(
 ) -> None:
     """Several rows on both sides, an external table that is wrong in part, people of it who are not in the release."""
     rng = np.random.default_rng(seed)
-    monkeypatch.setattr(_nearest, "_PAIRS", int(rng.choice([1, 9, 10**6])))
+    monkeypatch.setattr(nearest_module, "_PAIRS", int(rng.choice([1, 9, 10**6])))
     names, n = "abcdefghijkl", 30
     owners = ["abcdefghij"[v] for v in rng.integers(0, 10, n)]
     x, sex = rng.integers(0, 40, n), ["fm"[v] for v in rng.integers(0, 2, n)]

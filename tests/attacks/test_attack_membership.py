@@ -12,7 +12,7 @@ import pytest
 
 import sfumato as sf
 from house import MANTA, PUBLIC, RESEARCH, Make, MakeTable
-from sfumato.attacks.knowledge import presence as _presence
+from sfumato.attacks.knowledge import presence as presence_module
 from sfumato.attacks.membership import membership, presence
 from sfumato.core.cover import Domain
 from sfumato.core.errors import InputError, Unavailable
@@ -216,7 +216,7 @@ def test_rows_without_a_person_are_somebody_s_each(release: Make) -> None:
 def test_people_in_plain_python(seed: int, release: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """All ways to give rows their rows, or released people their people: the truth lies between the ends, and is met without overlap."""
     rng = np.random.default_rng(seed)
-    monkeypatch.setattr(_presence, "_BLOCK", int(rng.choice([1, 10**6])))
+    monkeypatch.setattr(presence_module, "_BLOCK", int(rng.choice([1, 10**6])))
     apart, carried = seed % 2 == 0, seed % 4 >= 2
     rows = [("abcd"[int(i)], int(v)) for i, v in zip(rng.integers(0, 4, 8), rng.integers(0, 9, 8), strict=True)]
     inside = sorted(rng.choice(8, int(rng.integers(1, 5)), replace=False).tolist())

@@ -13,7 +13,7 @@ from wp29_house import ROLES, covers, made, mangled, mechanisms, numbered, peopl
 
 import sfumato as sf
 from sfumato.attacks.lookup import descriptions as module
-from sfumato.attacks.lookup import space as _space
+from sfumato.attacks.lookup import space
 from sfumato.attacks.singling_out import singling_out
 from sfumato.core.errors import InputError, Unavailable
 
@@ -242,5 +242,5 @@ def test_refusals(refusal: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     refusal(InputError, ask(knows=["nope"]), "nope")
     refusal(InputError, ask(knows=[]), "singling out")
     refusal(InputError, ask(numbers="near"), "beyond")
-    monkeypatch.setattr(_space, "MOST", 10)
+    monkeypatch.setattr(space, "MOST", 10)
     refusal(Unavailable, ask(), "more rows")

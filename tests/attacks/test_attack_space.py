@@ -9,8 +9,8 @@ import pytest
 from wp29_house import ROLES, apart, made, mangled, numbered, people, person, table, take
 
 import sfumato as sf
-from sfumato.attacks.lookup import space as _space
-from sfumato.attacks.lookup import targets as _targets
+from sfumato.attacks.lookup import space as space_module
+from sfumato.attacks.lookup import targets as targets_module
 from sfumato.attacks.lookup.space import Space
 from sfumato.core.errors import InputError, Unavailable
 from sfumato.core.release import Release
@@ -48,15 +48,15 @@ def test_blocks_chunks_and_parts_change_nothing(monkeypatch: pytest.MonkeyPatch)
     original, released = mangled(7)
     before = away(made(released, original), ROLES)[0]
     for part, chunk in ((1, 100_000), (10**9, 7), (30, 1)):
-        monkeypatch.setattr(_targets, "_PART", part)
-        monkeypatch.setattr(_targets, "_CHUNK", chunk)
+        monkeypatch.setattr(targets_module, "_PART", part)
+        monkeypatch.setattr(targets_module, "_CHUNK", chunk)
         assert away(made(released, original), ROLES)[0] == pytest.approx(before, abs=1e-12)
     noisy = {**original, "age": [None if a is None else a + 0.5 for a in original["age"]]}
     whole = people(30)
     for mixed in (noisy, whole):
-        monkeypatch.setattr(_targets, "_PART", 1)
+        monkeypatch.setattr(targets_module, "_PART", 1)
         one = away(made(mixed, whole), ROLES)[0]
-        monkeypatch.setattr(_targets, "_PART", 10**9)
+        monkeypatch.setattr(targets_module, "_PART", 10**9)
         assert away(made(mixed, whole), ROLES)[0] == pytest.approx(one, abs=1e-12)
 
 
@@ -72,7 +72,7 @@ def test_the_nearest_are_found_without_looking_at_all(count: int, monkeypatch: p
         space = Space.of(release, roles, None, seed=0)
         names = tuple(name for name in NAMES if name in space.names)
         for part in (1, 4096):
-            monkeypatch.setattr(_targets, "_PART", part)
+            monkeypatch.setattr(targets_module, "_PART", part)
             targets = space.targets(space.original, names, 10**9, 0)
             rows, tuples = np.arange(len(targets)), space.tuples(names)
             away = targets.distances(rows, names)
@@ -150,7 +150,7 @@ def test_columns_joined_by_groups_are_dealt_out() -> None:
 
 
 def test_more_rows_than_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_space, "MOST", 25)
+    monkeypatch.setattr(space_module, "MOST", 25)
     columns = people(40)
     space = Space.of(made(columns, columns), ROLES, None, seed=0)
     assert (space.sampled, len(space.original), len(space.released)) == (True, 25, 25)

@@ -41,13 +41,13 @@ def test_a_folder(tmp_path: Path, refusal: Callable[..., str]) -> None:
 
 def test_everything_that_reads_toml_says_it_alike(tmp_path: Path, refusal: Callable[..., str]) -> None:
     from sfumato.channel.description import read as description
-    from sfumato.cli.inspect.queries import _read as queries
+    from sfumato.cli.inspect.queries import read_queries
     from sfumato.inspect.audit import read as checks
     from sfumato.mining.scenario import read as scenario
     from sfumato.study.study_file import read_study
 
     path = tmp_path / "a.toml"
     path.write_text("a = 1\nb\n")
-    for read in (Roles.read, description, queries, scenario, checks, read_study):
+    for read in (Roles.read, description, read_queries, scenario, checks, read_study):
         refusal(InputError, lambda read=read: read(path), f"{path}, line 2: not a TOML file")
         refusal(InputError, lambda read=read: read(tmp_path / "no.toml"), tmp_path / "no.toml", ": no such ")

@@ -15,7 +15,7 @@ from scipy import stats
 from sfumato.core.errors import InputError
 from sfumato.core.randomness import Chance
 from sfumato.mechanisms.differential_privacy import exact_draws
-from sfumato.mechanisms.differential_privacy import noise as _noise
+from sfumato.mechanisms.differential_privacy import noise as noise_module
 from sfumato.mechanisms.differential_privacy.noise import Noise, ceiling, half_width
 
 MANY = 20_000
@@ -115,14 +115,14 @@ def test_noise_has_scale_sensitivity_over_epsilon(source: str, sensitivity: int,
 @pytest.mark.parametrize("off", [Fraction(13, 10), Fraction(10, 13), Fraction(7, 10)])
 def test_a_scale_that_is_30_percent_off_is_noticed(off: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
     """The test of the test: the same check says no when the mechanism is wrong."""
-    right = _noise.scale_of
-    monkeypatch.setattr(_noise, "scale_of", lambda sensitivity, epsilon: off * right(sensitivity, epsilon))
+    right = noise_module.scale_of
+    monkeypatch.setattr(noise_module, "scale_of", lambda sensitivity, epsilon: off * right(sensitivity, epsilon))
     drawn, _ = seeded().laplace(ZEROS, sensitivity=82, epsilon=Fraction(1, 2))
     assert not fits(drawn, 164.0)
 
 
 def test_less_noise_than_promised_is_refused_by_opendps_own_account(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_noise, "scale_of", lambda sensitivity, epsilon: Fraction(sensitivity) / epsilon / 2)
+    monkeypatch.setattr(noise_module, "scale_of", lambda sensitivity, epsilon: Fraction(sensitivity) / epsilon / 2)
     with pytest.raises(AssertionError, match="OpenDP accounts epsilon"):
         Noise(None, "a test").laplace(ZEROS, sensitivity=1, epsilon=Fraction(1))
     with pytest.raises(AssertionError, match="OpenDP accounts epsilon"):
@@ -161,7 +161,7 @@ def test_the_distinguishing_test_finds_the_epsilon_of_a_count_and_not_more() -> 
 
 def test_progress_and_seed() -> None:
     told: list[float] = []
-    many = np.zeros(_noise.CHUNK + 1, dtype=np.int64)
+    many = np.zeros(noise_module.CHUNK + 1, dtype=np.int64)
     drawn, _ = seeded().laplace(many, sensitivity=1, epsilon=Fraction(1), progress=told.append)
     again, _ = seeded().laplace(many, sensitivity=1, epsilon=Fraction(1))
     assert np.array_equal(drawn, again)

@@ -10,7 +10,18 @@ import pytest
 
 from sfumato.core.errors import InputError
 from sfumato.mining.rows import align
-from sfumato.reproduce.sramka import EPSILON, FIELD, PRINTED, QUASI, WIDTHS, K, _years, checks, releases, reproduce
+from sfumato.reproduce.sramka import (
+    EPSILON,
+    FIELD,
+    PRINTED,
+    QUASI,
+    WIDTHS,
+    K,
+    checks,
+    releases,
+    reproduce,
+    years_within,
+)
 from sfumato.reproduce.tables import complete_rows, folder
 
 ROOT = Path(__file__).parents[2]
@@ -50,7 +61,7 @@ def test_no_age_stays_exact_and_classes_keep_their_k() -> None:
 def test_ages_stand_in_the_smallest_interval_of_the_list() -> None:
     wanted = {(37, 37): "35-39", (35, 39): "35-39", (34, 35): "30-39", (29, 39): "20-39", (38, 41): "0-49", (45, 52): "40-59",
               (45, 61): "0-99", (50, 90): "50-99", (17, 90): "0-99"}  # fmt: skip
-    assert {ages: _years(*ages) for ages in wanted} == wanted
+    assert {ages: years_within(*ages) for ages in wanted} == wanted
 
 
 @pytest.mark.full

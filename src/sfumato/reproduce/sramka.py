@@ -120,10 +120,10 @@ def releases(data: Path, *, seed: int = 0) -> tuple[Any, Any]:
     return (made, roles), (noised, noise_roles)
 
 
-def _years(first: int, last: int) -> str:
+def years_within(first: int, last: int) -> str:
     """The smallest interval of the paper's list that holds the ages from first to last.
 
-    >>> [_years(37, 37), _years(37, 41), _years(45, 52), _years(38, 61)]
+    >>> [years_within(37, 37), years_within(37, 41), years_within(45, 52), years_within(38, 61)]
     ['35-39', '0-49', '40-59', '0-99']
     """
     width = next(width for width in WIDTHS if first // width == last // width)
@@ -139,7 +139,7 @@ def _intervals(release: Release, table: Table, roles: Roles) -> Release:
     wide = {}
     for text in set(texts):
         ends = edges(text) or (float(text), float(text))
-        wide[text] = _years(int(ends[0]), int(ends[1]))
+        wide[text] = years_within(int(ends[0]), int(ends[1]))
     columns = list(recoding.table.columns)
     columns[at] = strings([wide[t] for t in texts])
     changed = pa.Table.from_arrays(columns, names=recoding.table.column_names)

@@ -36,7 +36,7 @@ def run(
     from ...core.roles import Roles
     from ...inspect.queries import given_queries
 
-    named, asked = Roles.read(roles), _read(queries)
+    named, asked = Roles.read(roles), read_queries(queries)
     made = reading.released(release, named, original=original)
     answers = given_queries(made, named, [query for _, query in asked])
     rows = [
@@ -54,7 +54,7 @@ def run(
     out.print(f"The answers are {100 * answers.mean_error:.3g}% off on average.")
 
 
-def _read(path: Path) -> list[tuple[str, dict[str, Any]]]:
+def read_queries(path: Path) -> list[tuple[str, dict[str, Any]]]:
     """The queries of a file, each with its name."""
     from ...core.errors import InputError
     from ...core.toml import opened
