@@ -217,8 +217,7 @@ def _meet(halves: Sequence[_Half], near_by: Sequence[NearRows], size: int) -> Fl
     kinds = [these.tied[run][hit].astype(np.int64), those.tied[place[hit]].astype(np.int64)]
     kind = 2 * kinds[turn] + kinds[1 - turn]
     counted = np.bincount(target[hit] * 4 + kind, weights=half.whole[row[hit]], minlength=4 * size)
-    tables: FloatArray = counted.astype(np.float64).reshape(size, 2, 2)
-    return tables
+    return counted.astype(np.float64).reshape(size, 2, 2)
 
 
 def _apart(
@@ -238,8 +237,7 @@ def _apart(
     def ways(n: FloatArray, k: FloatArray | int) -> FloatArray:
         possible = (n >= k) & (np.asarray(k) >= 0)
         n, k = np.where(possible, n, 0).astype(np.int64), np.where(possible, k, 0).astype(np.int64)
-        counted: FloatArray = np.where(possible, logs[n] - logs[k] - logs[n - k], -np.inf)
-        return counted
+        return np.where(possible, logs[n] - logs[k] - logs[n - k], -np.inf)
 
     apart = np.zeros(len(both))
     for j in range(near + 1):

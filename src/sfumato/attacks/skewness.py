@@ -25,10 +25,7 @@ from .knowledge.class_values import SHOWN, attacked_classes, class_labels, contr
 
 def likelier(classes: Classes, factor: float, dont_care: Set[str] = frozenset()) -> npt.NDArray[np.bool_]:
     """The entries whose value is at least so many times likelier in its class than overall: `p(w|c) >= factor p(w)`."""
-    raised: npt.NDArray[np.bool_] = cared_for(classes, frozenset(dont_care)) & (
-        classes.p >= factor * classes.q * (1 - TOLERANCE)
-    )
-    return raised
+    return cared_for(classes, frozenset(dont_care)) & (classes.p >= factor * classes.q * (1 - TOLERANCE))
 
 
 def _sentence(value: float) -> str:

@@ -114,8 +114,7 @@ def capacity(channel: Channel, *, gap: float = 1e-6, rounds: int = 20_000) -> Ca
     start = np.searchsorted(part[order], np.arange(parts))
 
     def most(d: FloatArray) -> FloatArray:
-        largest: FloatArray = np.maximum.reduceat(d[order], start)
-        return largest
+        return np.maximum.reduceat(d[order], start)
 
     def within(weight: FloatArray) -> FloatArray:
         return np.bincount(part, weights=weight, minlength=parts).astype(np.float64, copy=False)

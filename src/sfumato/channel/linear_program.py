@@ -23,8 +23,7 @@ def highs() -> ModuleType:
         raise Unavailable(
             "Worst priors and designed channels need the package highspy, which is not installed; install sfumato[channel]."
         ) from None
-    module: ModuleType = highspy
-    return module
+    return highspy
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,8 +51,7 @@ def play(
 
     def guessed(logs: FloatArray) -> FloatArray:
         weight = np.exp(logs - np.maximum.reduceat(logs, first)[y])
-        shares: FloatArray = weight / np.add.reduceat(weight, first)[y]
-        return shares
+        return weight / np.add.reduceat(weight, first)[y]
 
     def right(w: FloatArray) -> FloatArray:
         return np.bincount(x, weights=w * worth, minlength=n).astype(np.float64, copy=False)

@@ -202,8 +202,7 @@ def as_json(mined: MiningOutcome) -> dict[str, Any]:
             return [plain(item) for item in (sorted(value) if isinstance(value, frozenset) else value)]
         return value.item() if hasattr(value, "item") else value
 
-    content: dict[str, Any] = {**plain(mined), "exactness": "estimate"}
-    return content
+    return {**plain(mined), "exactness": "estimate"}
 
 
 def show(mined: MiningOutcome, out: Any) -> None:

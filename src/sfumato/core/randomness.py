@@ -58,8 +58,7 @@ class Chance:
         """Whole numbers from 0 to bound - 1, all equally likely to one part in 2^64/bound."""
         if bound < 1:
             raise ValueError("nothing to draw from")
-        drawn: IntArray = (self.bits(count) % np.uint64(bound)).astype(np.int64)
-        return drawn
+        return (self.bits(count) % np.uint64(bound)).astype(np.int64)
 
     def order(self, count: int) -> IntArray:
         """A random order of 0 .. count - 1."""

@@ -182,8 +182,7 @@ def class_sizes(evidence: Evidence, counts: Counts, both: Any, released: dict[st
     if person is not None and person in released:
         _, class_of = both.count((*quasi, released[person])).group(quasi)
         size = np.bincount(class_of, minlength=len(classes)).astype(np.int64)
-    sizes: FloatArray = size[member].astype(np.float64)
-    return sizes
+    return size[member].astype(np.float64)
 
 
 def deviation(n: int, of: int) -> float:

@@ -42,8 +42,7 @@ class _Named(Mapping[str, Metric]):
 
     def __getitem__(self, name: str) -> Metric:
         module = room_module(name, privacy, utility)
-        named: Metric = registry()[name] if module is None else getattr(module, name)
-        return named
+        return registry()[name] if module is None else getattr(module, name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(registry())

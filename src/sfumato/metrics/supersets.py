@@ -169,8 +169,7 @@ def compact(key: IntArray, room: int) -> IntArray:
         return np.unique(key, return_inverse=True)[1]
     seen = np.zeros(room, dtype=bool)
     seen[key] = True
-    number: IntArray = (np.cumsum(seen) - 1)[key]
-    return number
+    return (np.cumsum(seen) - 1)[key]
 
 
 def around(tuples: Counts, level: tuple[IntArray, ...], wanted: IntArray, enough: int) -> tuple[IntArray, IntArray]:

@@ -29,8 +29,7 @@ Progress = Callable[[float, str], None]
 
 def deal(count: int, folds: int, seed: int) -> IntArray:
     """A fold for every row, of sizes that differ by one at most."""
-    fold: IntArray = np.random.default_rng(seed).permutation(count) % folds
-    return fold
+    return np.random.default_rng(seed).permutation(count) % folds
 
 
 @dataclass(frozen=True, eq=False)

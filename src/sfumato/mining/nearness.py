@@ -46,8 +46,7 @@ class Ruler:
 
     def distance(self, labels: IntArray, truth: IntArray) -> FloatArray:
         """A distance a row."""
-        distances: FloatArray = self.far[labels, truth]
-        return distances
+        return self.far[labels, truth]
 
 
 def numeric_distance(values: FloatArray, truth: FloatArray) -> FloatArray:
@@ -68,8 +67,8 @@ def nearer(predicted: FloatArray, released: FloatArray, c: float) -> BoolArray:
     [True, False, False]
     """
     if c <= 0:
-        strictly: BoolArray = predicted < released
-        return strictly
+        return predicted < released
+
     if c >= 100:
         exact: BoolArray = predicted == 0
         return exact

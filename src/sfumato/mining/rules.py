@@ -52,8 +52,7 @@ class _Rules(BaseEstimator):  # type: ignore[misc]
         edges = self.edges_[i]
         if edges is None:
             return np.nan_to_num(x[:, i], nan=-1).astype(np.int64) + 1
-        codes: IntArray = np.where(np.isnan(x[:, i]), 0, np.searchsorted(edges, x[:, i], side="right") + 1)
-        return codes
+        return np.where(np.isnan(x[:, i]), 0, np.searchsorted(edges, x[:, i], side="right") + 1)
 
     # for classes and for numbers apart: start, a prediction for all, how wrong it is, and what each key says
     _start: Any

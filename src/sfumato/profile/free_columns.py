@@ -510,8 +510,7 @@ def waived_sentences(findings: Sequence[Finding], waive: Mapping[str, str]) -> l
 
 
 def _sizes(counts: Counts, names: Sequence[str]) -> FloatArray:
-    sizes: FloatArray = np.bincount(counts.group(names)[1], weights=counts.n).astype(np.float64)
-    return sizes
+    return np.bincount(counts.group(names)[1], weights=counts.n).astype(np.float64)
 
 
 def _rows_of_one(counts: Counts, names: Sequence[str], person: str) -> int:

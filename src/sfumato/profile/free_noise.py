@@ -63,5 +63,4 @@ def _nearest(values: FloatArray, to: FloatArray) -> FloatArray:
         return np.full(len(to), np.nan)
     right: IntArray = np.minimum(np.searchsorted(values, to), len(values) - 1)
     left = np.maximum(right - 1, 0)
-    nearest: FloatArray = np.where(to - values[left] <= values[right] - to, values[left], values[right])
-    return nearest
+    return np.where(to - values[left] <= values[right] - to, values[left], values[right])

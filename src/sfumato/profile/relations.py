@@ -275,8 +275,7 @@ class Pairs:
         return int(self.most[self.several & (near == 1)].sum())
 
     def _of_groups(self, sum_of: np.ufunc, values: IntArray) -> IntArray:
-        made: IntArray = sum_of.reduceat(values, self.start) if len(values) else values
-        return made
+        return sum_of.reduceat(values, self.start) if len(values) else values
 
 
 def most_frequent(groups: IntArray, value: IntArray, n: IntArray) -> tuple[IntArray, IntArray]:

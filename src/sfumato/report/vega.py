@@ -30,5 +30,4 @@ def vl_convert() -> ModuleType:
     check()
     import vl_convert
 
-    module: ModuleType = vl_convert
-    return module
+    return vl_convert

@@ -380,8 +380,7 @@ def _ranks(values: FloatArray) -> FloatArray:
     """Ranks, equal values at their mean."""
     _, where, times = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(times)
-    ranks: FloatArray = ((last - times + last - 1) / 2)[where]
-    return ranks
+    return ((last - times + last - 1) / 2)[where]
 
 
 def _pictures(paper: PaperDraft, name: str, title: str, leaks: Leakage, index: int, caption: str) -> None:

@@ -260,5 +260,4 @@ def _holds(
 ) -> BoolArray:
     of_kind = np.zeros(kinds, dtype=bool)
     of_kind[kind[atom.values]] = True
-    true: BoolArray = of_kind[cells[taken[people.index(atom.person)]] % kinds]
-    return true
+    return of_kind[cells[taken[people.index(atom.person)]] % kinds]

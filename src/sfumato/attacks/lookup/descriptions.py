@@ -149,8 +149,8 @@ class Descriptions:
         column, labels = people.columns[name], self.frame.columns[name]
         value = labels.numbers[code] if name in self.middle and labels.numbers is not None else np.nan
         if column.numbers is not None and not np.isnan(value):
-            fits: BoolArray = column.numbers >= value if value > self.middle[name] else column.numbers <= value
-            return fits
+            return column.numbers >= value if value > self.middle[name] else column.numbers <= value
+
         return Domain(column, self.space.taxonomy(name)).mask(labels.texts[code])
 
 

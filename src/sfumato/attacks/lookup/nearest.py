@@ -248,5 +248,4 @@ def worth(inside: FloatArray, right: FloatArray, weight: IntArray, outside: Floa
     total = np.bincount(bins, weights=weight[order], minlength=len(ends))
     hits = np.bincount(bins, weights=(weight * right)[order], minlength=len(ends))
     rate = np.append(hits / np.maximum(total, 1), 0.0)
-    rates: FloatArray = rate[np.searchsorted(ends, outside)]
-    return rates
+    return rate[np.searchsorted(ends, outside)]

@@ -196,8 +196,7 @@ def _limit(away: FloatArray, n: Any, count: int) -> FloatArray:
     sort = np.argsort(there, axis=1, kind="stable")
     reached = np.cumsum(n[np.take_along_axis(order, sort, axis=1)], axis=1) >= count
     last = np.take_along_axis(sort, reached.argmax(axis=1)[:, None], axis=1)
-    limits: FloatArray = np.take_along_axis(there, last, axis=1)[:, 0]
-    return limits
+    return np.take_along_axis(there, last, axis=1)[:, 0]
 
 
 def _chosen(target: IntArray, at: IntArray, away: FloatArray, n: IntArray, count: int, size: int) -> NearRows:

@@ -13,8 +13,7 @@ def minority_rows(classes: Classes) -> IntArray:
     """For each class, the rows whose label is not its majority label; of labels that tie, one is the majority."""
     most = np.zeros(len(classes), dtype=np.int64)
     np.maximum.at(most, classes.member, classes.n)
-    rows: IntArray = np.bincount(classes.member, weights=classes.n, minlength=len(classes)).astype(np.int64) - most
-    return rows
+    return np.bincount(classes.member, weights=classes.n, minlength=len(classes)).astype(np.int64) - most
 
 
 def _sentence(value: float) -> str:

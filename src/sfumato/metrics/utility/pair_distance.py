@@ -27,8 +27,7 @@ def groups(n: IntArray, rank: IntArray | None) -> IntArray:
     order = np.arange(len(n)) if rank is None else np.argsort(rank)
     ahead = np.empty(len(n), dtype=np.int64)
     ahead[order] = np.cumsum(n[order]) - n[order]
-    numbered: IntArray = np.unique(ahead * GROUPS // max(int(n.sum()), 1), return_inverse=True)[1].astype(np.int64)
-    return numbered
+    return np.unique(ahead * GROUPS // max(int(n.sum()), 1), return_inverse=True)[1].astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
