@@ -233,8 +233,7 @@ class _Both:
         """The values that the sensitive column may have had in either original, or with people outside."""
         columns = []
         for table in (*self.originals, *([] if control is None else [control])):
-            if self.column not in table.columns:
-                raise InputError(f"{table.name}: no column {self.column!r}, which composition needs.")
+            table.require_columns([self.column], "which composition needs")
             columns.append(table.count((self.column,)).columns[0])
         return encode(self.column, strings([text for c in columns for text in c.texts]))[0]
 

@@ -39,24 +39,15 @@ class Closeness:
 
         A value that goes straight to `*`, and the missing value, are close to nothing but themselves.
         """
-        name, tree = sensitive.column.name, sensitive.hierarchy
-        if tree is None:
-            raise Unavailable(
-                f"Closeness in a taxonomy needs one of {name!r}; name its file in the roles file under [hierarchies], "
-                "or ask for closeness in its order."
-            )
+        name = sensitive.column.name
+        tree, line = sensitive.lines("Closeness in a taxonomy", "ask for closeness in its order")
         level = tree.height - 1 if level is None else level
         if not 0 <= level < max(tree.height, 1):
             raise InputError(
                 f"{tree.source}: the taxonomy of {name!r} has levels 0 to {tree.height - 1} below its top; choose one of them."
             )
         texts = sensitive.column.texts
-        absent = sum(text is not None and text not in tree.index for text in texts)
-        if absent:
-            raise Unavailable(
-                f"{tree.source}: the taxonomy of {name!r} lacks {absent} of its values; add a line for each."
-            )
-        labels = [None if text is None else tree.levels[level][tree.index[text]] for text in texts]
+        labels = [None if i < 0 else tree.levels[level][i] for i in line.tolist()]
         number: dict[Any, int] = {}
         keys = [
             (label,) if label not in (None, TOP) else (text, "alone") for label, text in zip(labels, texts, strict=True)

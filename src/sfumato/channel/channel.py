@@ -225,15 +225,15 @@ class Channel:
         return not (self.is_sparse or other.is_sparse) and rows * self.shape[1] * other.shape[1] <= CELLS
 
 
-def identity(size: int, names: Names | None = None) -> Channel:
+def identity(size: int) -> Channel:
     """Everything is released as it is: the error is 0 whatever the prior."""
     matrix = np.eye(size) if size <= 1_000 else sparse().eye_array(size, format="csr")
-    return Channel(matrix=matrix, inputs=names, outputs=names)
+    return Channel(matrix=matrix)
 
 
-def constant(size: int, names: Names | None = None) -> Channel:
+def constant(size: int) -> Channel:
     """Everything is released alike (`*`): the error is what the prior alone leaves, 1 - max pi."""
-    return Channel(matrix=np.ones((size, 1)), inputs=names, outputs=("*",))
+    return Channel(matrix=np.ones((size, 1)), outputs=("*",))
 
 
 # --- sparse matrices

@@ -41,13 +41,11 @@ def minimise(
     low: FloatArray,
     high: FloatArray,
     *,
-    lower: FloatArray | float = 0.0,
-    upper: FloatArray | float = np.inf,
     solver: Solver,
     tolerance: float | None = None,
     seconds: float | None = None,
 ) -> Solution:
-    """`min cost x` with `low <= rows x <= high` and `lower <= x <= upper`; one multiplier a row, at least 0 for a lower side.
+    """`min cost x` with `low <= rows x <= high` and `x >= 0`; one multiplier a row, at least 0 for a lower side.
 
     HiGHS has simplex, interior point and PDLP; Clarabel, another interior point, takes no bounds but 0, and is the quicker one
     where rows are many (differential privacy). An interior point is not moved to a vertex: the callers' certificates need none. `tolerance` is the relative one of PDLP.
@@ -59,8 +57,8 @@ def minimise(
     problem = kit.HighsLp()
     problem.num_row_, problem.num_col_ = matrix.shape
     problem.col_cost_ = np.asarray(cost, dtype=np.float64)
-    problem.col_lower_ = np.broadcast_to(lower, len(cost)).astype(np.float64)
-    problem.col_upper_ = np.broadcast_to(upper, len(cost)).astype(np.float64)
+    problem.col_lower_ = np.zeros(len(cost))
+    problem.col_upper_ = np.full(len(cost), np.inf)
     problem.row_lower_, problem.row_upper_ = low, high
     problem.a_matrix_.format_ = kit.MatrixFormat.kColwise
     problem.a_matrix_.start_ = matrix.indptr.astype(np.int32)

@@ -181,8 +181,7 @@ def rule(publish: Publish, nodes: Sequence[Levels]) -> Rule:
 
 def _weight(value: Any, where: str) -> Fraction:
     """A weight as it was written: 0.1 is one tenth."""
-    if isinstance(value, bool) or not isinstance(value, int | float | Fraction | np.integer | np.floating):
-        raise InputError(f"{where}: a weight must be a number of at least 0.")
-    if not math.isfinite(value) or value < 0:
+    number = isinstance(value, int | float | Fraction | np.integer | np.floating) and not isinstance(value, bool)
+    if not number or not math.isfinite(value) or value < 0:
         raise InputError(f"{where}: a weight must be a number of at least 0.")
     return value if isinstance(value, Fraction) else Fraction(str(value))

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core.column import FloatArray
 from ..core.counts import Counts
-from ..core.errors import InputError, Unavailable
+from ..core.errors import Unavailable
 from ..core.noun import dataclass
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
@@ -106,10 +106,8 @@ def _pairs(evidence: Evidence, names: tuple[str, ...]) -> Counts:
     release, why = evidence.release, "The record-level channel"
     recoding = release.recoding
     if recoding is None:
-        for name in names:
-            for table in (release.table, evidence.original(why)):
-                if name not in table.columns:
-                    raise InputError(f"{table.name}: no column {name!r}, so it is not a part of the record.")
+        for table in (release.table, evidence.original(why)):
+            table.require_columns(names, "so it is not a part of the record")
         return evidence.pair_counts(names, why)
     outside = [name for name in names if name not in recoding.by]
     if outside:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,7 +22,8 @@ from .terminal import progress as progress
 from .terminal import tell as tell
 
 if TYPE_CHECKING:
-    from ..core.metric import Requirement
+    from ..core.mechanism import Mechanism
+    from ..core.metric import Requirement, Verdict
     from ..core.roles import Roles
     from ..publishing.register import Register
 
@@ -245,6 +247,16 @@ def requirements(
     return [require(text) for text in given]
 
 
+def verdicts(measured: Iterable[Verdict]) -> dict[str, dict[str, Any]]:
+    """Verdicts as JSON has them, by requirement."""
+    from ..study.study import number
+
+    return {
+        str(each.requirement): {"met": each.met, "value": number(each.score.value), "exactness": each.score.exactness}
+        for each in measured
+    }
+
+
 def opened_register(path: Path | None) -> Register | None:
     """The register, where one is named."""
     if path is None:
@@ -252,6 +264,15 @@ def opened_register(path: Path | None) -> Register | None:
     from ..publishing.register import Register
 
     return Register(path)
+
+
+def mechanism(text: str) -> Mechanism:
+    """A mechanism, or a chain, with its parameters from a text such as 'mondrian k=5'."""
+    from ..study.candidate import Candidate
+
+    made = Candidate.of(text).mechanism
+    assert made is not None
+    return made
 
 
 def settings(texts: list[str] | None) -> dict[str, str]:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from ..profile.table import Profile
 
 
+MOST = 12
+"""Combinations and sets of columns that are listed."""
+
 EXAMPLES = (
     "sfumato profile people.csv --write-roles my-roles.toml",
     "sfumato profile people.csv --deep --roles roles.toml",
@@ -114,7 +117,7 @@ def run(
         typer.echo(f"\nSuggested roles: {write_roles}. Read and correct them first.")
 
 
-def show(profile: Profile, most: int = 12) -> None:
+def show(profile: Profile, most: int = MOST) -> None:
     """The profile as three tables."""
     from ..core.words import percent
 
@@ -154,7 +157,7 @@ def show(profile: Profile, most: int = 12) -> None:
         out.print(f"Note: {note}")
 
 
-def show_risk(risk: RawRisk, most: int = 12) -> None:
+def show_risk(risk: RawRisk) -> None:
     """The deeper look as tables, each with a sentence."""
     from ..core.words import about, counted, percent
 
@@ -167,10 +170,10 @@ def show_risk(risk: RawRisk, most: int = 12) -> None:
     size = f"up to {risk.largest} " if risk.largest < len(risk.quasi) else ""
     limits = [f"below {k}" for k in risk.thresholds]
     cells = grid(
-        f"\nThe worst {min(most, len(risk.sets))} of all {len(risk.sets):,} sets of {size}quasi-identifiers",
+        f"\nThe worst {min(MOST, len(risk.sets))} of all {len(risk.sets):,} sets of {size}quasi-identifiers",
         "columns", "classes", "alone", *limits, "mean risk", "pairs told apart",
     )  # fmt: skip
-    for one in risk.sets[:most]:
+    for one in risk.sets[:MOST]:
         cells.add_row(
             ", ".join(one.columns), f"{one.classes:,}", f"{one.alone:,}", *(f"{n:,}" for n in one.below),
             about(one.distinction), percent(one.separation),
@@ -225,7 +228,7 @@ def show_risk(risk: RawRisk, most: int = 12) -> None:
         out.print(cells)
 
 
-def _bar(share: float, width: int = 20) -> str:
+def _bar(share: float) -> str:
     """A share as a bar of so many places."""
-    full = round(share * width)
-    return "█" * full + "·" * (width - full)
+    full = round(20 * share)
+    return "█" * full + "·" * (20 - full)

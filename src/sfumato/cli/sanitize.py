@@ -53,8 +53,7 @@ def run(
     from ..publishing import companion_files, publish
     from ..publishing.published_file import checksum
     from ..publishing.waivers import read_waivers
-    from ..study.candidate import Candidate, steered
-    from ..study.study import number
+    from ..study.candidate import steered
 
     named, ledger = Roles.read(roles), o.opened_register(register)
     wanted = o.requirements(require, ledger, named)
@@ -63,9 +62,7 @@ def run(
             raise InputError(
                 "Give the parameters in the text of --mechanism ('mondrian k=11', 'hipaa | mondrian k=11') or by --set, not both."
             )
-        candidate = Candidate.of(steered(mechanism, wanted)).mechanism
-        assert candidate is not None
-        made_by = candidate
+        made_by = o.mechanism(steered(mechanism, wanted))
     else:
         made_by = find(mechanism).of(o.settings(settings), tuple(wanted))
     check_out(out)
@@ -107,10 +104,6 @@ def run(
     kept = {*released, *(column for companion in release.companions.values() for column in companion.columns)}
     dropped = [column for column in table.columns if column not in kept]
     if json:
-        verdicts = {
-            str(v.requirement): {"met": v.met, "value": number(v.score.value), "exactness": v.score.exactness}
-            for v in published.verdicts
-        }
         o.dump(
             {
                 "release": str(out),
@@ -136,7 +129,7 @@ def run(
                 "formulas_neutralised": neutralise_formulas,
                 "seed_means": None if seed is None else _seed_means(drew),
                 "notes": list(release.notes),
-                "requirements": verdicts,
+                "requirements": o.verdicts(published.verdicts),
                 "free_columns": [finding.to_dict() for finding in published.findings],
                 "waived": dict(published.waive),
                 "earlier": [{"number": each.number, "sentence": each.sentence} for each in together],

@@ -50,7 +50,6 @@ def run(
     from ..publishing import verify_release
     from ..publishing.package_files import changed_files
     from ..publishing.waivers import read_waivers
-    from ..study.study import number
 
     wanted = o.requirements(require)
     if not wanted:
@@ -68,15 +67,11 @@ def run(
     verification = verify_release(made, named, wanted, waive=read_waivers(waive or [], made.table.columns))
     verification = replace(verification, problems=(*changed_files(release), *verification.problems))
     if json:
-        verdicts = {
-            str(v.requirement): {"met": v.met, "value": number(v.score.value), "exactness": v.score.exactness}
-            for v in verification.verdicts
-        }
         o.dump(
             {
                 "release": str(release),
                 "met": verification.met,
-                "requirements": verdicts,
+                "requirements": o.verdicts(verification.verdicts),
                 "problems": list(verification.problems),
                 "counted": verification.counted,
                 "people": None if verification.people is None else verification.people.to_dict(),

@@ -63,13 +63,10 @@ def _release(text: str, table: Table, roles: Roles, pair: str, seed: int | None,
     import numpy as np
 
     from ..core.release import Release
-    from ..study.candidate import Candidate
 
     if Path(text).is_file():
         return Release(table=reading.release(Path(text), roles, table), original=table, pairing=pair)
-    made = Candidate.of(text).mechanism
-    assert made is not None
-    return made(table, roles, np.random.default_rng(seed or 0))
+    return o.mechanism(text)(table, roles, np.random.default_rng(seed or 0))
 
 
 def show(result: Versus) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from .column import Column, FloatArray, IntArray
 from .counts import Counts, exact
+from .errors import Unavailable
 from .noun import dataclass
 from .population import Cover
 
@@ -45,6 +46,21 @@ class Sensitive:
         """H(W) in bits."""
         p = self.prior[self.prior > 0]
         return float(-(p * np.log2(p)).sum()) + 0.0
+
+    def lines(self, who: str, instead: str) -> tuple[Hierarchy, IntArray]:
+        """The taxonomy, and the line of each value in it, -1 for the missing one; refused where there is none, or it lacks values."""
+        name, taxonomy = self.column.name, self.hierarchy
+        if taxonomy is None:
+            raise Unavailable(
+                f"{who} needs a taxonomy of the values of {name!r}; name its file in the roles file under [hierarchies], or {instead}."
+            )
+        texts = self.column.texts
+        absent = sum(text is not None and text not in taxonomy.index for text in texts)
+        if absent:
+            raise Unavailable(
+                f"{taxonomy.source}: the taxonomy of {name!r} lacks {absent} of its values; add a line for each, or {instead}."
+            )
+        return taxonomy, np.array([-1 if text is None else taxonomy.index[text] for text in texts], dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -518,9 +518,7 @@ class Evidence:
         Also the name that each released column has there. People who were left out are not in it.
         """
         recoding, original = self.release.recoding, self.original(why)
-        for name in columns:
-            if name not in original.columns:
-                raise Unavailable(f"{original.name}: no column {name!r}, which {why} needs.")
+        original.require_columns(columns, f"which {why} needs", Unavailable)
         if recoding is None or self.release.joined_by is not None:
             return self.paired(why), {name: f"released.{name}" for name in self.release.table.columns}
         # the columns that the mechanism saw and no others before them: the rows of a divided tuple are told apart by all of them

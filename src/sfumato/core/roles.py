@@ -358,6 +358,13 @@ class Roles:
             meant = hint(name, columns, f"correct {kind} in {self.source}.")
             raise InputError(f"{where}: no column {name!r}, which {self.source} names in {kind}; {meant}")
 
+    def one_sensitive(self, named: str | None, hint: str) -> str:
+        """The column named, else the first sensitive one; refused where there is none."""
+        column = named or next(iter(self.sensitive), None)
+        if column is None:
+            raise InputError(f"{self.source} names no sensitive column; {hint}.")
+        return column
+
     def check_quasi(self) -> None:
         """Raise unless there is a quasi-identifier."""
         if not self.quasi:

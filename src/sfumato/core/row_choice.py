@@ -92,9 +92,7 @@ class RowChoice:
 
     def check(self, table: Table, released: list[str], where: str) -> None:
         """Refuse columns that are not there, or whose values have no order or sum where one is needed."""
-        for name in self._needed(table):
-            if name not in table.columns:
-                raise InputError(f"{table.name}: no column {name!r}, which {where} needs to make one row a person.")
+        table.require_columns(self._needed(table), f"which {where} needs to make one row a person")
         loose = [name for name in released if name in table.columns and name not in self.aggregates]
         if self.keep is None and loose:
             raise InputError(

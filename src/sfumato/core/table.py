@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -180,6 +180,14 @@ class Table(ABC):
         raise Unavailable(f"{self.name}: this engine cannot hand a table to another process; use one worker.")
 
     # --- what follows from scanning; an engine may do better
+
+    def require_columns(
+        self, names: Iterable[str], why: str, refusal: type[InputError | Unavailable] = InputError
+    ) -> None:
+        """Refuse where one of these columns is not there; `why` ends the sentence."""
+        for name in names:
+            if name not in self.columns:
+                raise refusal(f"{self.name}: no column {name!r}, {why}.")
 
     def count_some(self, by: Sequence[str]) -> Counts:
         """Its counts, refused where it has no rows."""

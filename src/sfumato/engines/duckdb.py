@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import astuple, field, replace
 from functools import cache
@@ -91,6 +91,14 @@ def literal(text: str) -> str:
 def name_of(text: str) -> str:
     """A name in SQL, whatever characters it has."""
     return '"' + text.replace('"', '""') + '"'
+
+
+def unused(name: str, columns: Iterable[str]) -> str:
+    """The name, or a longer one that none of the columns has."""
+    taken = {column.casefold() for column in columns}
+    while name in taken:
+        name += "_"
+    return name
 
 
 def spell_path(path: Path) -> str:
@@ -324,9 +332,7 @@ class DuckTable(Table):
 
     def instead(self, rows: pa.Table, times: pa.Array) -> DuckTable:
         """These distinct rows, each so many times."""
-        times_name = "rows alike"
-        while times_name in {column.casefold() for column in rows.column_names}:
-            times_name += "_"
+        times_name = unused("rows alike", rows.column_names)
         view = register(rows.append_column(times_name, times))
         names = ", ".join(name_of(column) for column in rows.column_names)
         every = f"SELECT {names} FROM (SELECT *, unnest(range({name_of(times_name)})) FROM {view})"
@@ -391,7 +397,7 @@ class DuckTable(Table):
         tells nothing, and with it all rows of a person are drawn alike.
         """
         order = ", ".join(f"{name_of(column)} ASC NULLS LAST" for column in self.columns)
-        who, at = self._unused("person_drawn"), self._unused("row_of_person")
+        who, at = unused("person_drawn", self.columns), unused("row_of_person", self.columns)
         numbered = (
             f"SELECT *, CAST({self._spelled(person)} AS VARCHAR) AS {who}, "
             f"row_number() OVER (PARTITION BY {self._value(person)} ORDER BY {order}) AS {at} FROM ({self.sql})"
@@ -444,7 +450,7 @@ class DuckTable(Table):
             # The rows of a tuple are numbered in the order of all their values, never in file order.
             tuple_of = ", ".join(self._value(column) for column in recoding.by)
             order = ", ".join(name_of(column) for column in self.columns)
-            number = self._unused("row_of_tuple")
+            number = unused("row_of_tuple", self.columns)
             numbered = f"row_number() OVER (PARTITION BY {tuple_of} ORDER BY {order}) AS {number}"
             rows = f"(SELECT *, {numbered} FROM ({self.sql}))"
             keys = ", ".join(f"m{i}" for i in range(width))
@@ -454,12 +460,6 @@ class DuckTable(Table):
             steps = f"(SELECT *, sum(m{last}) OVER ({before}) AS upto FROM {view})"
             match += f" AND t.{number} <= m.upto AND t.{number} > m.upto - m.m{last}"
         return DuckTable.of(self.name, f"SELECT {chosen} FROM {rows} t JOIN {steps} m ON {match}", self.notes)
-
-    def _unused(self, name: str) -> str:
-        """The name, or a longer one that no column has."""
-        while name in {column.casefold() for column in self.columns}:
-            name += "_"
-        return name
 
     def write(self, path: Path, variables: Mapping[str, Variable] | None = None) -> None:
         """COPY sorted rows to a temporary name in the same folder, then rename; formats that the engine does not write go over Parquet.
@@ -488,7 +488,7 @@ class DuckTable(Table):
         how = "FORMAT csv, HEADER true" if csv else "FORMAT parquet, COMPRESSION zstd"
         hidden = hidden_beside(path)
         try:
-            number = self._unused("rows_alike")
+            number = unused("rows_alike", self.columns)
             source, rows, _ = self._source()
             distinct = f"SELECT {chosen}, {rows} AS {number} FROM ({source}) GROUP BY ALL"
             names = ", ".join(name_of(c) for c in self.columns)
@@ -619,7 +619,7 @@ def _repeat_lines(path: Path, times: IntArray, name: str) -> None:
                     for part in range(0, left, _ROWS_AT_ONCE):
                         file.write(raw[start:end] * min(left - part, _ROWS_AT_ONCE))
     except OSError:
-        raise InputError(f"{name}: cannot be read or written; is it complete, and is there room on the disk?") from None
+        raise explain(duckdb.IOException(), name) from None
 
 
 @contextmanager

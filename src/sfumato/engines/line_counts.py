@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from ..core.errors import InputError
 from ..core.spelling import BLANKS
 from .dialect import Dialect
-from .duckdb import arrow, drop_later, folder, literal, name_of, run, serial, spell_path, text_bytes
+from .duckdb import arrow, drop_later, folder, literal, name_of, run, serial, spell_path, text_bytes, unused
 
 _LARGE = 1 << 24
 """Bytes of the smallest file that is worth it."""
@@ -139,9 +139,7 @@ class Lines:
         )
         if len(given) > _MOST or pc.any(given.column("odd")).as_py():
             return None
-        times = "rows alike"
-        while times in {name.casefold() for name in dialect.names}:
-            times += "_"
+        times = unused("rows alike", dialect.names)
         copy, table = folder() / f"{next(serial)}.csv", f"lines_{next(serial)}"
         try:
             with copy.open("wb") as file:

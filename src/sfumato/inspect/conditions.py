@@ -70,9 +70,7 @@ def bits(
     `diversity` is l and `closeness` is t, in bits. `l_max = 2^H(W)` is the largest l any release can reach (eq. 15),
     `l_t = 2^(H(W)-t)` the l that weighs as much as t (eq. 12), and `t_l = H(W) - log2 l` the t of an l.
     """
-    column = about or next(iter(roles.sensitive), None)
-    if column is None:
-        raise InputError(f"{roles.source} names no sensitive column; say what the bits are about.")
+    column = roles.one_sensitive(about, "say what the bits are about")
     if diversity is not None and not 1 <= diversity < math.inf:
         raise InputError("l must be a number of at least 1: no class holds less than one value.")
     if closeness is not None and not 0 <= closeness < math.inf:

@@ -9,13 +9,15 @@ import numpy as np
 from ..core.column import FloatArray
 from ..core.errors import Unavailable
 
+ROUNDS = 1000
+"""Rounds after which the margins are taken to contradict each other."""
+
 
 def ipf(
     margins: Sequence[tuple[tuple[int, ...], FloatArray]],
     shape: tuple[int, ...],
     *,
     tolerance: float = 1e-9,
-    most: int = 1000,
 ) -> tuple[FloatArray, int]:
     """The table of this shape that has these margins and is otherwise as even as it can be, and the rounds it took.
 
@@ -36,7 +38,7 @@ def ipf(
     if not total > 0 or any(np.any(sums < 0) for _, sums in wanted):
         raise Unavailable("The margins must be counts or probabilities of at least 0, and not all of them 0.")
     table = np.full(shape, total / np.prod(shape))
-    for done in range(1, most + 1):
+    for done in range(1, ROUNDS + 1):
         for others, sums in wanted:
             now = table.sum(axis=others, keepdims=True)
             table *= np.divide(
@@ -46,6 +48,6 @@ def ipf(
         if off <= tolerance * total:
             return table, done
     raise Unavailable(
-        f"The margins do not fit together: after {most} rounds of proportional fitting they are still off by "
+        f"The margins do not fit together: after {ROUNDS} rounds of proportional fitting they are still off by "
         f"{off / total:.2g} of the total. Take them from one table, or state a smaller set of them."
     )

@@ -252,9 +252,7 @@ def qid_choices(
     """
     table = data.table if isinstance(data, Release) else data
     names = tuple(columns) if columns is not None else roles.quasi
-    about = about or next(iter(roles.sensitive), None)
-    if about is None:
-        raise InputError(f"{roles.source} names no sensitive column; name the column that the choice is about.")
+    about = roles.one_sensitive(about, "name the column that the choice is about")
     if not names:
         raise InputError(f"{roles.source} names no quasi-identifier; name the columns to choose from.")
     if isinstance(data, Release):
@@ -313,9 +311,7 @@ def distances(
     values equally far apart, half of l1; hellinger = sqrt(1 - sum sqrt(a x)); entropy = L_E, the only one that can be 0 for
     another distribution. All cost the entries of the classes, never classes times values.
     """
-    about = about or next(iter(roles.sensitive), None)
-    if about is None:
-        raise InputError(f"{roles.source} names no sensitive column; name the column that the distances are about.")
+    about = roles.one_sensitive(about, "name the column that the distances are about")
     classes, _ = _split(release, roles, tuple(given) if given is not None else roles.quasi, about)
     p, q = classes.p, classes.q
     missing = classes.distinct < np.count_nonzero(classes.sensitive.total)

@@ -111,9 +111,7 @@ def _cells(
 ) -> tuple[list[Column], list[IntArray], FloatArray]:
     """The tuples of a prior with their weights."""
     if isinstance(source, Table):
-        for name in names:
-            if name not in source.columns:
-                raise InputError(f"{source.name}: no column {name!r}, so it cannot be a prior over {', '.join(names)}.")
+        source.require_columns(names, f"so it cannot be a prior over {', '.join(names)}")
         counts = source.count(names)
         return list(counts.columns), list(counts.codes), counts.n.astype(np.float64)
     weight = np.array([float(w) for w in source.values()])

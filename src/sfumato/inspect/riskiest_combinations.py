@@ -20,6 +20,8 @@ from .raw_risk import RawRisk, raw_risk
 MASK = "▒▒▒"
 """Stands for a value that is not told."""
 LEAST = (3, 5, 10)
+MOST = 10
+"""Records that are told of."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +108,7 @@ def worst_sets(raw: RawRisk) -> tuple[SetRisk, ...]:
     return tuple(next(risk for risk in raw.sets if len(risk.columns) == n) for n in counts)  # they come worst first
 
 
-def riskiest(table: Table, roles: Roles, *, most: int = 10, reveal: bool = False) -> RiskiestCombinations:
+def riskiest(table: Table, roles: Roles, *, reveal: bool = False) -> RiskiestCombinations:
     """The records that stand out most, each by the fewest columns on which it is alone; by SUDA score (Elliot et al. 2002).
 
     Where nobody is alone, the rarest combinations of all quasi-identifiers. Values are masked unless `reveal`.
@@ -121,10 +123,10 @@ def riskiest(table: Table, roles: Roles, *, most: int = 10, reveal: bool = False
     if not len(counts):
         raise Unavailable(f"{table.name} has no rows.")
     scored = suda(counts, most=largest_within(len(quasi), 3, 2_000), person=person is not None)
-    top = np.argsort(-scored.score, kind="stable")[:most]
+    top = np.argsort(-scored.score, kind="stable")[:MOST]
     top = top[scored.score[top] > 0]
     if not len(top):
-        return RiskiestCombinations("frequency", len(quasi), _rarest(counts, quasi, person, most, reveal))
+        return RiskiestCombinations("frequency", len(quasi), _rarest(counts, quasi, person, reveal))
     each = []
     for at in top.tolist():
         minimal = scored.minimal(at)
@@ -133,12 +135,10 @@ def riskiest(table: Table, roles: Roles, *, most: int = 10, reveal: bool = False
     return RiskiestCombinations("score", scored.most, tuple(each))
 
 
-def _rarest(
-    counts: Counts, quasi: Sequence[str], person: str | None, most: int, reveal: bool
-) -> tuple[RiskyCombination, ...]:
+def _rarest(counts: Counts, quasi: Sequence[str], person: str | None, reveal: bool) -> tuple[RiskyCombination, ...]:
     held = _holders(counts, quasi, person)
     _, first = np.unique(counts.group(quasi)[1], return_index=True)  # of a person's rows one
-    order = first[np.argsort(held[first], kind="stable")][:most]
+    order = first[np.argsort(held[first], kind="stable")][:MOST]
     return tuple(
         RiskyCombination(
             tuple(quasi), tuple(_value(counts, at, name, reveal) for name in quasi), int(held[at]), ways=0, score=0.0

@@ -247,22 +247,17 @@ def _each(todo: dict[str, Job], workers: int | None) -> Generator[tuple[str, Pre
     yield from side_by_side(_one, todo.items(), count)
 
 
-def fuse(
-    predictions: Sequence[Any], target: Any, fold: IntArray, *, classes: bool, ask_fold: IntArray | None = None
-) -> Any:
+def fuse(predictions: Sequence[Any], target: Any, fold: IntArray, *, classes: bool) -> Any:
     """An attacker who combines the others' outputs (after Sramka et al. 2009), learned on the other folds.
 
     For classes a vote, each miner weighted by the log-odds of being right about the released value; for numbers the least
     squares combination with weights that are not negative. Only these few weights are learned here: the predictions that they are
     learned from come from miners that had learned from the fold too, each time without the row that they predict.
     """
-    asked = fold if ask_fold is None else ask_fold
     said = np.stack(predictions)
     fused = np.zeros(said.shape[1], dtype=said.dtype)
-    for f in np.unique(asked):
-        others, here = np.flatnonzero(fold != f), np.flatnonzero(asked == f)
-        if not len(here):
-            continue
+    for f in np.unique(fold):
+        others, here = np.flatnonzero(fold != f), np.flatnonzero(fold == f)
         if not len(others):
             others = here
         if classes:

@@ -102,22 +102,21 @@ class Finding:
                 f"Column {self.column!r}: it is released without noise. Sfumato does not check whether it reveals what the noise "
                 "hides, because a refusal would then depend on the rows."
             )
-        rows = f"{self.rows:,} of {counted(self.of, 'row')} ({percent(self.share)})"
+        counted_as = ("person", "people") if self.people else ("row", "rows")
+        rows = f"{self.rows:,} of {counted(self.of, *counted_as)} ({percent(self.share)})"
+        are = "is" if self.rows == 1 else "are"
+        by = f"it together with {' and '.join(map(repr, self.others))}" if self.others else "it"
+        if self.people and self.kind == "order":
+            return f"Column {self.column!r}: the order that it gives a person's rows sets {rows} apart from others of their class."
         if self.people:
-            people = f"{self.rows:,} of {counted(self.of, 'person', 'people')} ({percent(self.share)})"
-            if self.kind == "order":
-                return f"Column {self.column!r}: the order that it gives a person's rows sets {people} apart from others of their class."
-            by = f"it together with {' and '.join(map(repr, self.others))}" if self.others else "it"
-            return f"Column {self.column!r}: {people} {'is' if self.rows == 1 else 'are'} alone by all their values of {by}."
+            return f"Column {self.column!r}: {rows} {are} alone by all their values of {by}."
         if self.kind == "alone" and self.joins:
-            by = f"it together with {' and '.join(map(repr, self.others))}" if self.others else "it"
             return f"Column {self.column!r}: {rows} {'has' if self.rows == 1 else 'have'} values of {by} that one person alone has, which joins that person's rows."
         if self.kind == "alone" and self.noisy:
             verb = "is alone nearest to its own value" if self.rows == 1 else "are alone nearest to their own values"
             return f"Column {self.column!r}: {rows} {verb}, so anyone who knows the value finds the row in spite of the noise."
         if self.kind == "alone":
-            by = f"by it together with {' and '.join(map(repr, self.others))}" if self.others else "by it"
-            return f"Column {self.column!r}: {rows} {'is' if self.rows == 1 else 'are'} alone {by}."
+            return f"Column {self.column!r}: {rows} {are} alone by {by}."
         if self.kind == "order":
             return f"Column {self.column!r}: it follows the order of the original rows in {rows}, so it reveals which row was which."
         start = f"Column {self.column!r}: {self.words} in {rows}"

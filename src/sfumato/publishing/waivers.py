@@ -11,7 +11,7 @@ Waivers = Mapping[str, str]
 """Why each column may go out all the same."""
 
 
-def read_waivers(texts: Sequence[str], columns: Sequence[str], *, where: str = "--waive") -> dict[str, str]:
+def read_waivers(texts: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
     """Waivers from `COLUMN: reason`; a name that holds colons itself is found by the columns there are.
 
     >>> read_waivers(["weight: published by the survey office anyway"], ["weight", "age"])
@@ -22,13 +22,13 @@ def read_waivers(texts: Sequence[str], columns: Sequence[str], *, where: str = "
         parts = text.split(":")
         splits = [(":".join(parts[:i]).strip(), ":".join(parts[i:]).strip()) for i in range(1, len(parts))]
         if not splits:
-            raise InputError(f"{where} {text}: write 'COLUMN: reason'.")
+            raise InputError(f"--waive {text}: write 'COLUMN: reason'.")
         known = [split for split in splits if split[0] in columns]
         column, reason = known[-1] if known else splits[0]
         if column in entries:
-            raise InputError(f"{where}: column {column!r} was waived already; give one reason.")
+            raise InputError(f"--waive: column {column!r} was waived already; give one reason.")
         entries[column] = reason
-    return check_waivers(entries, columns, where=where)
+    return check_waivers(entries, columns, where="--waive")
 
 
 def check_waivers(entries: Any, columns: Sequence[str], *, where: str) -> dict[str, str]:

@@ -44,12 +44,6 @@ def written(document: Document) -> bytes:
     return made
 
 
-def images(document: Document, *, ppi: float = 80) -> list[bytes]:
-    """The pages as PNG, to look at."""
-    pages = _compiled(document, format="png", ppi=ppi)
-    return pages if isinstance(pages, list) else [pages]
-
-
 def content(document: Document) -> dict[str, Any]:
     """What the template is given: plain data."""
     return {

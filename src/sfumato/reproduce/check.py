@@ -172,7 +172,6 @@ def beside(
     wrong: Collection[int] = (),
     open: Collection[int] = (),
     note: str = "",
-    exactness: str = "exact",
 ) -> PaperNumber:
     """A line of printed numbers, comma apart, and ours; `wrong` and `open` are the places that are known to differ.
 
@@ -184,12 +183,12 @@ def beside(
         raise ValueError(f"{what}: {len(texts)} numbers are printed and {len(values)} given.")
     verdicts = []
     for i, (text, value) in enumerate(zip(texts, values, strict=True)):
-        said = _verdict(text, value)
+        seen = _verdict(text, value)
         if i in wrong or i in open:
-            said = ("erratum" if i in wrong else "open") if said == "differs" else "differs"
-        verdicts.append(said)
+            seen = ("erratum" if i in wrong else "open") if seen == "differs" else "differs"
+        verdicts.append(seen)
     spelled = ", ".join(_spell(text, value) for text, value in zip(texts, values, strict=True))
-    return PaperNumber(what, printed, spelled, exactness, note, max(verdicts, key=WORST.index))
+    return PaperNumber(what, printed, spelled, "exact", note, max(verdicts, key=WORST.index))
 
 
 def only(what: str, ours: float | Sequence[float] | str, *, note: str = "", exactness: str = "exact") -> PaperNumber:
@@ -200,9 +199,9 @@ def only(what: str, ours: float | Sequence[float] | str, *, note: str = "", exac
     return PaperNumber(what, "-", ", ".join(number(x) for x in values), exactness, note)
 
 
-def stated(what: str, printed: str, ours: str, holds: bool, *, note: str = "") -> PaperNumber:
+def stated(what: str, printed: str, ours: str, holds: bool) -> PaperNumber:
     """A line of which the paper says something that is no number."""
-    return PaperNumber(what, printed, ours, "exact", note, "agrees" if holds else "differs")
+    return PaperNumber(what, printed, ours, "exact", "", "agrees" if holds else "differs")
 
 
 def number(x: float) -> str:

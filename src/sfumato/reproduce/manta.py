@@ -148,14 +148,14 @@ def reproduce(data: Path | None = None, progress: Progress | None = None) -> Pap
 # --- chapter 3: tables ------------------------------------------------------------------------------------------------
 
 
-def _blocks(*blocks: Mapping[str, int], names: Sequence[str] = ("Professional", "Artist")) -> Release:
+def _blocks(*blocks: Mapping[str, int]) -> Release:
     """A patient table: of each job so many rows of each disease."""
-    rows = [(job, d) for job, block in zip(names, blocks, strict=False) for d, n in block.items() for _ in range(n)]
     sexes = {"Professional": "male", "Artist": "female"}
+    rows = [(job, d) for job, block in zip(sexes, blocks, strict=False) for d, n in block.items() for _ in range(n)]
     return small(
         {
             "job": [job for job, _ in rows],
-            "sex": [sexes.get(job, "*") for job, _ in rows],
+            "sex": [sexes[job] for job, _ in rows],
             "age": ["[35-40)"] * len(rows),
             "disease": [disease for _, disease in rows],
         }

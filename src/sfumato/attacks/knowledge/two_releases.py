@@ -55,9 +55,7 @@ def in_both(
     """The people of both releases, by a column that names them; without it the rows of an original that both come from."""
     ours, theirs = now.tuples.names, before.tuples.names
     for table, needed in ((original, (*ours, column)), (earlier, (*theirs, column))):
-        for name in needed:
-            if name not in table.columns:
-                raise Unavailable(f"{table.name}: no column {name!r}, which composition needs.")
+        table.require_columns(needed, "which composition needs", Unavailable)
     if identity is not None:
         for table in (original, earlier):
             if identity not in table.columns:
@@ -97,11 +95,7 @@ def outside(now: Evidence, before: Evidence, control: Table, column: str, person
     """People of a table, as if they were in both releases; with all their rows where it has the person column."""
     ours, theirs = now.tuples.names, before.tuples.names
     names = list(dict.fromkeys((*ours, *theirs, column)))
-    for name in names:
-        if name not in control.columns:
-            raise InputError(
-                f"{control.name}: no column {name!r}, which is known of people; give a control that has it."
-            )
+    control.require_columns(names, "which is known of people; give a control that has it")
     if person is None or person not in control.columns:
         return _rows(control.count(names), ours, theirs, column)
     return _named(control.count((person, *ours, column)), control.count((person, *theirs)))

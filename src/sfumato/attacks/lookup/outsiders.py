@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 
 from ...core.counts import Counts
-from ...core.errors import InputError
 from ...core.release import Evidence
 from ...core.table import Table
 from .external import External
@@ -27,11 +26,7 @@ def outsiders(
     who = None
     left: Counts
     if control is not None:
-        for name in names:
-            if name not in control.columns:
-                raise InputError(
-                    f"{control.name}: no column {name!r}, which is known of people; give a control that has it."
-                )
+        control.require_columns(names, "which is known of people; give a control that has it")
         where = "control"
         if person is not None and person in control.columns:
             left = control.count((person, *names))

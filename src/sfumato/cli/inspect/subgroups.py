@@ -10,8 +10,6 @@ import typer
 from .. import _options as o
 
 if TYPE_CHECKING:
-    from ...core.release import Release
-    from ...core.roles import Roles
     from ...inspect.subgroups import Subgroup, Subgroups
 
 EXAMPLES = (
@@ -52,6 +50,8 @@ def run(
     difference stands what a random group of the same size would show. Without --pair, rows are paired by class where that is certain. Groups
     of fewer than --smallest people are named only with --reveal.
     """
+    import numpy as np
+
     from ...core.errors import InputError
     from ...core.roles import Roles
     from ...inspect.subgroups import subgroups
@@ -63,7 +63,7 @@ def run(
     if release is not None:
         made = reading.released(release, named, original=original, pairing=pair)
     else:
-        made = _made(original, str(candidate), named, reading, seed)
+        made = o.mechanism(str(candidate))(reading.open(original, named), named, np.random.default_rng(seed))
     scenario = None
     if target is not None:
         from ...mining.scenario import Good, Scenario
@@ -78,16 +78,6 @@ def run(
     if note is not None:
         o.console().print(f"Note: {note}")
     _show(result)
-
-
-def _made(original: Path, text: str, roles: Roles, reading: o.Reading, seed: int) -> Release:
-    import numpy as np
-
-    from ...study.study import Candidate
-
-    mechanism = Candidate.of(text).mechanism
-    assert mechanism is not None
-    return mechanism(reading.open(original, roles), roles, np.random.default_rng(seed))
 
 
 def _show(result: Subgroups) -> None:

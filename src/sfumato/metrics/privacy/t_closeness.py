@@ -76,20 +76,7 @@ def emd_taxonomy(classes: Classes, levels: list[IntArray]) -> FloatArray:
 @lru_cache(maxsize=8)  # a sanitizer asks at every cut
 def nodes(sensitive: Sensitive) -> list[IntArray]:
     """The taxonomy node of each value, level by level below the root; the missing value stays alone up to there."""
-    name, taxonomy = sensitive.column.name, sensitive.hierarchy
-    if taxonomy is None:
-        raise Unavailable(
-            f"t_closeness[taxonomy] needs a taxonomy of the values of {name!r}; name its file in the roles file under "
-            "[hierarchies], or use t_closeness[equal]."
-        )
-    texts = sensitive.column.texts
-    absent = sum(text is not None and text not in taxonomy.index for text in texts)
-    if absent:
-        raise Unavailable(
-            f"{taxonomy.source}: the taxonomy of {name!r} lacks {absent} of its values; add a line for each, "
-            "or use t_closeness[equal]."
-        )
-    line = np.array([-1 if text is None else taxonomy.index[text] for text in texts], dtype=np.int64)
+    taxonomy, line = sensitive.lines("t_closeness[taxonomy]", "use t_closeness[equal]")
     below_root = taxonomy.codes()[: max(taxonomy.height, 1)]
     return [np.where(line < 0, code.max() + 1, code[line]) for code in below_root]
 

@@ -50,11 +50,7 @@ def xy_anonymity(evidence: Evidence, column: None, x: frozenset[str], y: frozens
         raise Unavailable(
             f"xy_anonymity needs the person column; name it in {roles.source}, or other columns as [y=COLUMN]."
         )
-    for name in (*over, *under):
-        if name not in table.columns:
-            raise Unavailable(
-                f"{table.name}: no column {name!r}, which xy_anonymity counts; measure the table that has it."
-            )
+    table.require_columns((*over, *under), "which xy_anonymity counts; measure the table that has it", Unavailable)
     if both := sorted(set(over) & set(under)):
         raise Unavailable(f"xy_anonymity: column {both[0]!r} is in X and in Y, which must have no column in common.")
     _, member = table.count((*over, *under)).group(over)
