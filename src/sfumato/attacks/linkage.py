@@ -148,7 +148,9 @@ def _check(release: Release, how: str, sample: int) -> None:
     if sample < 1:
         raise InputError("linkage: sample must be at least 1 person.")
     if release.statistics:
-        raise Unavailable("linkage looks for rows of people, and this release holds statistics, not one row a person.")
+        raise Unavailable(
+            "linkage looks for rows of people, but this release holds statistics, not one row per person."
+        )
 
 
 def _identity(release: Release, roles: Roles, external: Table | None, identity: str | None, reveal: bool) -> str | None:

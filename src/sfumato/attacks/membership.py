@@ -155,7 +155,7 @@ def _population(release: Release, population: Table | None) -> Table:
 def _check(release: Release, roles: Roles) -> None:
     if release.statistics:
         raise Unavailable(
-            "membership looks for rows of people, and this release holds statistics, not one row a person."
+            "membership looks for rows of people, but this release holds statistics, not one row per person."
         )
     noisy = [name for name in roles.quasi if name in release.perturbed]
     if noisy:

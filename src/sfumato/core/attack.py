@@ -110,7 +110,7 @@ class Attack(Generic[P]):
         """Where people have several rows that nobody can join: an attack that counts rows says so, and none replays what counted people."""
         if "mechanism" in self.card.needs:
             raise Unavailable(
-                f'{self.card.name} makes the release again, row by row, and its mechanism counted people (rows = "unlinked"); it cannot be played.'
+                f'{self.card.name} makes the release again, row by row, but its mechanism counted people (rows = "unlinked"), so it cannot be played.'
             )
         outcome = self._played(given)
         if self.card.people:
@@ -131,8 +131,8 @@ class Attack(Generic[P]):
         if not self.card.classes or beyond:
             what = f"with {beyond[0]} " if beyond else ""
             raise Unavailable(
-                f'{self.card.name} {what}looks at single rows, and {roles.source} says that the rows of a person are joined (rows = "linked"); '
-                "play homogeneity, skewness or similarity, and measure prosecutor_risk and marketer_risk for who can be found."
+                f'{self.card.name} {what}looks at single rows, but {roles.source} says that the rows of a person are joined (rows = "linked"); '
+                "play homogeneity, skewness or similarity, and measure prosecutor_risk and marketer_risk to see who can be found."
             )
         by_history = given["release"].evidence(roles).by_history(rows_apart=True)
         rows = replace(by_history.roles, people={}, person=None, one_row_per_person=True)
@@ -171,7 +171,7 @@ class Attack(Generic[P]):
     def on(self, column: str) -> Attack[P]:
         """The same attack on one column."""
         if "sensitive" not in self.takes:
-            raise InputError(f"{self.card.name} is on no single column; write it without ({column}).")
+            raise InputError(f"{self.card.name} does not attack a single column; write it without ({column}).")
         return replace(self, settings={**self.settings, "sensitive": column})
 
     def as_dict(self) -> dict[str, Any]:

@@ -86,7 +86,7 @@ class Score:
     def plot(self) -> Any:
         """How many classes have which number, as an Altair chart."""
         if self.per_class is None:
-            raise Unavailable("This score is one number of the whole table, with none per class to draw.")
+            raise Unavailable("This score is one number for the whole table; there is none per class to draw.")
         from .figure import histogram
 
         return histogram(self.per_class, unit=self.unit)
@@ -261,7 +261,9 @@ class Metric:
     def on(self, column: str) -> Metric:
         """The same metric for one sensitive column."""
         if "sensitive" not in self.card.needs:
-            raise RequirementError(f"{self.card.name} asks nothing of a sensitive column; write it without ({column}).")
+            raise RequirementError(
+                f"{self.card.name} does not look at a sensitive column; write it without ({column})."
+            )
         return replace(self, column=column)
 
     def variants(self) -> list[Metric]:
@@ -385,7 +387,7 @@ class Metric:
         population = {"population"} if card.covers and evidence.release.population is not None else set()
         if beyond := sorted(card.needs & {"original", "pairs", "population"} | population):
             raise Unavailable(
-                f'{self} looks at {beyond[0]} beside the release, where nobody counted linked people (rows = "linked" in {roles.source}).'
+                f'{self} also looks at the {beyond[0]}, where linked people are not counted (rows = "linked" in {roles.source}).'
             )
         return evidence.by_history(rows_apart="sensitive" in card.needs)
 
@@ -396,14 +398,14 @@ class Metric:
         """
         if evidence.release.statistics:
             raise Unavailable(
-                f"{self} counts rows, and this release holds statistics, not one row a person; what {evidence.release.made_by} "
-                "promises of it stands in its notes."
+                f"{self} counts rows, but this release holds statistics, not one row per person; its notes say what "
+                f"{evidence.release.made_by} promises."
             )
         noisy = [name for name in evidence.roles.quasi if name in evidence.release.perturbed]
         if noisy and self.card.about == "privacy" and "pairs" not in self.card.needs and not self.card.noise:
             raise Unavailable(
-                f"{self} counts rows that share their quasi-identifiers, and {noisy[0]!r} was perturbed, so that says nothing "
-                "about who can be found; ask linkage_distance_risk or noise_interval, with the original and --pair."
+                f"{self} counts rows that share their quasi-identifiers, but {noisy[0]!r} was perturbed, so that would say nothing "
+                "about who can be found; use linkage_distance_risk or noise_interval, with the original and --pair."
             )
 
     def _check_true(self, evidence: Evidence, columns: list[str]) -> None:
@@ -412,8 +414,8 @@ class Metric:
         changed = [name for name in columns if name in release.perturbed and release.joined_by is None]
         if changed and self.card.about == "privacy" and "pairs" not in self.card.needs and not self.card.noise:
             raise Unavailable(
-                f"{self} counts the values of {changed[0]!r}, which was perturbed, so they are not those of the people they "
-                f"stand beside; ask another column as {self.card.name}(COLUMN), or noise_interval with the original."
+                f"{self} counts the values of {changed[0]!r}, which was perturbed, so a value no longer belongs to the person in its "
+                f"row; measure another column as {self.card.name}(COLUMN), or use noise_interval with the original."
             )
 
     def _check_beside(self, evidence: Evidence) -> None:
@@ -421,8 +423,8 @@ class Metric:
         apart = [] if self.card.apart else [n for n in (self.column, *evidence.roles.sensitive) if n in evidence.apart]
         if apart:
             raise Unavailable(
-                f"{self} looks at quasi-identifiers and sensitive columns side by side, and only the groups in "
-                f"{evidence.release.joined_by!r} join {apart[0]!r} to them; ask a measure of groups, such as alpha_anonymity."
+                f"{self} looks at quasi-identifiers and sensitive columns side by side, but only the groups in "
+                f"{evidence.release.joined_by!r} link {apart[0]!r} to them; use a metric on groups, such as alpha_anonymity."
             )
 
     def _score(self, evidence: Evidence, column: str | None) -> Score:
@@ -462,13 +464,13 @@ def check_counted(require: Iterable[Requirement], roles: Roles, who: str) -> Non
             continue
         if not card.counts_people:
             raise InputError(
-                f"{who}: {requirement} counts rows, and {roles.source} says that people are counted "
-                f'(rows = "{roles.people["rows"]}"); require another.'
+                f"{who}: {requirement} counts rows, but {roles.source} says that people are counted "
+                f'(rows = "{roles.people["rows"]}"); require something else.'
             )
         if roles.linked and card.needs & {"original", "pairs", "population"}:
             raise InputError(
-                f"{who}: {requirement} looks at more than the release, where nobody counted linked people "
-                f'(rows = "linked" in {roles.source}); require another.'
+                f"{who}: {requirement} needs more than the release, and linked people are counted in the release alone "
+                f'(rows = "linked" in {roles.source}); require something else.'
             )
 
 

@@ -151,7 +151,7 @@ class Roles:
         if self.survey and self.survey.get("weights") not in SURVEY_WEIGHTS:
             raise InputError(f"{where}: weights must be one of {', '.join(map(repr, SURVEY_WEIGHTS))}.")
         if self.survey and self.weight is None:
-            raise InputError(f'{where}: it needs to know the weight; name the column in [roles]: weight = "...".')
+            raise InputError(f'{where}: name the survey weight in [roles] first: weight = "...".')
         if self.weight in seen:
             raise InputError(
                 f"{self.source}: column {self.weight!r} stands in weight and {seen[str(self.weight)]}; give it one role."
@@ -164,7 +164,7 @@ class Roles:
         most = self.people.get("most_rows", 1)
         if isinstance(most, bool) or not isinstance(most, int) or most < 1:
             raise InputError(
-                f"{where}: most_rows is how many rows a person are used with differential privacy; it must be at least 1, and whole."
+                f"{where}: most_rows is the number of rows per person that differential privacy uses; it must be a whole number of at least 1."
             )
         if (
             self.people
@@ -176,12 +176,10 @@ class Roles:
             raise InputError(f'{where}: count must be "people" or "households".')
         if self.counts_households and self.household is None:
             raise InputError(
-                f'{where}: count = "households" needs to know them; name the column in [roles]: household = "...".'
+                f'{where}: count = "households" needs their column; name it in [roles]: household = "...".'
             )
         if set(self.people) - {"count"} and self.person is None:
-            raise InputError(
-                f'{where}: it needs to be known whose each row is; name the column in [roles]: person = "...".'
-            )
+            raise InputError(f'{where}: name the column that identifies people in [roles] first: person = "...".')
         if self.person is not None and rows == "one":
             object.__setattr__(self, "row_choice", RowChoice.of(self.person, self.people, where))
 

@@ -87,12 +87,12 @@ class RowChoice:
             raise InputError(f"{where}: aggregates cannot be made of {person!r}, which numbers the people.")
         ordered = keep or next((each.rule for each in aggregates.values() if each.rule in ("first", "latest")), None)
         if ordered is not None and by is None:
-            raise InputError(f'{where}: {ordered!r} needs to know of which column; name it: by = "COLUMN".')
+            raise InputError(f'{where}: {ordered!r} needs a column to go by; name it: by = "COLUMN".')
         return cls(person, keep, by, aggregates)
 
     def check(self, table: Table, released: list[str], where: str) -> None:
         """Refuse columns that are not there, or whose values have no order or sum where one is needed."""
-        table.require_columns(self._needed(table), f"which {where} needs to make one row a person")
+        table.require_columns(self._needed(table), f"which {where} needs to make one row per person")
         loose = [name for name in released if name in table.columns and name not in self.aggregates]
         if self.keep is None and loose:
             raise InputError(

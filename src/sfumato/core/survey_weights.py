@@ -50,7 +50,7 @@ def weighed(release: Release, roles: Roles) -> Release:
     blurred = release.perturbed & set(roles.quasi)
     if release.statistics or release.neighbours is not None or release.joined_by is not None or blurred:
         raise Infeasible(
-            f"{release.made_by} makes no classes whose weight could be released; take out weights = {how!r} under [survey] of {roles.source}, "
+            f"{release.made_by} forms no classes whose weight could be released; take out weights = {how!r} under [survey] of {roles.source}, "
             "and the weight stays in the house, or take a mechanism that forms classes, such as mondrian."
         )
     original = evidence.original("A weight for each class")

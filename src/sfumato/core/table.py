@@ -144,7 +144,7 @@ class Table(ABC):
 
     def one_row_by(self, choice: RowChoice) -> Table:
         """The table of one row a person, put together from the rows of each."""
-        raise Unavailable(f"{self.name}: this engine cannot make one row a person; use the DuckDB engine.")
+        raise Unavailable(f"{self.name}: this engine cannot make one row per person; use the DuckDB engine.")
 
     def rows_of_each(self, person: str, most: int, key: bytes) -> Table:
         """At most so many rows of each person, drawn by a key; rows without a person's number are of one person."""

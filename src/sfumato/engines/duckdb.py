@@ -59,7 +59,7 @@ def configure(*, memory: str | None = None, threads: int | None = None) -> None:
                     _connection().execute(f"SET {what} = {literal(str(value))}")
             except duckdb.Error:
                 words = "memory limit" if what == "memory_limit" else "number of threads"
-                raise InputError(f"{value!r} is no {words}; write for example {example}.") from None
+                raise InputError(f"{value!r} is not a {words}; write for example {example}.") from None
 
 
 @cache
@@ -609,7 +609,9 @@ def _repeat_lines(path: Path, times: IntArray, name: str) -> None:
     # a line end behind an odd number of quotes stands inside of a value
     ends = ends[np.searchsorted(quotes, ends) % 2 == 0] if len(quotes) else ends
     if len(ends) != len(times) + 1 or ends[-1] != len(spelled):
-        raise NotMet(f"{name}: not written; the rows were lost count of, which is a mistake of ours. Please report it.")
+        raise NotMet(
+            f"{name}: not written; Sfumato lost count of the rows, which is a mistake of ours. Please report it."
+        )
     try:
         with path.open("wb", buffering=1 << 20) as file:
             file.write(raw[: ends[0]])

@@ -33,9 +33,11 @@ def json_lines(path: Path) -> DuckTable:
     try:
         kinds = run(f"SELECT json_type(json), count(*) FROM {rows} GROUP BY ALL", str(path))
         if not kinds:
-            raise InputError(f"{path}: the file is empty; a table needs a line for each row.")
+            raise InputError(f"{path}: the file is empty; a table needs one line per row.")
         if {kind for kind, _ in kinds} != {"OBJECT"}:
-            raise InputError(f"{path}: a line is no object; each needs to be {{...}} with a value for each column.")
+            raise InputError(
+                f"{path}: one line is not an object; each line must be {{...}} with a value for each column."
+            )
         entries = (
             f"SELECT map_entries(CAST(json AS MAP(VARCHAR, JSON))) AS pairs, row_number() OVER () AS i FROM {rows}"
         )
@@ -47,7 +49,7 @@ def json_lines(path: Path) -> DuckTable:
         if "cannot read it" not in str(error):
             raise
         raise InputError(
-            f"{path}: a line is no JSON, or is cut short; each needs to be a whole object {{...}}."
+            f"{path}: one line is not JSON, or is cut short; each line must be a whole object {{...}}."
         ) from None
     types: dict[str, set[str | None]] = {}
     large = {name for name, kind, _, fits in fields if kind in _WHOLE and not fits}

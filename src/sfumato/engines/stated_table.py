@@ -111,8 +111,8 @@ def _opened(source: Any, reading: StatedReading, more: dict[str, Any]) -> DuckTa
         return statistical_file(source, encoding=coding, labels=reading.labels, stated=True)
     if what == "json lines":
         raise InputError(
-            f"{source}: JSON lines have no header, so that their rows would tell which columns there are; bring CSV or Parquet where "
-            "differential privacy is to be promised."
+            f"{source}: JSON lines have no header, so the rows themselves would reveal which columns there are; use CSV or Parquet "
+            "for differential privacy."
         )
     if what in ("parquet", "arrow"):
         return sources.parquet_file(source) if what == "parquet" else sources.arrow_file(source)
@@ -196,8 +196,8 @@ def _header(
     if not reading.header:
         if not reading.names:
             raise InputError(
-                f"{path}: state the names of its columns, since there is no header and the first row must not tell how many there "
-                'are: names = ["...", "..."] under [reading] in the roles file.'
+                f"{path}: there is no header, and the first row must not reveal how many columns there are; state their "
+                'names: names = ["...", "..."] under [reading] in the roles file.'
             )
         dialect.check_names(reading.names, path)
         return reading.names, blocks
@@ -320,7 +320,7 @@ def _excel(path: Path, sheet: str | None, reading: StatedReading) -> DuckTable:
     else:
         if not reading.names:
             raise InputError(
-                f"{path}: state the names of its columns, since there is no header: names = [...] under [reading]."
+                f"{path}: there is no header; state the names of the columns: names = [...] under [reading]."
             )
         names, at = reading.names, range(left, left + len(reading.names))
     dialect.check_names(names, path)

@@ -62,7 +62,7 @@ class Total:
         parts = (self.parts,) if isinstance(self.parts, str) else tuple(self.parts)
         object.__setattr__(self, "parts", parts)
         if not parts or self.total in parts or len(set(parts)) < len(parts):
-            raise InputError("A sum has different columns as its parts, and another one as its total.")
+            raise InputError("The parts of a sum must be different columns, and its total another one.")
         _number("A sum", "within", self.within)
 
     def __str__(self) -> str:

@@ -170,7 +170,7 @@ def surprise(likelihood: FloatArray, prior: FloatArray, at: int = 0) -> float:
     if not np.allclose(rows.sum(1), 1.0):
         raise InputError("The probabilities of a database's answers must sum to 1.")
     if not weight[at] > 0:
-        raise InputError("The prior must hold the database itself possible.")
+        raise InputError("The prior must give the database itself a weight above 0.")
     mean = weight / weight.sum() @ rows
     here = rows[at]
     seen = (here > 0) & (mean > 0)  # a mean of 0 under an answer that can be given is an underflow: too rare to count
@@ -191,7 +191,7 @@ def query_surprise(epsilon: float, neighbours: Mapping[int, float] | None = None
     steps = {-1: 1.0, 0: 1.0, 1: 1.0} if neighbours is None else dict(neighbours)
     if any(int(k) != k for k in steps) or any(not 0 <= w < math.inf for w in steps.values()) or not steps.get(0, 0) > 0:
         raise InputError(
-            "Neighbours are whole differences of the count with weights of at least 0, and 0 itself above 0."
+            "Neighbours are whole differences of the count, each with a weight of at least 0; a difference of 0 needs one above 0."
         )
     change = np.array([int(k) for k in steps])
     weight = np.array(list(steps.values())) / sum(steps.values())

@@ -193,7 +193,7 @@ def _split(release: Release, roles: Roles, given: tuple[str, ...], about: str) -
     if about not in apart or (set(given) != set(roles.quasi) and given != (by,)):
         raise Unavailable(
             f"Only the groups in {by!r} join {about if about in apart else next(n for n in given if n in apart)!r} to the other "
-            "columns, so leakage can be asked about it, given all quasi-identifiers, and not of parts of them."
+            "columns, so leakage can be measured for all quasi-identifiers together, not for some of them."
         )
     release.evidence(roles).classes(about)  # refuses a companion of other groups
     return _rolled(apart[about].count((str(by), about)), roles, (str(by),), about)
@@ -208,13 +208,13 @@ def _rolled(counts: Counts, roles: Roles, given: tuple[str, ...], about: str) ->
 def check_countable(release: Release, roles: Roles, columns: Iterable[str], why: str) -> None:
     """Refuse to read perturbed values as the people's own; those that groups join are the group's, and are asked of it."""
     if release.statistics:
-        raise Unavailable(f"{why} counts rows, and this release holds statistics, not one row a person.")
+        raise Unavailable(f"{why} counts rows, but this release holds statistics, not one row per person.")
     apart = release.evidence(roles).apart
     for name in columns:
         if name in release.perturbed and name not in apart:
             raise Unavailable(
-                f"{why} counts the values of {name!r}, which was perturbed, so they are not those of the people they stand beside; "
-                "ask of other columns, or name the groups it was permuted within with --joined-by."
+                f"{why} counts the values of {name!r}, which was perturbed, so a value no longer belongs to the person in its row; "
+                "choose other columns, or name the groups it was permuted within with --joined-by."
             )
 
 
@@ -223,7 +223,7 @@ def _check(table: Table, names: tuple[str, ...], known: Container[str] = ()) -> 
         if name not in table.columns and name not in known:
             raise InputError(f"{table.name}: no column {name!r}.")
         if names.count(name) > 1:
-            raise InputError(f"Column {name!r} is named twice; an attribute is not given and asked for at once.")
+            raise InputError(f"Column {name!r} is named twice; a column cannot be both given and asked about.")
 
 
 @dataclass(frozen=True)
@@ -260,8 +260,8 @@ def qid_choices(
         joined = [name for name in (about, *names) if name in data.evidence(roles).apart]
         if joined:
             raise Unavailable(
-                f"Only the groups in {data.joined_by!r} join {joined[0]!r} to the other columns: what is told of it is the same "
-                "whichever of them are known, so there is nothing to choose."
+                f"Only the groups in {data.joined_by!r} join {joined[0]!r} to the other columns: they reveal the same about it "
+                "whichever columns are known, so there is nothing to choose."
             )
     _check(table, (*names, about))
     wanted = sorted(set(sizes if sizes is not None else range(1, len(names) + 1)))

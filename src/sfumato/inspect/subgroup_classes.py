@@ -30,7 +30,7 @@ def with_pairs(release: Release, roles: Roles, why: str) -> tuple[Release, list[
     recoding = _covering(release.evidence(roles), why)
     if recoding is None:
         raise Unavailable(
-            f"{why} needs to know which released row comes from which original row, and the classes leave a choice "
+            f"{why} needs to know which released row comes from which original row, but the classes leave a choice "
             "or do not fit the original; pair them with --pair position or --pair key:COLUMN."
         )
     note = "Rows were paired by their classes, which leave no choice: each is filled by the people whom no other class needs."

@@ -170,7 +170,7 @@ def subgroups(
     if release.statistics:
         raise Unavailable(f"{release.table.name} holds statistics, not rows, so nobody's row can be looked at.")
     if smallest < 1:
-        raise InputError("The smallest group that is named has at least 1 person.")
+        raise InputError("The smallest group to be named must have at least 1 person.")
     if not release.evidence(roles).tuples.rows:
         raise Unavailable(f"{release.table.name} has no rows, so everybody was left out.")
     release, notes = with_pairs(release.one_row_each(roles), roles, WHY)
@@ -288,7 +288,7 @@ def _mine(
     if scenario is None:
         return {}
     if scenario.good is None:
-        raise InputError("Mining says of groups what users lose of a good field; give the scenario one.")
+        raise InputError("Mining a group needs a field that users want to predict; give the scenario a good field.")
     from ..mining.good_utility import MOST_GROUPS
     from ..mining.mine import mine
 

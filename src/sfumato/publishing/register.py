@@ -335,7 +335,7 @@ def _apart(entry: Entry) -> str | None:
     """Why nobody can be looked up in a release; None where people can."""
     if entry.private:
         return PRIVATE
-    return "it holds statistics, not one row a person." if entry.statistics else None
+    return "it holds statistics, not one row per person." if entry.statistics else None
 
 
 def _published(entry: Entry, original: Table | None) -> tuple[Release, Roles]:

@@ -26,8 +26,8 @@ def attacked_classes(
     """The evidence, the sensitive column that is attacked and the classes by it, or why there are none to attack."""
     if release.statistics:
         raise Unavailable(
-            f"{attack} looks at classes of rows, and this release holds statistics, not one row a person; "
-            f"what {release.made_by} promises of it stands in its notes."
+            f"{attack} looks at classes of rows, but this release holds statistics, not one row per person; "
+            f"its notes say what {release.made_by} promises."
         )
     if sensitive is None:
         raise InputError(f"{roles.source} names no sensitive column; name one, or write {attack}(COLUMN).")
@@ -35,12 +35,12 @@ def attacked_classes(
     noisy = [name for name in roles.quasi if name in release.perturbed]
     if noisy:
         raise Unavailable(
-            f"{attack} looks a person up by the quasi-identifiers, and {noisy[0]!r} was perturbed, so a class is not who it says; "
+            f"{attack} looks a person up by the quasi-identifiers, but {noisy[0]!r} was perturbed, so a class no longer says who is in it; "
             "link by distance instead."
         )
     if column in release.perturbed and release.joined_by is None:
         raise Unavailable(
-            f"{attack} reads the values of {column!r}, which was perturbed, so they are not those of the people they stand beside."
+            f"{attack} reads the values of {column!r}, which was perturbed, so a value no longer belongs to the person in its row."
         )
     evidence = release.evidence(roles)
     classes = evidence.classes(column)
