@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
@@ -21,39 +21,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reading:
-    """How tables are to be read: the options that every verb with a table has."""
+    """How tables are to be read: what was given of the options that every verb with a table has."""
 
     quiet: bool
-    delimiter: str | None
-    quote: str | None
-    encoding: str | None
-    header: bool | None
-    missing: list[str] | None
-    dates: str | None
-    decimal: str | None
-    sheet: str | None
-    header_row: str | None
-    skip: int | None
-    range: str | None
-    totals: bool | None
-    labels: str | None
-    query: str | None
     memory: str | None
+    options: Mapping[str, Any]
 
     @property
     def arguments(self) -> tuple[str, ...]:
         """What was given, as the command line writes it: so that a report can say how to read the table again."""
         words: list[str] = []
-        for name in (
-            "delimiter", "quote", "encoding", "dates", "decimal", "sheet", "header_row", "skip", "range", "labels", "query",
-        ):  # fmt: skip
-            if getattr(self, name) is not None:
-                words += [f"--{name.replace('_', '-')}", str(getattr(self, name))]
-        for name in ("header", "totals"):
-            if getattr(self, name) is not None:
-                words.append(f"--{name}" if getattr(self, name) else f"--no-{name}")
-        for text in self.missing or []:
-            words += ["--missing", text]
+        # texts first, then switches, then what can be repeated
+        options = sorted(self.options.items(), key=lambda o: (isinstance(o[1], list), isinstance(o[1], bool)))
+        for name, value in options:
+            option = name.replace("_", "-")
+            if isinstance(value, bool):
+                words.append(f"--{option}" if value else f"--no-{option}")
+                continue
+            for each in value if isinstance(value, list) else [value]:
+                words += [f"--{option}", str(each)]
         return tuple(words)
 
     def open(self, path: Path, roles: Roles | None = None, *, stated: bool = False) -> Table:
@@ -83,14 +69,9 @@ class Reading:
             from ..engines.duckdb import configure
 
             configure(memory=self.memory)
-        options: dict[str, Any] = {
-            "delimiter": self.delimiter and self.delimiter.replace("\\t", "\t"),
-            "quote": self.quote,
-        }
-        placed = ("sheet", "header_row", "skip", "range", "totals")
-        for name in ("encoding", "header", "missing", "dates", "decimal", *placed, "labels", "query"):
-            options[name] = getattr(self, name)
-        options = {key: value for key, value in options.items() if value is not None and value != []}
+        options = dict(self.options)
+        if "delimiter" in options:
+            options["delimiter"] = options["delimiter"].replace("\\t", "\t")
         return read(options)
 
     def _told(self, path: Path, table: Table) -> Table:
@@ -189,7 +170,7 @@ def _option(kind: Any, *names: str, panel: str, help: str, metavar: str | None =
 
 _table = functools.partial(_option, panel="Reading tables (detected unless given)")
 _release = functools.partial(_option, panel="Releases with companion files or perturbed columns")
-_OPTIONS: dict[str, Any] = {
+_RELEASE_OPTIONS: dict[str, Any] = {
     "companion": _release(
         list[str] | None,
         help="A file published beside the release, such as sensitive=release.sensitive.csv (Anatomy). Repeatable.",
@@ -206,6 +187,8 @@ _OPTIONS: dict[str, Any] = {
         help="A column that was changed by noise, by swapping or at random. Classes are then not counted. Repeatable.",
         metavar="COLUMN",
     ),
+}
+_TABLE_OPTIONS: dict[str, Any] = {
     "delimiter": _table(str | None, help="Field delimiter of a CSV file."),
     "quote": _table(str | None, help="Quote character of a CSV file."),
     "encoding": _table(str | None, help="Encoding of a CSV file."),
@@ -240,18 +223,21 @@ def reads(verb: Callable[..., None]) -> Callable[..., None]:
     """Give a verb the options of its parameter `reading`, which gets one object with all of them."""
     hints = get_type_hints(verb, include_extras=True)
     kind = hints["reading"]
-    names = [name for name in _OPTIONS if name in kind.__dataclass_fields__]
+    beside = _RELEASE_OPTIONS if issubclass(kind, ReleaseReading) else {}
     own = [
         p.replace(annotation=hints[p.name]) for p in inspect.signature(verb).parameters.values() if p.name != "reading"
     ]
     options = [
-        inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=_OPTIONS[name])
-        for name in names
+        inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=option)
+        for name, option in (beside | _TABLE_OPTIONS).items()
     ]
 
     @functools.wraps(verb)
     def with_reading(**given: Any) -> None:
-        verb(reading=kind(quiet=given.get("json", False), **{name: given.pop(name) for name in names}), **given)
+        memory, own = given.pop("memory"), {name: given.pop(name) for name in beside}
+        table = {name: given.pop(name) for name in _TABLE_OPTIONS if name != "memory"}
+        stated = {name: value for name, value in table.items() if value is not None and value != []}
+        verb(reading=kind(quiet=given.get("json", False), memory=memory, options=stated, **own), **given)
 
     with_reading.__signature__ = inspect.Signature([*own, *options])  # type: ignore[attr-defined]
     with_reading.__annotations__ = {p.name: p.annotation for p in (*own, *options)}
