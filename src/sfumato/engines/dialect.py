@@ -10,6 +10,7 @@ import json
 import re
 import zlib
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,7 @@ def detect(
         delimiter = _delimiter(text, quote)
         if delimiter != ",":
             notes.append(f"fields separated by {_NAMES.get(delimiter, delimiter)}; another: --delimiter")
+    dialect = partial(Dialect, delimiter, quote, encoding)
     if header_row is not None:
         if header is False:
             raise InputError(f"{path}: --no-header and --header-row contradict each other; give only one.")
@@ -111,15 +113,13 @@ def detect(
         if len(rows) == 2:
             names = names or _joined(text, delimiter, quote, rows, path)
             check_names(names, path)
-            return Dialect(delimiter, quote, encoding, False, rows[1] + 1, names, tuple(notes), str(header_row))
+            return dialect(False, rows[1] + 1, names, tuple(notes), str(header_row))
         header, skip = True, rows[0]
     elif skip is None and header is not False and (placed := _placed(text, delimiter, quote)) is not None:
         names = names or placed.names
         check_names(names, path)
         notes += placed.notes
-        return Dialect(
-            delimiter, quote, encoding, False, placed.header[-1] + 1, names, tuple(notes), spell_rows(placed.header)
-        )  # fmt: skip
+        return dialect(False, placed.header[-1] + 1, names, tuple(notes), spell_rows(placed.header))
     skip = checked_skip(skip)
     text = "".join(_lines(text)[skip:])
     if not text.strip():
@@ -144,7 +144,7 @@ def detect(
             "write a release with row.names = FALSE"
         )
         if first[0]:  # the header has no field for it at all
-            return Dialect(delimiter, quote, encoding, False, skip + 1, _named(["", *first], path), tuple(notes))
+            return dialect(False, skip + 1, _named(["", *first], path), tuple(notes))
         names = _named(first, path)
     if names is None:
         names = (
@@ -158,7 +158,7 @@ def detect(
             raise _too_long(path, "a line near the top")
         raise InputError(f"{path}: there is a header but no row below it.")
     row = str(skip + 1) if header and skip and text[:1] else ""
-    return Dialect(delimiter, quote, encoding, header, skip, names, tuple(notes), row)
+    return dialect(header, skip, names, tuple(notes), row)
 
 
 def _check_text(text: str, whole: bool, path: Path) -> None:

@@ -20,7 +20,6 @@ from .document import (
     Document,
     Grid,
     Heading,
-    Mark,
     Paragraph,
     Text,
     code,
@@ -59,18 +58,10 @@ def ema(result: Result) -> Document:
         *_utility(result, chosen, release),
         *_conclusion(),
     ]
-    subtitle: list[str | Mark] = [
-        f"{name}, ",
-        code(result.points[chosen].candidate.outward),
-        ". For the owner: check this report before you submit it.",
-    ]
-    return Document(
-        "Report on identifiers, risk and utility",
-        subtitle,
-        blocks,
-        shared_sections.footer(),
-        f"EMA and Health Canada form: {name}",
-    )
+    end = ". For the owner: check this report before you submit it."
+    subtitle: Text = [f"{name}, ", code(result.points[chosen].candidate.outward), end]
+    title = "Report on identifiers, risk and utility"
+    return shared_sections.document(title, subtitle, blocks, f"EMA and Health Canada form: {name}")
 
 
 def _method(result: Result, chosen: int) -> Iterator[Block]:

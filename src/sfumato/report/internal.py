@@ -78,7 +78,7 @@ def internal(result: Result, *, reveal: bool = False) -> Document:
         Heading("Glossary"),
         Fold("Glossary", [Terms([(strong(word), said) for word, said in glossary.WORDS.items()])]),
     ]
-    return Document("Which release?", subtitle, blocks, shared_sections.footer(), f"Sfumato report: {study.table.name}")
+    return shared_sections.document("Which release?", subtitle, blocks, f"Sfumato report: {study.table.name}")
 
 
 def _answer(result: Result, seen: Findings) -> Callout:

@@ -22,7 +22,6 @@ from .document import (
     Grid,
     GridColumn,
     Heading,
-    Mark,
     Paragraph,
     Terms,
     Text,
@@ -72,18 +71,10 @@ def intruder(result: Result) -> Document:
         ),
         *shared_sections.signature(["Conclusion", "Who played the intruder", "Reviewed by", "Date", "Signature"]),
     ]
-    subtitle: list[str | Mark] = [
-        f"For the DPIA on the release of {name}: ",
-        code(result.points[chosen].candidate.outward),
-        ". Not to be published.",
-    ]
-    return Document(
-        "Motivated-intruder record",
-        subtitle,
-        blocks,
-        shared_sections.footer(),
-        f"Motivated-intruder record: {name}",
-    )
+    made_by = code(result.points[chosen].candidate.outward)
+    subtitle: Text = [f"For the DPIA on the release of {name}: ", made_by, ". Not to be published."]
+    title = "Motivated-intruder record"
+    return shared_sections.document(title, subtitle, blocks, f"{title}: {name}")
 
 
 def _short(release: ReleaseFindings) -> Iterator[str]:

@@ -22,6 +22,7 @@ from .document import (
     Block,
     Bullets,
     Callout,
+    Document,
     Grid,
     GridColumn,
     Heading,
@@ -377,12 +378,13 @@ def signature(lines: Sequence[str]) -> list[Block]:
     return [Grid(["", ""], [[strong(line), "______________________________"] for line in lines])]
 
 
-def footer() -> str:
-    """What holds for every document."""
-    return (
+def document(title: str, subtitle: Text, blocks: Sequence[Block], label: str) -> Document:
+    """A document with what holds for every one of them at its end."""
+    footer = (
         f"Sfumato {__version__}. A missing value counts as a value of its own. The numbers hold for the quasi-identifiers and the "
         "adversary named above; they say nothing about an adversary who knows more."
     )
+    return Document(title, subtitle, blocks, footer, label)
 
 
 def heads(metric: Metric) -> GridColumn:

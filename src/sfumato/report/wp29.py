@@ -8,7 +8,7 @@ from ..attacks import wp29_tests
 from ..study.findings import ReleaseFindings
 from ..study.study import Result
 from . import shared_sections
-from .document import Block, Callout, Document, Heading, Mark, Paragraph, Terms, code, joined
+from .document import Block, Callout, Document, Heading, Paragraph, Terms, code, joined
 
 
 def wp29(result: Result) -> Document:
@@ -37,20 +37,10 @@ def wp29(result: Result) -> Document:
         *shared_sections.signature(["Assessed by", "Date", "Conclusion of the controller"]),
     ]
     known = joined([code(column) for column in result.study.roles.quasi])
-    subtitle: list[str | Mark] = [
-        f"Opinion 05/2014 on the release of {name}: ",
-        result.points[chosen].candidate.outward,
-        ". Quasi-identifiers: ",
-        *known,
-        ".",
-    ]
-    return Document(
-        "Singling out, linkability, inference",
-        subtitle,
-        blocks,
-        shared_sections.footer(),
-        f"WP29 sheet: {name}",
-    )
+    made_by = result.points[chosen].candidate.outward
+    subtitle = [f"Opinion 05/2014 on the release of {name}: ", made_by, ". Quasi-identifiers: ", *known, "."]
+    title = "Singling out, linkability, inference"
+    return shared_sections.document(title, subtitle, blocks, f"WP29 sheet: {name}")
 
 
 def short(release: ReleaseFindings, *, worked: bool = False) -> Iterator[str]:
