@@ -58,21 +58,22 @@ _TYPICAL = 20
 _SAMPLE = 1_000
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+def words_of(text: str, by: str | None = None) -> frozenset[str]:
+    """The words of a text, apart by white space or by a sign."""
+    return frozenset(part.strip() for part in text.split(by))
 
 
-PEOPLE = _words("""person people patient subject participant respondent customer client user member employee worker student pupil
+PEOPLE = words_of("""person people patient subject participant respondent customer client user member employee worker student pupil
     citizen resident insured beneficiary individual personen patienten kunden mitglied versicherten mitarbeiter personne
     usager cliente persona paciente usuario paziente utente pessoa persoon klant""")
-OFFICIAL = _words("""ssn socialsecurity passport nationalid taxid dni nif cpf bsn nhs nhsnumber mrn medicalrecord iban creditcard
+OFFICIAL = words_of("""ssn socialsecurity passport nationalid taxid dni nif cpf bsn nhs nhsnumber mrn medicalrecord iban creditcard
     accountnumber licenseplate numberplate driverlicense codicefiscale steuernummer steuerid versichertennummer
     sozialversicherungsnummer ausweis reisepass kontonummer kennzeichen passeport pasaporte passaporto 身份证 护照""")
 """Official numbers of a person, as columns are named after them."""
-BETWEEN = _words("of at in on per for by from since von bei im am pro de du des del di da do van bij")
-_ID = _words("id ids identifier uid uuid guid number num no nr nummer numero key code kennung matricule matricola")
+BETWEEN = words_of("of at in on per for by from since von bei im am pro de du des del di da do van bij")
+_ID = words_of("id ids identifier uid uuid guid number num no nr nummer numero key code kennung matricule matricola")
 _ENDS = ("id", "nummer", "number", "nr", "no")
-_BARE_ID = _words("id ids pid uid uuid guid identifier matricule matricola 编号 号码")
+_BARE_ID = words_of("id ids pid uid uuid guid identifier matricule matricola 编号 号码")
 _NUMBERED = r"^\S*[0-9]\S*$"  # one word with a digit in it: a number, a code; no name, address or text
 _OPAQUE = (
     r"(?i)^\{?[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f-]*\}?$"  # UUIDs and hashes, which stand for one thing each

@@ -13,6 +13,7 @@ from ..core.cover import BoolArray, Domain
 from ..core.errors import InputError, Unavailable
 from ..core.metric import Exactness
 from ..core.release import Evidence
+from ..core.table import Table
 from ..core.words import counted
 from . import released_cells as _cells
 from .audit import Aggregate, AuditCheck, Never, Status, Total
@@ -26,9 +27,7 @@ def adds_up(evidence: Evidence, total: Total, share: float) -> AuditCheck:
     """
     original, release = evidence.original(WHY), evidence.release
     names = (*total.parts, total.total)
-    for name in names:
-        if name not in original.columns:
-            raise InputError(f"{total}: the original has no column {name!r}.")
+    _check_names(original, names, total)
     before = original.count(names)
     for name in names:
         if before.column(name).numbers is None:
@@ -128,6 +127,12 @@ def never(evidence: Evidence, rule: Never, share: float) -> AuditCheck:
     return AuditCheck("never", str(rule), state, f"{said}; {now}{more}.", made, exact, details=details)
 
 
+def _check_names(original: Table, names: Sequence[str], check: Total | Aggregate) -> None:
+    for name in names:
+        if name not in original.columns:
+            raise InputError(f"{check}: the original has no column {name!r}.")
+
+
 def _gone(evidence: Evidence, names: Sequence[str]) -> list[str]:
     there = {*evidence.release.table.columns, *evidence.apart}
     return [name for name in names if name not in there]
@@ -140,9 +145,7 @@ def aggregate(evidence: Evidence, wanted: Aggregate, tolerance: float) -> AuditC
     """
     original = evidence.original(WHY)
     names = tuple(dict.fromkeys((*wanted.by, *([wanted.column] if wanted.column else []))))
-    for name in names:
-        if name not in original.columns:
-            raise InputError(f"{wanted}: the original has no column {name!r}.")
+    _check_names(original, names, wanted)
     expression = None
     if wanted.where is not None:
         expression, more = _cells.named(wanted.where, original.columns, "aggregate")

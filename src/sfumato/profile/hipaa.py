@@ -30,11 +30,12 @@ import pyarrow as pa
 from ..core.arrow import strings
 from ..core.column import Column, FloatArray, IntArray
 from ..core.hierarchy import TOP
+from ..core.people import words_of
 from ..core.value_sets import read_set
 from . import hipaa_patterns, name_lexicon
 from .kinds import Mask, matches
 
-SMALL_AREAS = hipaa_patterns.words_of("036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893")
+SMALL_AREAS = words_of("036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893")
 """Three-digit ZIP code areas of 20,000 people or fewer by the census of 2000, as HHS lists them."""
 OLDEST = 120
 """An interval of ages that reaches so far has no end that tells anything."""

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ..core.people import words_of
 from .kinds import DIRECT
-
-
-def words_of(text: str, by: str | None = None) -> frozenset[str]:
-    """The words of a text, apart by white space or by a sign."""
-    return frozenset(part.strip() for part in text.split(by))
-
 
 PLACES = words_of("""city town hometown village hamlet municipality borough parish county district precinct neighborhood neighbourhood
     suburb township locality tract blockgroup cbsa puma geohash coord easting northing fips geocode geoid latitude longitude lat lon lng gps coordinates wohnort stadt gemeinde landkreis

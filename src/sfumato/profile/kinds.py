@@ -17,6 +17,7 @@ from ..core.arrow import numpy, strings
 from ..core.column import Column, FloatArray, IntArray, encode
 from ..core.counts import Counts
 from ..core.noun import dataclass
+from ..core.people import words_of
 from . import name_lexicon
 from .orders import MOST_LEVELS, order
 
@@ -26,103 +27,13 @@ Mask = npt.NDArray[np.bool_]
 _MOST = 0.95  # of the rows must have a shape for the column to have it
 _SINGLED_OUT = 0.9  # distinct values over rows: about one row a value
 _FEW_LEVELS = 20
-_QUANTITIES = frozenset(
-    [
-        "number",
-        "count",
-        "counts",
-        "num",
-        "anzahl",
-        "zahl",
-        "nb",
-        "nombre",
-        "cantidad",
-        "times",
-        "size",
-        "days",
-        "tage",
-        "weeks",
-        "wochen",
-        "months",
-        "monate",
-        "hours",
-        "stunden",
-        "minutes",
-        "minuten",
-        "years",
-        "jahre",
-        "year",
-        "jahr",
-        "children",
-        "kinder",
-        "siblings",
-        "dependents",
-        "rooms",
-        "zimmer",
-        "visits",
-        "besuche",
-        "cars",
-        "points",
-        "punkte",
-        "score",
-        "level",
-        "levels",
-        "stage",
-        "stadium",
-        "grade",
-        "grad",
-        "rank",
-        "stufe",
-        "rating",
-        "tier",
-        "quintile",
-        "quartile",
-        "decile",
-        "severity",
-        "schweregrad",
-        "persons",
-        "personen",
-        "members",
-        "dauer",
-        "duration",
-        "length",
-    ]
-)
+_QUANTITIES = words_of("""number count counts num anzahl zahl nb nombre cantidad times size days tage weeks wochen months monate hours
+    stunden minutes minuten years jahre year jahr children kinder siblings dependents rooms zimmer visits besuche
+    cars points punkte score level levels stage stadium grade grad rank stufe rating tier quintile quartile decile
+    severity schweregrad persons personen members dauer duration length""")
 """Words of names of whole numbers that count or grade."""
-_LABELS = frozenset(
-    [
-        "id",
-        "code",
-        "codes",
-        "kode",
-        "group",
-        "groups",
-        "gruppe",
-        "gruppen",
-        "grp",
-        "type",
-        "typ",
-        "art",
-        "kind",
-        "category",
-        "kategorie",
-        "class",
-        "klasse",
-        "region",
-        "branch",
-        "branche",
-        "sector",
-        "zone",
-        "key",
-        "schlussel",
-        "cluster",
-        "status",
-        "zustand",
-        "color",
-        "farbe",
-        "drg",
-    ]
-)
+_LABELS = words_of("""id code codes kode group groups gruppe gruppen grp type typ art kind category kategorie class klasse region
+    branch branche sector zone key schlussel cluster status zustand color farbe drg""")
 """Words of names of whole numbers that only name something."""
 _DATES = (
     r"^([0-9]{4})-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?([T ][0-9]{2}:[0-9]{2}(:[0-9.]+)?( ?Z|[+-][0-9:]{2,5})?)?$"

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Literal
 
 from ..core.noun import dataclass
-from ..core.people import BETWEEN, OFFICIAL, PEOPLE, numbers_people, tokens
+from ..core.people import BETWEEN, OFFICIAL, PEOPLE, numbers_people, tokens, words_of
 
 __all__ = ["CONCEPTS", "EVENT", "NAME", "NUMBER", "Concept", "Role", "concept", "tokens"]
 
@@ -28,12 +28,8 @@ class Concept:
     words: frozenset[str]
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 def _concept(key: str, role: Role, why: str, words: str) -> Concept:
-    return Concept(key, role, why, _words(words))
+    return Concept(key, role, why, words_of(words))
 
 
 NUMBER = _concept("person", "identifiers", "its name says that it numbers people", "")
@@ -203,8 +199,8 @@ CONCEPTS = (
     ),
 )  # fmt: skip
 
-_NAMES = _words("name names nom nombre nome naam")
-_PERSONAL = _words("first last full family given maiden middle legal real contact") | PEOPLE
+_NAMES = words_of("name names nom nombre nome naam")
+_PERSONAL = words_of("first last full family given maiden middle legal real contact") | PEOPLE
 
 
 @cache

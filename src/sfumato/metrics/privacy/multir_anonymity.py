@@ -45,8 +45,7 @@ def multir_anonymity(evidence: Evidence, column: None) -> Score:
     if person is None:
         raise Unavailable(f"multir_anonymity joins on the person column; name it in {roles.source} as person.")
     for table in tables:
-        if person not in table.columns:
-            raise Unavailable(f"{table.name}: no person column {person!r}, so its rows cannot be joined to people.")
+        table.require_columns([person], "which names people, so its rows cannot be joined to them", Unavailable)
     groups = evidence.histories.people
     worst = int(groups.min())
     details = {
