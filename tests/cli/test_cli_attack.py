@@ -132,5 +132,5 @@ def test_one_sentence_for_what_is_wrong(run: Run, folder: Path) -> None:
     attack(run, folder, "--attack", "homogeneity[share=much]").refused(2, "homogeneity: share must be a number")
     attack(run, folder, "--attack", "homogeneity[many=1]").refused(2, "no parameter 'many'", "share")
     attack(run, folder, "--attack", "homogeneity[control=x]").refused(2, "control cannot be set from a text")
-    attack(run, folder, "--attack", "singling_out(ill)").refused(2, "no single column")
+    attack(run, folder, "--attack", "singling_out(ill)").refused(2, "does not attack a single column")
     attack(run, folder, "--attack", "homogeneity >= 1").refused(2, "Cannot read")

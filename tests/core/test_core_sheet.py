@@ -57,7 +57,7 @@ def test_a_map_and_a_score_are_charts(table: sf.Table) -> None:
 
 
 def test_what_cannot_be_drawn_says_so() -> None:
-    with pytest.raises(Unavailable, match="one number of the whole table"):
+    with pytest.raises(Unavailable, match="one number for the whole table"):
         Score(1.0, "rows").plot()
     with pytest.raises(Unavailable, match="finite"):
         Score(np.inf, "bits", per_class=np.array([np.inf, np.inf])).plot()

@@ -216,7 +216,7 @@ def check_whole(mechanism: Mechanism, *names: str, least: int = 1) -> None:
     for name in names:
         value = getattr(mechanism, name)
         if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
-            raise InputError(f"{mechanism.card.name}: {name} must be a whole number of at least {least}.")
+            raise InputError(f"{mechanism.card.name}: {name} must be at least {least}, and a whole number.")
 
 
 def check_require(mechanism: Any, why: str) -> None:

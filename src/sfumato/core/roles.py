@@ -151,7 +151,7 @@ class Roles:
         if self.survey and self.survey.get("weights") not in SURVEY_WEIGHTS:
             raise InputError(f"{where}: weights must be one of {', '.join(map(repr, SURVEY_WEIGHTS))}.")
         if self.survey and self.weight is None:
-            raise InputError(f'{where}: name the survey weight in [roles] first: weight = "...".')
+            raise InputError(f'{where}: name the column of the survey weight in [roles] first: weight = "...".')
         if self.weight in seen:
             raise InputError(
                 f"{self.source}: column {self.weight!r} stands in weight and {seen[str(self.weight)]}; give it one role."
