@@ -5,7 +5,7 @@ Words that are as often something else are left out: months, places, flowers, oc
 
 from __future__ import annotations
 
-from .hipaa_patterns import words_of
+from ..core.people import words_of
 
 GIVEN = words_of(
     """Aaron Abdul Adam Ahmed Aisha Albert Alejandro Alessandro Alex Alexander Alexandra Ali Alice Amanda Amina Amy Ana Anders Andrea

@@ -7,8 +7,9 @@ import re
 import pyarrow as pa
 
 from ..core.column import Column
+from ..core.people import words_of
 from .given_names import GIVEN
-from .hipaa_patterns import ANYWHERE, words_of
+from .hipaa_patterns import ANYWHERE
 from .kinds import matches
 from .person_numbers import checks_mod_97, numbers_of_people
 
