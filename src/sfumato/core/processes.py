@@ -30,6 +30,8 @@ def side_by_side(call: Callable[..., Any], arguments: Iterable[tuple[Any, ...]],
     """What a call gives for each of these arguments, as it gets done. To close it, or an interruption, ends what still runs."""
     from joblib import Parallel, delayed
 
+    # a process that grew is begun anew, which is nobody's concern; joblib says it from a thread of its own
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs were given")
     here = os.getpid()
     calls = (delayed(_away)(here, _folder(here), call, given) for given in arguments)
     results = None
