@@ -31,6 +31,7 @@ ROOMS = (
     "study",
     "report",
     "reproduce",
+    "studio",
     "cli",
 )
 """From the foundation up: a room imports only rooms that stand before it."""

@@ -75,6 +75,7 @@ def town(tmp_path_factory):
 def test_readme_commands_run(town):
     blocks = [block for language, block in _blocks(ROOT / "README.md") if language == "sh" and "sfumato " in block]
     lines = [line for block in blocks for line in block.splitlines() if line.startswith("sfumato ")]
+    lines = [line for line in lines if not line.startswith("sfumato studio")]  # it answers until it is interrupted
     assert len(lines) >= 5
     for line in lines:
         if "--write-roles" in line:

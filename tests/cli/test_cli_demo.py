@@ -11,7 +11,16 @@ from cli_house import Outcome, Run
 
 import sfumato as sf
 
-FILES = {"people.csv", "roles.toml", "queries.toml", "hierarchies", "report.html", "report.json", "release.csv"}
+FILES = {
+    "people.csv",
+    "roles.toml",
+    "queries.toml",
+    "hierarchies",
+    "study.toml",
+    "report.html",
+    "report.json",
+    "release.csv",
+}
 
 
 def test_everything_is_in_the_folder(shown: tuple[Outcome, Path]) -> None:

@@ -22,7 +22,13 @@ STUDIES = ("advise", "demo", "study")
 """A dozen candidates each: several seconds."""
 
 
-@pytest.mark.parametrize("verb", few(EXAMPLES, *(verb for verb in EXAMPLES if verb not in STUDIES)))
+SERVES = "studio"
+"""It answers until it is interrupted; tests/studio start it."""
+
+
+@pytest.mark.parametrize(
+    "verb", few([verb for verb in EXAMPLES if verb != SERVES], *(verb for verb in EXAMPLES if verb not in STUDIES))
+)
 def test_the_examples_run(run: Run, shown: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
     folder = tmp_path / "town"
     shutil.copytree(shown[1] / "my town", folder)

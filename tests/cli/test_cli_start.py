@@ -30,6 +30,8 @@ HEAVY = (
     "vl_convert",
     "python_calamine",
     "pydantic",
+    "starlette",
+    "uvicorn",
 )
 LOADED = """
 import json, sys

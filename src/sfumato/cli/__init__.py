@@ -58,7 +58,7 @@ def _root(
     pass
 
 
-add(app, Verbs, "Start", "profile", "advise", "demo")
+add(app, Verbs, "Start", "profile", "advise", "studio", "demo")
 add(app, Verbs, "Make a release", "sanitize", "search", "study")
 add(app, Verbs, "Check a release", "measure", "verify", "audit", "versus", "register")
 closer = typer.Typer(cls=Inspect, no_args_is_help=True, add_completion=False, rich_markup_mode=MARKUP)

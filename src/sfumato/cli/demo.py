@@ -51,6 +51,9 @@ def run(
     from ..profile.free_release import free_of_table
     from ..profile.table import profile
     from ..publishing import publish, verify
+    from ..studio.study_plan import entry
+    from ..studio.work_folder import study_toml
+    from ..study.candidate import Candidate
     from ..study.study import Study, grid
     from ..study.telling import drawn
     from .demo_table import write_town
@@ -95,6 +98,10 @@ def run(
         f"sfumato study {quoted} --roles {roles_quoted} {tried} {options} --out {shlex.quote(str(out))}",
     )
     requirements = tuple(require(text) for text in REQUIRE)
+    named = {"table": people.name, "roles": roles_file.name, "refine": 0, "require": list(REQUIRE), "waive": waive}
+    write_whole(
+        out / "study.toml", study_toml({**named, "candidate": [entry(Candidate.of(text)) for text in CANDIDATES]})
+    )
     study = Study(table=table, roles=roles, candidates=grid(CANDIDATES), require=requirements, waive=waive)
     with o.progress("comparing") as bar:
         result = study.run(seed=seed, refine=0, listen=drawn(bar))
@@ -130,5 +137,6 @@ def run(
         o.dump({**content, "recommended": point.candidate.name})
     else:
         typer.secho(f"\nThe report: {out / 'report.html'}  ({seconds:.0f} s in all)", bold=True)
+        typer.echo(f"Open the same study in your browser: sfumato studio {quoted} --folder {shlex.quote(str(out))}")
     if not verification.met:
         raise typer.Exit(1)

@@ -269,6 +269,10 @@ class Table(ABC):
             distinct[name] = (len(counts), missing)
         return distinct
 
+    def first(self, rows: int) -> Mapping[str, list[str | None]]:
+        """The first rows as they stand, a list a column and None for missing, for their owner to look at; none where unknown."""
+        return {}
+
     def head(self, rows: int) -> Mapping[str, list[str]]:
         """Some values of each column, missing ones left out, for looking at their shape."""
         return {

@@ -574,11 +574,14 @@ class DuckTable(Table):
         return scanned
 
     @remembered
-    def head(self, rows: int) -> Mapping[str, list[str]]:
+    def first(self, rows: int) -> Mapping[str, list[str | None]]:
         """The first rows."""
         answer = arrow(f"SELECT * FROM ({self.sql}) LIMIT {int(rows)}", self.name)
-        spelled = {c: (text_of(value) for value in answer.column(i).to_pylist()) for i, c in enumerate(self.columns)}
-        return {c: [text for text in texts if text is not None] for c, texts in spelled.items()}
+        return {c: [text_of(value) for value in answer.column(i).to_pylist()] for i, c in enumerate(self.columns)}
+
+    def head(self, rows: int) -> Mapping[str, list[str]]:
+        """Of the first rows."""
+        return {c: [text for text in texts if text is not None] for c, texts in self.first(rows).items()}
 
     @remembered
     def unique_rows(self, by: Sequence[str]) -> tuple[int, int]:

@@ -1,0 +1,109 @@
+"""The child process: a study or a package, made as the command line makes it; what happens is told in its files.
+
+python -m sfumato.studio.job study FOLDER
+python -m sfumato.studio.job package FOLDER
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sys
+import traceback
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from ..core.errors import NotMet, SfumatoError
+from ..profile.free_release import check_free
+from ..report.documents import write_all
+from ..report.package import write_package
+from ..study.events import FILE, EventLog, Stage
+from ..study.result import Result
+from ..study.study_file import StudyFile, read_study
+from .job_log import Journal
+from .kept_points import write_points
+from .work_folder import WorkFolder
+
+
+def run_study(folder: WorkFolder, log: EventLog, points: Path) -> dict[str, Any]:
+    """Make and measure every candidate, then write the documents: `sfumato study study.toml --out study`."""
+    state, file = folder.state, read_study(folder.study_file)
+    result = _result(folder, file, log)
+    log(Stage("documents"))
+    write_all(result, folder.documents, formats=("html", "md"), numbers=_finite(result.to_dict()))
+    write_points(points, result, state)
+    return {"points": len(result.points)}
+
+
+def make_package(folder: WorkFolder, log: EventLog, points: Path) -> dict[str, Any]:
+    """Write the package of what was decided: `sfumato study FILE --out study --package package`."""
+    path = folder.decision_file if folder.decision_file.exists() else folder.study_file
+    file = read_study(path)
+    check_free(file.study.table, file.study.roles, file.study.waive)
+    result = _result(folder, file, log)
+    if result.recommended[0] is None:
+        raise NotMet(f"The package is not written. {result.recommended[1]}")
+    log(Stage("package"))
+    for old in (folder.package, folder.package.with_name(folder.package.name + ".house")):
+        if old.exists():  # the page asked before it let an earlier package be replaced
+            shutil.rmtree(old)
+    packaged = write_package(
+        result, folder.package, allow_seeded=file.allow_seeded, neutralise_formulas=file.neutralise_formulas
+    )
+    return {"files": [str(each.relative_to(packaged.folder)) for each in packaged.files]}
+
+
+def _result(folder: WorkFolder, file: StudyFile, log: EventLog) -> Result:
+    return file.study.run(
+        seed=file.seed,
+        cache=folder.kept,
+        workers=os.cpu_count() or 1,
+        refine=file.refine,
+        listen=log,
+    )
+
+
+def _finite(value: Any) -> Any:
+    """The same content with null for every number that JSON cannot hold."""
+    return json.loads(json.dumps(value), parse_constant=lambda _: None)
+
+
+def main(kind: str, place: str) -> int:
+    """Do the job; whatever goes wrong is told as one sentence."""
+    signal.signal(signal.SIGTERM, _stop)
+    folder = WorkFolder.at(Path(place))
+    journal = Journal(folder.private / f"{kind}.jsonl")
+    journal.tell("began", process=os.getpid())
+    work = {"study": run_study, "package": make_package}[kind]
+    try:
+        journal.tell("done", **work(folder, EventLog(folder.kept / FILE), folder.private / "points.json"))
+        return 0
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        journal.tell("stopped")
+        return 130
+    except SfumatoError as error:
+        journal.tell("failed", error=str(error))
+        return error.exit_code
+    except Exception as error:  # the text of a foreign error may quote the table, so only its kind and place are told
+        place_of = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{os.path.basename(place_of.filename)}:{place_of.lineno}"
+        kinds = {each.__name__ for each in type(error).__mro__}
+        sentence = (
+            "The machine refused memory or room on the disk; free some, and go on."
+            if kinds & {"MemoryError", "OSError", "OutOfMemoryException"}
+            else f"A mistake of ours ({type(error).__name__} at {where}); please report it."
+        )
+        journal.tell("failed", error=sentence)
+        return 3
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,188 @@
+"""The owner's way over HTTP: every step changes ordinary files, and the command line makes the same package from them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from studio_house import Client, files, serving
+
+from sfumato.core.roles import Roles
+from sfumato.study.study_file import read_study
+
+ANSWERS = {"guidance": "questions", "to": "public", "impact": "low", "controls": "medium", "motives": "medium"}
+FEW = '\n[[candidate]]\nmechanism = "mondrian"\nk = [10, 20]\n\n[[candidate]]\nmechanism = "mondrian"\nk = 5\n'
+
+
+def plan(folder: Path, candidates: str = FEW) -> None:
+    """A study of a few candidates, as somebody may write it by hand."""
+    path = folder / "study.toml"
+    head = path.read_text().partition("[[candidate]]")[0].rstrip()
+    path.write_text('refine = 0\nmeasures = ["k_anonymity"]\n' + head + "\n" + candidates)
+
+
+def wait(client: Client, path: str = "/run/events", *, seconds: float = 300) -> str:
+    """The stream of a job until it ends: the last message."""
+    started = time.monotonic()
+    while time.monotonic() - started < seconds:
+        messages = re.findall(r"data: (.*)\n\n", client.get(path).text)
+        if messages and json.loads(messages[-1])["over"]:
+            return json.loads(messages[-1])["put"]["progress"]
+    raise AssertionError("the job does not end")
+
+
+def test_an_upload_becomes_a_table_with_suggested_roles(tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    rows = "".join(f"{20 + i % 50},{'fm'[i % 2]},{i % 3}\n" for i in range(200))
+    with serving(folder) as client:
+        client.enter()
+        assert "choose a file" in client.get("/open").text
+        assert client.ask("GET", "/", Cookie=client.cookie).headers["location"] == "/open"
+        assert client.get("/columns").status == 400
+        hostile = "<script>alert(1)</script>"
+        text = f'age,sex,"{hostile}"\n{rows}'.encode()
+        assert client.upload("..%2F..%2FPeople of%20Town.CSV", text).json == {"go": "/open"}
+        assert (folder / "People_of_Town.csv").read_bytes() == text
+        assert (folder / "People_of_Town.csv").stat().st_mode & 0o777 == 0o600
+        assert client.upload("People of Town.csv", b"a,b\n1,2\n3,4\n").status == 200
+        assert (folder / "People_of_Town-2.csv").exists()
+        assert client.upload("broken.parquet", b"no parquet").status == 400
+        assert not (folder / "broken.parquet").exists()
+        assert read_study(folder / "study.toml").study.table.name.endswith("People_of_Town-2.csv"), (
+            "the last that could be read"
+        )
+        client.upload("third.csv", text)
+        for path in ("/open", "/columns", "/limits", "/look"):
+            page = client.get(path)
+            assert page.status == 200, page.text
+            assert hostile not in page.text
+        assert "&lt;script&gt;" in client.get("/columns").text
+
+
+def test_reading_roles_limits_and_levels(studio: tuple[Client, Path]) -> None:
+    client, folder = studio
+    names = read_study(folder / "study.toml").study.table.columns
+    read_so = {"totals": "", "decimal": "", "dates": "", "encoding": "", "delimiter": "", "everywhere": "n/k"}
+    assert client.post("/open/reading", {**read_so, "header_row": "1"}).json == {"go": "/open"}
+    assert Roles.read(folder / "roles.toml").reading == {"header_row": "1", "missing": {"*": ["n/k"]}}
+    assert "no encoding" in client.post("/open/reading", {**read_so, "encoding": "elvish"}).json["error"]
+    assert client.post("/open/reading", {**read_so, "everywhere": ""}).status == 200
+
+    roles = Roles.read(folder / "roles.toml")
+    now = ["quasi" if n in roles.quasi else "sensitive" if n in roles.sensitive else "identifiers" for n in names]
+    changed = dict(zip(names, now, strict=True)) | {"education": "insensitive", "income": "quasi"}
+    answer = client.post("/columns/roles", {"roles": list(changed.values())})
+    assert "quasi-identifiers" in answer.json["put"]["together"]
+    roles = Roles.read(folder / "roles.toml")
+    assert "education" in roles.insensitive
+    assert "income" in roles.quasi
+    assert "income" in roles.hierarchies, "what is suggested for a new quasi-identifier"
+    twice = list(changed.values())
+    twice[:2] = ["person", "person"]
+    assert "Only one column" in client.post("/columns/roles", {"roles": twice}).json["error"]
+    assert Roles.read(folder / "roles.toml") == roles
+
+    assert client.post("/limits/answers", {**ANSWERS, "to": "everybody"}).status == 400
+    own = {"own_metrics": ["distinct_l_diversity(diagnosis)", ""], "own_bounds": ["3", ""]}
+    assert client.post("/limits/answers", {**ANSWERS, **own}).json["go"].startswith("/limits")
+    required = {str(each) for each in read_study(folder / "study.toml").study.require}
+    assert required == {"prosecutor_risk <= 0.1", "distinct_l_diversity(diagnosis) >= 3"}
+    page = client.get("/limits").text
+    assert "IPC Ontario" in page
+    moved = {**ANSWERS, "limits": ["prosecutor_risk <= 0.1"], "bounds": ["0.05"]}
+    assert client.post("/limits/answers", moved).status == 200
+    assert "prosecutor_risk <= 0.05" in {str(each) for each in read_study(folder / "study.toml").study.require}
+    looser = client.post("/limits/answers", {**moved, "bounds": ["0.2"]})
+    assert "not looser" in looser.json["error"]
+
+    import sfumato as sf
+
+    study = read_study(folder / "study.toml").study
+    explorer = sf.explore(study.table, study.roles, require=study.require, metrics=["iloss"])
+    levels = list(explorer.highest.values())
+    seen = client.post("/look/at", {"levels": [str(level) for level in levels], "suppression": "0"}).json["put"]["seen"]
+    assert "Every limit is met" in seen
+    assert f"{len(explorer.at(explorer.highest).class_sizes)} class" in seen
+    lowest = client.post("/look/at", {"levels": ["0"] * len(levels), "suppression": "0"}).json["put"]["seen"]
+    assert "A limit is missed" in lowest
+
+
+@pytest.mark.full
+def test_a_run_is_followed_stopped_resumed_and_packaged_to_the_bytes_of_the_command_line(
+    town: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    for path in ("roles.toml", "hierarchies"):
+        os.symlink(town / path, folder / path)
+    with serving(folder, str(town / "people.csv")) as client:
+        client.enter()
+        assert client.post("/columns/waive", {"reasons": []}).status in (200, 400)
+        client.post("/limits/answers", ANSWERS)
+        findings = client.get("/columns").text.count('name="reasons"')
+        assert client.post("/columns/waive", {"reasons": ["the town is made up"] * findings}).status == 200
+        plan(folder)
+        assert client.post("/run/start", {}).json == {"go": "/run"}
+        assert client.post("/run/start", {}).status == 400, "one at a time"
+        assert client.post("/run/stop", {}).status == 200
+        assert "Stopped" in wait(client)
+        assert client.post("/run/start", {}).status == 200
+        assert "Done" in wait(client)
+        drawn = client.get("/map/figure").json
+        assert len(drawn["layer"]) >= 3
+        assert client.get("/map?risk=k_anonymity").status == 200
+        assert client.get("/map?risk=unknown").status == 400
+        sheet = client.get("/decide").text
+        assert "Take mondrian k=10" in sheet
+        report = client.get("/documents/report.html")
+        assert report.headers["content-security-policy"].startswith("sandbox")
+        assert client.post("/decide/package", {"candidate": "0", "title": "Town <b>"}).status == 200
+        wait(client, "/decide/events")
+        assert client.get("/package/release.csv").text == (folder / "package" / "release.csv").read_text()
+        assert client.post("/decide/package", {"candidate": "0"}).status == 400, "it is not replaced unasked"
+        assert client.post("/decide/package", {"candidate": "1", "replace": "yes"}).status == 200
+        wait(client, "/decide/events")
+        other = files(folder / "package")
+        assert client.post("/decide/package", {"candidate": "0", "replace": "yes"}).status == 200
+        wait(client, "/decide/events")
+        assert files(folder / "package") != other
+    script = str(Path(sys.executable).with_name("sfumato"))
+    words = [
+        "study",
+        str(folder / "study.toml"),
+        "--out",
+        str(tmp_path / "again"),
+        "--package",
+        str(tmp_path / "package"),
+    ]
+    done = subprocess.run([script, *words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert files(folder / "package") == files(tmp_path / "package")
+    assert files(folder / "package.house") == files(tmp_path / "package.house")
+
+
+@pytest.mark.full
+def test_a_child_that_dies_is_told_and_goes_on(town: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    with serving(folder, str(town / "people.csv")) as client:
+        client.enter()
+        client.post("/limits/answers", ANSWERS)
+        plan(folder)
+        client.post("/run/start", {})
+        while not (
+            told := [json.loads(line) for line in (folder / ".studio" / "study.jsonl").read_text().splitlines()]
+        )[1:]:
+            time.sleep(0.05)
+        os.kill(told[1]["process"], signal.SIGKILL)
+        assert "ended without a word" in wait(client)
+        assert client.get("/run").status == 200
+        assert client.post("/run/start", {}).status == 200
+    state = [json.loads(line)["event"] for line in (folder / ".studio" / "study.jsonl").read_text().splitlines()]
+    assert state[-1] == "stopped", "a closed page ends its child"
