@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core.column import FloatArray, IntArray
 from ..core.errors import InputError
-from ..metrics.utility.entropy_utility import told_bits
+from ..metrics.utility.entropy_utility import revealed_bits
 from .channel import Channel
 from .prior import Prior, distribution
 
@@ -63,7 +63,7 @@ def utilities(tables: IntArray, sizes: Sequence[int], weights: Sequence[float] |
     utility = np.zeros(len(codes))
     for i, size in enumerate(sizes):
         rest = _entropies(np.delete(codes, i, axis=2))
-        utility += share[i] * told_bits(size, whole, rest)
+        utility += share[i] * revealed_bits(size, whole, rest)
     return utility
 
 

@@ -88,6 +88,7 @@ def run(
     from ..channel.design import least_degradation, most_private
     from ..channel.frontier import frontier
     from ..core.errors import InputError
+    from ..core.table_formats import check_folder
     from ..mechanisms.parameters.matrix import read_matrix
 
     if (budget is None) + (error is None) + (points is None) != 2:
@@ -95,8 +96,8 @@ def run(
     if save is not None and points is not None:
         raise InputError("A frontier has many matrices; give --budget or --error to save one.")
     for path in (save, figure):
-        if path is not None and not path.parent.is_dir():
-            raise InputError(f"{path}: the folder does not exist; make it first.")
+        if path is not None:
+            check_folder(path)
     if cost not in ("auto", "distance", "differ"):
         raise InputError("--cost is distance, differ or auto.")
     if neighbours not in ("all", "next"):

@@ -56,14 +56,15 @@ def run(
     """
     from ..core.errors import InputError
     from ..core.roles import Roles
+    from ..core.table_formats import check_folder
     from ..search.frontier import policy_frontier
 
     wanted = o.requirements(require)
     policies = _policies(policy)
     if figure is not None and figure.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"{figure}: the figure is a web page; give it a name that ends in .html.")
-    if figure is not None and not figure.parent.is_dir():
-        raise InputError(f"{figure}: the folder does not exist; make it first.")
+    if figure is not None:
+        check_folder(figure)
     named = Roles.read(roles)
     table = reading.open(input, named)
     with o.progress(f"frontier {input}") as bar:

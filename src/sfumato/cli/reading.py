@@ -55,14 +55,14 @@ class Reading:
         for name, _ in () if roles is None else roles.missing:
             if roles is not None and name != ALL:
                 roles.check_column(name, table.columns, where=table.name, kind="[reading] missing")
-        told = self._told(path, table)
-        return told if roles is None or stated else one_row_a_person(told, roles)
+        table = self._announced(path, table)
+        return table if roles is None or stated else one_row_a_person(table, roles)
 
     def beside(self, path: Path, roles: Roles) -> Table:
         """Open another table about the same people: what means missing means it there, too."""
         from ..engines import read
 
-        return self._told(path, self._opened(lambda options: read(path, roles=roles.elsewhere, **options)))
+        return self._announced(path, self._opened(lambda options: read(path, roles=roles.elsewhere, **options)))
 
     def _opened(self, read: Callable[[dict[str, Any]], Table]) -> Table:
         if self.memory is not None:
@@ -74,7 +74,7 @@ class Reading:
             options["delimiter"] = options["delimiter"].replace("\\t", "\t")
         return read(options)
 
-    def _told(self, path: Path, table: Table) -> Table:
+    def _announced(self, path: Path, table: Table) -> Table:
         if not self.quiet:
             for note in table.notes:
                 tell(f"{path}: {note}")

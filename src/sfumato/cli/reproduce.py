@@ -116,7 +116,7 @@ def _print(paper: Paper) -> None:
         if part.note:
             out.print(part.note)
         out.print()
-    _told(out, (*paper.checks, paper.agreement), "Errata, each with its proof:", ())
+    _print_checks(out, (*paper.checks, paper.agreement), "Errata, each with its proof:", ())
     for e in paper.errata:
         out.print(f"{'✓' if e.shown else '✗'} {e.where}. Printed: {e.printed}. Right: {e.right}. {e.proof}")
     if paper.differences:
@@ -153,7 +153,7 @@ def _sramka(data: Path | None, json: bool, *, cache: Path | None, keep: bool, **
     return all(check.holds for check in reproduced.checks)
 
 
-def _told(out: Any, checks: Any, title: str, texts: Any) -> None:
+def _print_checks(out: Any, checks: Any, title: str, texts: Any) -> None:
     for check in checks:
         out.print(f"{'✓' if check.holds else '✗'} {check.text}: {check.seen}")
     out.print()
@@ -250,4 +250,4 @@ def _show(reproduced: Reproduction) -> None:
     grid("Table 3: adversarial gains", "gain", names[:4], lines)
 
     out.print()
-    _told(out, reproduced.checks, "What differs and why:", reproduced.differences)
+    _print_checks(out, reproduced.checks, "What differs and why:", reproduced.differences)

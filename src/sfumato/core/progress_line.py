@@ -39,7 +39,7 @@ def progress_line(title: str, progress: Callable[..., None] | bool | None) -> It
         sys.stderr.flush()
         width = len(line)
 
-    def told(share: float, text: str = "", words: str = "") -> None:
+    def report(share: float, text: str = "", words: str = "") -> None:
         nonlocal last
         now = time.monotonic()
         if now - last >= _PAUSE:
@@ -47,7 +47,7 @@ def progress_line(title: str, progress: Callable[..., None] | bool | None) -> It
             show(_sentence(title, share, text, words, now - started))
 
     try:
-        yield told
+        yield report
     finally:
         if width:
             show(f"{title}: {duration(time.monotonic() - started)}")
@@ -58,7 +58,7 @@ def plain_lines(title: str) -> Callable[..., None]:
     """What writes a line to standard error now and then: for a log."""
     started = last = time.monotonic()
 
-    def told(share: float, text: str = "", words: str = "") -> None:
+    def report(share: float, text: str = "", words: str = "") -> None:
         nonlocal last
         now = time.monotonic()
         if now - last >= next(pause for age, pause in _PACES if now - started <= age):
@@ -66,7 +66,7 @@ def plain_lines(title: str) -> Callable[..., None]:
             sys.stderr.write(_sentence(title, share, text, words, now - started) + "\n")
             sys.stderr.flush()
 
-    return told
+    return report
 
 
 def _rewrites() -> bool:

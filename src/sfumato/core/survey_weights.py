@@ -66,7 +66,7 @@ def weighed(release: Release, roles: Roles) -> Release:
     return replace(
         release,
         table=_beside(release.table, evidence.tuples, name, texts),
-        notes=(*release.notes, told(name, how)),
+        notes=(*release.notes, weight_note(name, how)),
     )
 
 
@@ -77,7 +77,7 @@ def _beside(table: Table, classes: Counts, name: str, texts: list[str]) -> Table
     return table.copied({name: classes.names[0]}).recode(recoding)
 
 
-def told(name: str, how: str) -> str:
+def weight_note(name: str, how: str) -> str:
     """What a document says of the released weights."""
     if how == "calibrated":
         return (

@@ -86,6 +86,12 @@ def without_addresses(text: str) -> str:
     return _ADDRESS.sub(lambda found: f"{found[1].lower()}://...", text)
 
 
+def check_folder(path: Path) -> None:
+    """Refuse to write where there is no folder."""
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: the folder does not exist; make it first.")
+
+
 def check_out(path: Path, columns: Sequence[str] = (), rows: int = 0) -> Format:
     """The format of a release, or why it cannot be written there: before any work is done for it."""
     check_local(path)
@@ -93,8 +99,7 @@ def check_out(path: Path, columns: Sequence[str] = (), rows: int = 0) -> Format:
     if form is None or path.suffix.lower() not in form.written:
         raise InputError(f"{path}: a release is written as {WRITABLE}.")
     require(form, path)
-    if not path.parent.is_dir():
-        raise InputError(f"{path}: the folder does not exist; make it first.")
+    check_folder(path)
     if path.is_dir():
         raise InputError(f"{path}: a folder; name a file.")
     for name in columns:

@@ -43,7 +43,7 @@ from .json_lines import are_json_lines, json_lines
 from .line_counts import Lines, reading
 from .stated_table import open_stated
 from .statistical_files import statistical_file
-from .surrounding_blanks import told_blanks, trimmed
+from .surrounding_blanks import blanks_note, trimmed
 from .workbook import sheet_rows
 
 _CSV_OPTIONS = ("delimiter", "quote", "encoding", "header", "names", "header_row", "skip")
@@ -102,7 +102,7 @@ def _opened(source: Any, options: dict[str, Any], roles: Roles | None, stated: b
     if table.spelled:  # what means missing may be given as it is spelled here
         table = replace(_with_missing(table, missing, table.spelled[1]), spelled=table.spelled)
     if roles is not None and (codes := roles.missing):
-        table = replace(table, notes=(*table.notes, _told_missing(codes, roles.source)))
+        table = replace(table, notes=(*table.notes, _missing_note(codes, roles.source)))
     opened = (str(source.absolute()), given) if isinstance(source, Path) else None
     written = placed | _written(seen, missing, table)
     return replace(table, opened=opened, origin=origin, written=written, variables=variables)
@@ -134,7 +134,7 @@ def _by_owner(source: Any, roles: Roles, options: dict[str, Any], *, stated: boo
     return {**applies, **options, **({"missing": by_column} if by_column else {})}
 
 
-def _told_missing(codes: MissingCodes, source: str) -> str:
+def _missing_note(codes: MissingCodes, source: str) -> str:
     where = [f"{' and '.join(texts)} in {'every column' if name == ALL else repr(name)}" for name, texts in codes]
     return f"read as missing, as {source} says: {', '.join(where)}"
 
@@ -360,7 +360,7 @@ def _excel(path: Path, sheet: str | None, placed: dict[str, Any], missing: Missi
     arrays = [_typed(column) for column in values]
     notes = (f"sheet {chosen!r} of {len(sheets)}; another: --sheet",) if len(sheets) > 1 and sheet is None else ()
     rows = register(pa.Table.from_arrays(arrays, names=list(place.names)))
-    notes = (*notes, *place.notes, *([told_blanks(blanks)] if blanks else []))
+    notes = (*notes, *place.notes, *([blanks_note(blanks)] if blanks else []))
     made = DuckTable.of(str(path), f"SELECT * FROM {rows}", notes)
     pointed = frozenset(name for name, column in zip(place.names, values, strict=True) if _pointed(column))
     return replace(made, points=pointed, written=place.stated)

@@ -48,7 +48,7 @@ def open_stated(source: Any, options: Mapping[str, Any]) -> DuckTable:
     opened = (str(source.absolute()), _options(options)) if isinstance(source, Path) else None
     return replace(
         made,
-        notes=(_told(source, reading),),
+        notes=(_reading_note(source, reading),),
         lines=None,
         reading=reading,
         variables=table.variables,
@@ -66,7 +66,7 @@ def again(table: DuckTable, stated: Mapping[str, Any]) -> DuckTable:
     return open_stated(source, merged)
 
 
-def _told(source: Any, reading: StatedReading) -> str:
+def _reading_note(source: Any, reading: StatedReading) -> str:
     """How it was read: a sentence that depends on nothing but what was stated."""
     if isinstance(source, Path) and _what_is(source) == "csv":
         how = _words(reading)

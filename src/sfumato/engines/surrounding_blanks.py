@@ -29,10 +29,10 @@ def trimmed(table: DuckTable, blanks: Callable[[], bool]) -> DuckTable:
     many = {name: int(n) for name, n in zip(names, fields, strict=True) if n}
     if not many:
         return table
-    return table.each({name: cells[name] for name in many}, [told_blanks(many)])
+    return table.each({name: cells[name] for name in many}, [blanks_note(many)])
 
 
-def told_blanks(fields: Mapping[str, int]) -> str:
+def blanks_note(fields: Mapping[str, int]) -> str:
     """What is said of so many fields of these columns."""
     where = ", ".join(f"{name!r} ({counted(n, 'field')})" for name, n in fields.items())
     return f"blanks around values left out: {where}"

@@ -19,11 +19,11 @@ def leaves(domain: Domain, texts: Sequence[str | None], name: str, why: str) -> 
     counts = [domain.leaves(text) for text in texts]
     unread = sum(count is None for count in counts)
     if unread:
-        raise not_told(unread, name, why)
+        raise unreadable_values(unread, name, why)
     return np.array(counts, dtype=np.float64)
 
 
-def not_told(values: int, name: str, why: str) -> Unavailable:
+def unreadable_values(values: int, name: str, why: str) -> Unavailable:
     """The refusal of a column with so many released values that nobody can read."""
     return Unavailable(
         f"{why} cannot tell what {values} released values of {name!r} stand for: "

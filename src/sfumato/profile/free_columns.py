@@ -353,7 +353,7 @@ class FreeColumns:
             ):
                 continue
             counts = self._counted(relation.columns)
-            if not relation.holds(counts) or (kind == "known" and self._told_by_classes(column)):
+            if not relation.holds(counts) or (kind == "known" and self._follows_from_classes(column)):
                 continue
             if not self._of_several_people(relation):
                 continue
@@ -452,7 +452,7 @@ class FreeColumns:
     def _kind(self, relation: Relation) -> Literal["tells", "known"]:
         return "known" if (isinstance(relation, Map) and relation.backwards) or len(relation.protected) > 1 else "tells"
 
-    def _told_by_classes(self, column: str) -> bool:
+    def _follows_from_classes(self, column: str) -> bool:
         """Whether the released quasi-identifiers tell it as well, so that it splits no class."""
         known = [name for name in self.quasi if name in self.released.columns]
         if not known:

@@ -35,12 +35,7 @@ class Combination:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        return {
-            "columns": list(self.columns),
-            "unique_rows": self.unique_rows,
-            "classes": self.classes,
-            "share": self.share,
-        }
+        return {**vars(self), "columns": list(self.columns)}
 
 
 @dataclass(frozen=True)

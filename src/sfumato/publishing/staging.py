@@ -64,7 +64,7 @@ def publish(
             f"{path}: formulas are neutralised in CSV and Excel files only; write one of these, or leave neutralise_formulas out."
         )
     release = release.one_row_each(roles)
-    _check_told(release, require)
+    _check_private(release, require)
     _check_people(release, roles, require)
     tables = (release.table, *release.companions.values(), *([release.original] if release.original else []))
     waive = check_waivers(waive or {}, [name for table in tables for name in table.columns], where="waive")
@@ -165,7 +165,7 @@ def _without_owner(require: Sequence[Requirement], roles: Roles) -> list[Require
     return [each for each in alone if each.metric.card.unit == "columns"] if roles.unlinked else alone
 
 
-def _check_told(release: Release, require: Sequence[Requirement]) -> None:
+def _check_private(release: Release, require: Sequence[Requirement]) -> None:
     """Refuse to let the exact rows decide whether a release with differential privacy is published: that would tell of them."""
     for requirement in require if release.neighbours is not None else ():
         if requirement.metric.card.needs & {"original", "pairs"}:

@@ -10,7 +10,7 @@ from ...core.metric import Score, Usual, measure
 from ...core.noun import dataclass
 from ...core.release import Evidence
 from ...core.words import percent
-from ..column_losses import not_told
+from ..column_losses import unreadable_values
 from .entropy_utility import expected, joint, shared_columns
 
 
@@ -52,7 +52,7 @@ def _spread(evidence: Evidence, before: Column, after: Column, why: str) -> Spre
     strange = [i for i, codes in enumerate(covered) if codes is None]
     numbers = np.array([number_of(after.texts[i]) for i in strange], dtype=np.float64)
     if strange and (before.numbers is None or np.isnan(numbers).any()):
-        raise not_told(len(strange), name, why)
+        raise unreadable_values(len(strange), name, why)
     elsewhere = np.unique(numbers)
     none, rest = np.zeros(0, dtype=np.int64), len(before) + len(elsewhere)
     parts, shares, sizes = [], [], []

@@ -61,7 +61,7 @@ def check_counted(counts: Counts, columns: Sequence[str]) -> None:
             raise InputError(f"Column {name!r} was not counted; count it with the others.")
 
 
-def told_bits(values: int, whole: Any, rest: Any) -> Any:
+def revealed_bits(values: int, whole: Any, rest: Any) -> Any:
     """`Hmax(A) - H(A | others)` of a column of so many values (eq. 8-13), from H of A with the others and H of the others."""
     return np.maximum(np.log2(values) - np.maximum(whole - rest, 0.0), 0.0)
 
@@ -75,7 +75,7 @@ def utility(counts: Counts, column: str, given: Sequence[str] = ()) -> float:
     check_counted(counts, (column, *given))
     others = [name for name in given if name != column]
     whole, rest = entropy(counts, [column, *others]), entropy(counts, others)
-    return float(told_bits(len(counts.column(column)), whole, rest))
+    return float(revealed_bits(len(counts.column(column)), whole, rest))
 
 
 def u_max(counts: Counts) -> dict[str, float]:
