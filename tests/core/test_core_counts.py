@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from sfumato.core.arrow import strings
@@ -31,3 +32,28 @@ def test_some_tuples_keep_their_rows_and_only_their_values() -> None:
     few = counts.some(40)
     assert len(few) == len(few.columns[0]) == 40
     assert [int(text[1:]) + 1 for text in few.columns[0].texts if text] == few.n.tolist()
+
+
+def test_values_are_found_by_spelling_and_missing_is_one_of_them() -> None:
+    numbers, _ = encode("x", pa.array([1, 2, None]))
+    texts, _ = encode("x", strings(["2", "3", None]))
+    assert numbers.places(texts).tolist() == [1, -1, 2]  # 2 is 2, nothing is 3, and missing is missing
+    assert numbers.places(texts, missing=False).tolist() == [1, -1, -1]
+    assert texts.places(texts).tolist() == [0, 1, 2]
+    without, _ = encode("x", strings(["2"]))
+    assert without.places(texts).tolist() == [0, -1, -1]
+
+
+def test_tuples_are_found_by_spelling_and_spelled_again() -> None:
+    a, x = encode("a", pa.array([1, 1, 2]))
+    b, y = encode("b", strings(["p", None, "p"]))
+    counts = Counts.of([a, b], [x, y], np.array([1, 2, 3]))
+    assert counts.spelled() == [("1", "p"), ("1", None), ("2", "p")]
+    assert counts.spelled(["b"]) == [("p",), (None,), ("p",)]
+    assert counts.key(["b"]).tolist() == [0, 1, 0]
+    other, codes = encode("a", strings(["2", "1", "9"]))
+    missing, none = encode("b", strings(["p", None, "p"]))
+    assert counts.places([other, missing], [codes, none]).tolist() == [2, 1, -1]
+    assert counts.find([np.array([0, 0, -1]), np.array([0, 1, 0])]).tolist() == [0, 1, -1]
+    empty = counts.only(np.zeros(len(counts), dtype=bool))
+    assert empty.places([other, missing], [codes, none]).tolist() == [-1, -1, -1]

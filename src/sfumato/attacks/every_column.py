@@ -101,16 +101,11 @@ def _said(beside: Table, relation: Relation, counts: Counts) -> tuple[IntArray, 
     original = beside.count(relation.columns)
     keeps, signature = relation.evaluate(original)
     place: dict[tuple[str | None, ...], int] = {}
-    tuples = _spelled(original, relation.free)
+    tuples = original.spelled(relation.free)
     group = np.array([place.setdefault(each, len(place)) for each in tuples], dtype=np.int64)
     signatures = most_frequent(group, signature, original.n)[0]
     rows = np.bincount(group, weights=original.n)
     kept = np.bincount(group, weights=original.n * keeps)
-    at = np.array([place.get(each, -1) for each in _spelled(counts, relation.free)], dtype=np.int64)
+    at = np.array([place.get(each, -1) for each in counts.spelled(relation.free)], dtype=np.int64)
     unknown = int(signatures.max(initial=0)) + 1
     return np.where(at < 0, unknown, signatures[at]), np.where(at < 0, 0.0, kept[at] / rows[at])
-
-
-def _spelled(counts: Counts, names: tuple[str, ...]) -> list[tuple[str | None, ...]]:
-    texts = [[counts.column(name).texts[code] for code in counts.code(name).tolist()] for name in names]
-    return list(zip(*texts, strict=True))

@@ -181,9 +181,8 @@ def _control(
     counts = control.count((*quasi, column))  # its entries are those of the group
     tuples, member = counts.group(quasi)
     assert np.array_equal(counts.n, group.n)
-    texts = zip(*([c.texts[i] for i in k] for c, k in zip(tuples.columns, tuples.codes, strict=True)), strict=True)
     place = {known: g for g, known in enumerate(puzzle.texts)}
-    who = np.array([place.get(each, -1) for each in texts], dtype=np.int64)[member]
+    who = np.array([place.get(each, -1) for each in tuples.spelled()], dtype=np.int64)[member]
     code = puzzle.values.places(classes.sensitive.column)
     there = group.value >= 0  # another value is said of nobody
     right = np.zeros(len(group.n))

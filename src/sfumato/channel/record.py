@@ -122,7 +122,4 @@ def _spelled(counts: Counts) -> list[tuple[str | None, ...]] | None:
     """The values of each tuple, for whoever looks at a small channel."""
     if len(counts) > SHOWN:
         return None
-    texts = [
-        [column.texts[c] for c in code.tolist()] for column, code in zip(counts.columns, counts.codes, strict=True)
-    ]
-    return list(zip(*texts, strict=True))
+    return counts.spelled()

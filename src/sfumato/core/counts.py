@@ -120,6 +120,12 @@ class Counts:
         """The code of each tuple in one counted column."""
         return self.codes[self.names.index(name)]
 
+    def spelled(self, by: Sequence[str] | None = None) -> list[tuple[str | None, ...]]:
+        """Each tuple as it is spelled, over all columns or over these."""
+        names = self.names if by is None else by
+        texts = [[self.column(name).texts[code] for code in self.code(name).tolist()] for name in names]
+        return list(zip(*texts, strict=True))
+
     def margin(self, name: str) -> IntArray:
         """The rows of each value of one counted column."""
         return exact(np.bincount(self.code(name), weights=self.n, minlength=len(self.column(name))))

@@ -320,8 +320,7 @@ def _leaks(release: Release, roles: Roles) -> Leakage:
 
 
 def _labels(leaks: Leakage) -> list[str]:
-    texts = [[c.texts[k] for k in codes] for c, codes in zip(leaks.tuples.columns, leaks.tuples.codes, strict=True)]
-    return [", ".join(str(text) for text in row) for row in zip(*texts, strict=True)]
+    return [", ".join(map(str, row)) for row in leaks.tuples.spelled()]
 
 
 def _figure_1(paper: PaperDraft, table: Table) -> None:

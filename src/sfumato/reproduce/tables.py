@@ -119,8 +119,7 @@ def at_levels(original: Table, roles: Roles, levels: Mapping[str, int]) -> Relea
 
 def labels(counts: Counts) -> list[str]:
     """The classes by their values, in the order in which scores have them; what is `*` says nothing and is left out."""
-    texts = [[column.texts[k] for k in codes] for column, codes in zip(counts.columns, counts.codes, strict=True)]
-    return [", ".join(str(t) for t in row if t != "*") or "*" for row in zip(*texts, strict=True)]
+    return [", ".join(str(t) for t in row if t != "*") or "*" for row in counts.spelled()]
 
 
 def per_class(metric: Metric, release: Release, roles: Roles, order: Sequence[str] | None = None) -> FloatArray:
