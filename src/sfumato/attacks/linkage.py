@@ -164,8 +164,7 @@ def _identity(release: Release, roles: Roles, external: Table | None, identity: 
                 f"linkage joins related tables on the person column; name it in {roles.source} as person."
             )
         for table in tables:
-            if name not in table.columns:
-                raise Unavailable(f"{table.name}: no person column {name!r}, so its rows cannot be joined to people.")
+            table.require_columns([name], "which names people, so its rows cannot be joined to them", Unavailable)
         return name
     ours = {*release.table.columns, *(() if release.original is None else release.original.columns)}
     if identity is not None:

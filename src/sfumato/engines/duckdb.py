@@ -461,6 +461,11 @@ class DuckTable(Table):
             match += f" AND t.{number} <= m.upto AND t.{number} > m.upto - m.m{last}"
         return DuckTable.of(self.name, f"SELECT {chosen} FROM {rows} t JOIN {steps} m ON {match}", self.notes)
 
+    @property
+    def _order(self) -> str:
+        """By all columns, missing values last: nothing of the order that the rows came in is left."""
+        return ", ".join(f"{i} ASC NULLS LAST" for i in range(1, len(self.columns) + 1))
+
     def write(self, path: Path, variables: Mapping[str, Variable] | None = None) -> None:
         """COPY sorted rows to a temporary name in the same folder, then rename; formats that the engine does not write go over Parquet.
 
@@ -480,7 +485,6 @@ class DuckTable(Table):
             return
         csv = form is formats.CSV
         chosen = ", ".join(f"{self._spelled(c) if csv else self._value(c)} AS {name_of(c)}" for c in self.columns)
-        order = ", ".join(f"{i} ASC NULLS LAST" for i in range(1, len(self.columns) + 1))
         if csv and len(self.columns) == 1:
             # a row of one missing value would be an empty line, which is no row: an empty text is written as ""
             only = name_of(self.columns[0])
@@ -493,7 +497,7 @@ class DuckTable(Table):
             distinct = f"SELECT {chosen}, {rows} AS {number} FROM ({source}) GROUP BY ALL"
             names = ", ".join(name_of(c) for c in self.columns)
             with turn, kept_rows(distinct, self.name) as kept:
-                ordered = f"SELECT * FROM {kept} ORDER BY {order}"
+                ordered = f"SELECT * FROM {kept} ORDER BY {self._order}"
                 total, all_rows = run(f"SELECT count(*), sum({number}) FROM {kept}", self.name)[0]
                 if csv and 0 < 2 * total <= (all_rows or 0) and total * len(self.columns) <= _MOST_FIELDS:
                     copy = f"COPY (SELECT {names} FROM ({ordered})) TO {literal(str(hidden))} ({how})"
@@ -517,8 +521,7 @@ class DuckTable(Table):
     def to_arrow(self) -> pa.Table:
         """All rows in the order in which `write` writes them, with the types of a Parquet file."""
         chosen = ", ".join(f"{self._value(c)} AS {name_of(c)}" for c in self.columns)
-        order = ", ".join(f"{i} ASC NULLS LAST" for i in range(1, len(self.columns) + 1))
-        return arrow(f"SELECT {chosen} FROM ({self.sql}) ORDER BY {order}", self.name)
+        return arrow(f"SELECT {chosen} FROM ({self.sql}) ORDER BY {self._order}", self.name)
 
     def beside(self, original: Table, key: str | None) -> DuckTable:
         """Both tables' columns, rows paired by position or by a key that is unique in both."""

@@ -140,16 +140,7 @@ def _placed(counts: Counts, before: Mapping[str, str], original: Table, released
     if original.rows == len(released):
         return Frame.of(counts, before), released, np.arange(len(released))
     whole = original.count(tuple(before.values()))
-    ours, theirs, sizes = [], [], []
-    for counted, name in before.items():
-        i = counts.names.index(counted)
-        column, a, b = merged(counts.columns[i], whole.column(name))
-        sizes.append(len(column))
-        ours.append(a[counts.codes[i]])
-        theirs.append(b[whole.codes[whole.names.index(name)]])
-    key = pack([np.concatenate(pair) for pair in zip(ours, theirs, strict=True)], sizes, len(counts) + len(whole))
-    order = np.argsort(key[len(counts) :], kind="stable")
-    tuple_of = order[np.searchsorted(key[len(counts) :][order], key[: len(counts)])]
+    tuple_of = whole.places([*map(counts.column, before)], [*map(counts.code, before)])
     start = np.cumsum(whole.n) - whole.n
     # the released rows of an original tuple follow one another from its first row on
     taken = np.cumsum(counts.n) - counts.n
