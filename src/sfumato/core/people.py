@@ -90,7 +90,7 @@ def tokens(name: str) -> tuple[str, ...]:
 
 def numbers_people(words: tuple[str, ...]) -> bool:
     """Whether the words of a name say "number of a person": person_id, kundennummer, person or id alone; not store_id."""
-    if "of" in words[1:]:  # number_of_people counts them
+    if not words or "of" in words[1:]:  # a name of signs alone says nothing, and number_of_people counts them
         return False
     if len(words) == 1:
         return words[0] in _BARE_ID or words[0] in PEOPLE or _compound(words[0])
