@@ -12,11 +12,13 @@ import pytest
 from noise_checks import epsilon_at_least, fits, rejects_other_scales
 from scipy import stats
 
+from house import rng
 from sfumato.core.errors import InputError
 from sfumato.core.randomness import Chance
 from sfumato.mechanisms.differential_privacy import exact_draws
 from sfumato.mechanisms.differential_privacy import noise as noise_module
-from sfumato.mechanisms.differential_privacy.noise import Noise, ceiling, half_width
+from sfumato.mechanisms.differential_privacy.concentrated import rho_of
+from sfumato.mechanisms.differential_privacy.noise import Noise, ceiling, deviation, half_width, opendp
 
 MANY = 20_000
 ZEROS = np.zeros(MANY, dtype=np.int64)
@@ -170,6 +172,89 @@ def test_progress_and_seed() -> None:
     assert not np.array_equal(drawn, seeded(2).laplace(many, sensitivity=1, epsilon=Fraction(1))[0])
     empty, _ = seeded().laplace(many[:0], sensitivity=1, epsilon=Fraction(1))
     assert len(empty) == 0
+
+
+# --- Gaussian noise and zero-concentrated accounting -------------------------------------------------------------------
+
+
+def surely_more_than(delta: float, one: np.ndarray, other: np.ndarray, epsilon: float) -> bool:
+    """Whether some event "at least t" is surely likelier under one table than e^epsilon times the other's, plus delta."""
+    for t in np.unique(one):
+        low = stats.beta.ppf(1e-6, (one >= t).sum(), (one < t).sum() + 1)
+        high = stats.beta.ppf(1 - 1e-6, (other >= t).sum() + 1, (other < t).sum())
+        if low > delta + np.exp(epsilon) * high:
+            return True
+    return False
+
+
+@pytest.mark.parametrize("source", ["seeded", "opendp"])
+@pytest.mark.parametrize(("epsilon", "delta"), [(3.0, 0.05), (4.0, 0.1)])
+def test_gaussian_noise_keeps_epsilon_and_delta_and_half_of_epsilon_would_be_a_lie(
+    source: str, epsilon: float, delta: float
+) -> None:
+    noise = seeded() if source == "seeded" else Noise(None, "a test")
+    rho = rho_of(Fraction(repr(epsilon)), Fraction(repr(delta)))
+    one = noise.gaussian(ZEROS + 1, sensitivity=1, rho=rho)
+    other = noise.gaussian(ZEROS, sensitivity=1, rho=rho)
+    assert not surely_more_than(delta, one, other, epsilon)
+    assert surely_more_than(delta, one, other, epsilon / 2)
+    three = Noise(None if source == "opendp" else rng(2), "a test", rows=3)  # a person with three rows
+    assert not surely_more_than(
+        delta, three.gaussian(ZEROS + 3, sensitivity=1, rho=rho), three.gaussian(ZEROS, sensitivity=1, rho=rho), epsilon
+    )
+
+
+@pytest.mark.parametrize("source", ["seeded", "opendp"])
+@pytest.mark.parametrize("rho", [Fraction(2), Fraction(1, 50), Fraction(1, 20_000)])
+def test_gaussian_noise_has_its_deviation_and_no_other(source: str, rho: Fraction) -> None:
+    noise = seeded() if source == "seeded" else Noise(None, "a test")
+    drawn, scale = noise.gaussian(ZEROS, sensitivity=2, rho=rho), deviation(2, rho)
+    assert scale == pytest.approx(2 / np.sqrt(2 * float(rho)))
+    whole = np.arange(-12 * round(scale) - 12, 12 * round(scale) + 13)
+
+    def fits_with(off: float) -> bool:
+        mass = np.exp(-(whole**2) / (2 * (off * scale) ** 2))
+        reached = np.cumsum(mass / mass.sum())
+        edges = np.unique(np.searchsorted(reached, np.linspace(0, 1, 22)[1:-1]))
+        expected = np.diff(np.concatenate([[0.0], reached[edges], [1.0]])) * MANY
+        seen = np.bincount(np.searchsorted(whole[edges], drawn, side="left"), minlength=len(edges) + 1)
+        return bool(stats.chisquare(seen, expected).pvalue > 1e-6)
+
+    assert fits_with(1.0)
+    assert not any(fits_with(off) for off in (1.3, 1 / 1.3, 0.7))
+
+
+def test_rho_is_what_opendp_says_that_epsilon_and_delta_buy() -> None:
+    """Its own conversion, Canonne, Kamath and Steinke's as ours, gives the epsilon back: never more, less by a billionth at most."""
+    combinators = pytest.importorskip("opendp.combinators")
+    dp = opendp("a test")
+    for epsilon, delta in ((0.1, 1e-5), (1.0, 1e-9), (10.0, 1e-5), (0.01, 1e-3), (3.0, 0.4)):
+        rho = rho_of(Fraction(repr(epsilon)), Fraction(repr(delta)))
+        measurement = dp.make_gaussian(dp.integers, dp.l2, scale=(1 / (2 * float(rho))) ** 0.5)
+        back = combinators.make_zCDP_to_approxDP(measurement).map(1.0).epsilon(delta)
+        assert epsilon * (1 - 1e-8) <= back <= epsilon
+        bun_steinke = float(rho) + 2 * np.sqrt(float(rho) * np.log(1 / delta))  # prop. 1.3, which is larger
+        assert bun_steinke > epsilon
+
+
+def test_less_gaussian_noise_than_paid_for_is_refused_by_opendps_own_account(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(noise_module, "deviation", lambda sensitivity, rho: sensitivity / (2 * float(rho)) ** 0.5 / 1.01)
+    with pytest.raises(AssertionError, match="OpenDP accounts rho"):
+        Noise(None, "a test").gaussian(ZEROS, sensitivity=1, rho=Fraction(1))
+    with pytest.raises(AssertionError, match="OpenDP accounts rho"):
+        Noise(None, "a test").choose_exponentially(ZEROS[:3], sensitivity=1, rho=Fraction(1))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("source", ["seeded", "opendp"])
+def test_exponential_choices_have_the_probabilities_of_the_exponential_mechanism(source: str) -> None:
+    scores = np.array([0, 3, 2, -4])
+    noise, rho = seeded() if source == "seeded" else Noise(None, "a test"), Fraction(1, 8)  # epsilon 1: exp(score / 2)
+    drawn = [noise.choose_exponentially(scores, sensitivity=1, rho=rho) for _ in range(4000)]
+    for divisor, fits_it in ((2.0, True), (4.0, False), (1.0, False)):
+        weights = np.exp(scores / divisor)
+        p = stats.chisquare(np.bincount(drawn, minlength=4), weights / weights.sum() * len(drawn)).pvalue
+        assert bool(p > 1e-6) is fits_it
 
 
 # --- OpenDP is optional ---------------------------------------------------------------------------------------------

@@ -135,11 +135,11 @@ def _left(roles: Roles, table: Table) -> Roles:
 def _joined(table: Table, roles: Roles, first: Release, second: Release) -> Release:
     """The second release, its recoding that of the original.
 
-    What is made of a release with differential privacy has it, too (post-processing); where both links spend, their epsilons add up.
+    What is made of a release with differential privacy has it, too (post-processing); where both links spend, their epsilons and deltas add up.
     """
     if first.neighbours is not None:
         both = Fraction(first.epsilon or 0) + Fraction(second.epsilon or 0)
-        second = replace(second, neighbours=first.neighbours, epsilon=both)
+        second = replace(second, neighbours=first.neighbours, epsilon=both, delta=first.delta + second.delta)
         return replace(second, recoding=None, perturbed=first.perturbed | second.perturbed)
     recoding = None
     if first.recoding is not None and second.recoding is not None:

@@ -64,6 +64,8 @@ class Release:
     """Where differential privacy is promised, what neighbouring tables differ by: then nothing else about the rows may be told."""
     epsilon: Fraction | None = None
     """What it costs of a privacy budget, where differential privacy is promised."""
+    delta: Fraction = Fraction(0)
+    """The probability that epsilon may be exceeded with; 0 where it holds always."""
     made_by: str = "elsewhere"
     parameters: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()

@@ -65,6 +65,7 @@ class Entry:
     requirements: tuple[str, ...]
     waived: Mapping[str, str]
     epsilon: str = "0"
+    delta: str = "0"
     statistics: bool = False
     perturbed: tuple[str, ...] = ()
     joined_by: str | None = None
@@ -83,12 +84,13 @@ class Entry:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        return {**asdict(self), "epsilon": float(Fraction(self.epsilon))}
+        return {**asdict(self), "epsilon": float(Fraction(self.epsilon)), "delta": float(Fraction(self.delta))}
 
     @property
     def sentence(self) -> str:
         """What was published when, and what it cost."""
         cost = f", epsilon {spell(Fraction(self.epsilon))}" if self.private else ""
+        cost += f" and delta {spell(Fraction(self.delta))}" if Fraction(self.delta) else ""
         limits = f"; limits: {', '.join(self.requirements)}" if self.requirements else ""
         open_columns = f"; waived: {', '.join(self.waived)}" if self.waived else ""
         unsure = "" if self.confirmed else "; the run that wrote it was cut off, so it may not be out"
@@ -268,6 +270,7 @@ def entry_of(
         requirements=tuple(map(str, require)),
         waived=dict(waive),
         epsilon=str(release.epsilon or 0),
+        delta=str(release.delta),
         statistics=release.statistics,
         perturbed=tuple(sorted(release.perturbed)),
         joined_by=release.joined_by,

@@ -9,7 +9,8 @@ the promise is of the release alone, and such a number would break it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from .. import __version__
 from ..core.metric import Verdict, spell_bound
@@ -133,7 +134,7 @@ def _limits(result: Result, chosen: int) -> Iterator[Block]:
     made = point.candidate.mechanism
     if made is not None and made.card.private:
         yield Paragraph(
-            f"Promised by construction, whatever an adversary knows: {made.card.promise}. Epsilon is {made.settings()['epsilon']:g}. "
+            f"Promised by construction, whatever an adversary knows: {made.card.promise}. Epsilon is {made.settings()['epsilon']:g}{_delta(made.settings())}. "
             "The publisher may have chosen the method and epsilon by looking at the data. Epsilon does not cover that choice."
         )
     sources = {} if study.context is None else {limit.text: limit.source for limit in study.context.limits}
@@ -145,6 +146,11 @@ def _limits(result: Result, chosen: int) -> Iterator[Block]:
         yield Paragraph("The publisher set no limit in advance.")
         return
     yield Grid(["limit met", "against an adversary who knows", "source of the limit"], rows)
+
+
+def _delta(settings: Mapping[str, Any]) -> str:
+    """The probability that epsilon may be exceeded with, where one was stated."""
+    return f", delta {settings['delta']:g}" if settings.get("delta") else ""
 
 
 def _limit(each: Verdict) -> Text:

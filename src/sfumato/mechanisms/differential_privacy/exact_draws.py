@@ -1,7 +1,8 @@
 """Exact draws on given bits: no rounding anywhere, so the distribution is the one that is written.
 
-Canonne, Kamath, Steinke 2020, algorithms 1 (exp(-gamma) coin) and 2 (discrete Laplace), as arrays. OpenDP samples by the
-same method but cannot be seeded; these serve releases under a seed, and tests.
+Canonne, Kamath, Steinke 2020, algorithms 1 (exp(-gamma) coin), 2 (discrete Laplace) and 3 (discrete Gaussian), as arrays. OpenDP samples
+by the same method but cannot be seeded; these serve releases under a seed, and tests. Algorithm 3's last coin alone is thrown in double
+precision: its exact fraction needs more than 64 bits.
 """
 
 from __future__ import annotations
@@ -65,18 +66,44 @@ def discrete_laplace(chance: Chance, scale: Fraction, count: int) -> IntArray:
     return np.concatenate(kept) if kept else np.zeros(0, dtype=np.int64)
 
 
+def discrete_gaussian(chance: Chance, deviation: float, count: int) -> IntArray:
+    """P(z) proportional to exp(-z^2/(2 s^2)), s the deviation (algorithm 3): discrete Laplace draws, kept by how far they agree."""
+    t = math.floor(deviation) + 1
+    kept: list[IntArray] = []
+    missing = count
+    while missing > 0:
+        tries = discrete_laplace(chance, Fraction(t), missing + missing // 2 + 16)
+        gap = (np.abs(tries) - deviation**2 / t) ** 2 / (2 * deviation**2)
+        drawn = tries[chance.uniform(len(tries)) < np.exp(-gap)][:missing]
+        kept.append(drawn)
+        missing -= len(drawn)
+    return np.concatenate(kept) if kept else np.zeros(0, dtype=np.int64)
+
+
 def permute_and_flip(chance: Chance, scores: IntArray, scale: Fraction) -> int:
     """In a random order, the first candidate whose coin of probability exp(-(best - score)/scale) falls on heads."""
-    t, s = _small(scale)
-    best = int(scores.max())
     order = np.argsort(chance.bits(len(scores)), kind="stable")
     for at in order.tolist():
-        whole, rest = divmod((best - int(scores[at])) * s, t)  # exp(-gap) = exp(-1)^whole exp(-rest/t)
-        if whole > 700 or not coin(chance, np.ones(whole, dtype=np.int64), 1).all():
-            continue  # beyond exp(-700) no coin of ours would ever fall on heads
-        if coin(chance, np.array([rest], dtype=np.int64), t)[0]:
+        if _heads(chance, scores, at, scale):
             return int(at)
     raise AssertionError("the best candidate's coin always falls on heads")
+
+
+def exponential_choice(chance: Chance, scores: IntArray, scale: Fraction) -> int:
+    """Candidates drawn with repetition, the first whose coin of the same probability falls on heads."""
+    while True:
+        at = int(below(chance, len(scores), 1)[0])
+        if _heads(chance, scores, at, scale):
+            return at
+
+
+def _heads(chance: Chance, scores: IntArray, at: int, scale: Fraction) -> bool:
+    """A coin of probability exp(-(best - score)/scale), which is exp(-1)^whole exp(-rest/t)."""
+    t, s = _small(scale)
+    whole, rest = divmod((int(scores.max()) - int(scores[at])) * s, t)
+    if whole > 700 or not coin(chance, np.ones(whole, dtype=np.int64), 1).all():
+        return False  # beyond exp(-700) no coin of ours would ever fall on heads
+    return bool(coin(chance, np.array([rest], dtype=np.int64), t)[0])
 
 
 def _small(scale: Fraction) -> tuple[int, int]:

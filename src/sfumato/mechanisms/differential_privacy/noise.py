@@ -2,7 +2,8 @@
 
 Floating-point noise lets out which values are representable (Mironov 2012), so nothing here rounds a real draw: OpenDP and
 `exact_draws` both sample the two-sided geometric distribution P(z) ~ exp(-|z|/scale) exactly, which is the Laplace mechanism on
-whole numbers (Ghosh, Roughgarden, Sundararajan 2009). Reals are put on a grid before. 10 us a draw.
+whole numbers (Ghosh, Roughgarden, Sundararajan 2009); OpenDP samples the normal distribution on whole numbers, P(z) ~ exp(-z^2/(2 s^2)), as
+exactly (Canonne, Kamath, Steinke 2020). Reals are put on a grid before. 10 us a draw.
 """
 
 from __future__ import annotations
@@ -30,6 +31,11 @@ CHUNK = 100_000
 def scale_of(sensitivity: int, epsilon: Fraction) -> Fraction:
     """The scale of the noise, sensitivity/epsilon. (The survey, 4.2, prints its inverse as the bound.)"""
     return Fraction(sensitivity) / epsilon
+
+
+def deviation(sensitivity: int, rho: Fraction) -> float:
+    """That of Gaussian noise, sensitivity / sqrt(2 rho), rounded up."""
+    return math.nextafter(sensitivity / math.sqrt(2 * float(rho)) * (1 + 1e-12), math.inf)
 
 
 def ceiling(x: Fraction) -> float:
@@ -111,11 +117,40 @@ class Noise:
         _within(measurement.map(sensitivity), epsilon)
         return int(measurement(scores.tolist())), scale
 
+    def gaussian(self, values: IntArray, *, sensitivity: int, rho: Fraction) -> IntArray:
+        """Values with Gaussian noise on whole numbers, of deviation sensitivity/sqrt(2 rho).
 
-def _within(promised: float, epsilon: Fraction) -> None:
+        `sensitivity` is how much one row may change all values together, by the root of the sum of squared differences: of several rows
+        that is at most the sum of what each changes.
+        """
+        sensitivity *= self.rows
+        scale = deviation(sensitivity, rho)
+        if not scale < 2**40:
+            raise InputError("An epsilon this small needs more noise than 64-bit numbers hold.")
+        if self._dp is None:
+            return values + exact_draws.discrete_gaussian(self.chance, scale, len(values))
+        measurement = self._dp.make_gaussian(self._dp.integers, self._dp.l2, scale=scale)
+        _within(measurement.map(float(sensitivity)), rho, "rho")
+        return np.array(measurement(values.tolist()), dtype=np.int64)
+
+    def choose_exponentially(self, scores: IntArray, *, sensitivity: int, rho: Fraction) -> int:
+        """A position with probability ~ exp(score / scale): the exponential mechanism (McSherry, Talwar 2007), drawn as the largest score
+        with Gumbel noise. Its epsilon, 2 sensitivity / scale, costs epsilon^2 / 8 of rho: the scale is sensitivity / sqrt(2 rho).
+        """
+        sensitivity *= self.rows
+        scale = deviation(sensitivity, rho)
+        if self._dp is None:
+            return exact_draws.exponential_choice(self.chance, scores, Fraction(scale))
+        dp = self._dp
+        measurement = dp.make_noisy_max(dp.integers, dp.farthest(False), dp.concentrated, scale=scale)
+        _within(measurement.map(sensitivity), rho, "rho")
+        return int(measurement(scores.tolist()))
+
+
+def _within(promised: float, paid: Fraction, coin: str = "epsilon") -> None:
     """OpenDP's own account of a measurement must agree with ours, its upward rounding aside."""
-    if promised > float(epsilon) * (1 + 1e-9):
-        raise AssertionError(f"OpenDP accounts epsilon {promised} where {float(epsilon)} was to be spent")
+    if promised > float(paid) * (1 + 1e-9):
+        raise AssertionError(f"OpenDP accounts {coin} {promised} where {float(paid)} was to be spent")
 
 
 def opendp(who: str) -> Any:
@@ -130,8 +165,11 @@ def opendp(who: str) -> Any:
     return SimpleNamespace(
         integers=domains.vector_domain(domains.atom_domain(T="i64")),
         l1=metrics.l1_distance(T="i64"),
+        l2=metrics.l2_distance(T="f64"),
         farthest=lambda monotone: metrics.linf_distance(monotonic=monotone, T="i64"),
         divergence=measures.max_divergence(),
+        concentrated=measures.zero_concentrated_divergence(),
         make_laplace=measurements.make_laplace,
+        make_gaussian=measurements.make_gaussian,
         make_noisy_max=measurements.make_noisy_max,
     )

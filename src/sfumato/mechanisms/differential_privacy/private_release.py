@@ -32,6 +32,7 @@ from ...core.roles import KINDS, Roles
 from ...core.table import Table
 from ..microdata.numeric_columns import names_in
 from ..parameters.stated_domains import StatedDomain, domains_of, entries
+from .account import Account
 from .budget import Budget, amount, spell
 from .noise import Noise
 
@@ -96,7 +97,12 @@ class Private(Mechanism):
         # pairs are those of the rows that were read
         original = stated if made.recoding is not None or choice is not None else table
         return replace(
-            made, original=original, neighbours=neighbours, epsilon=self.cost_of(roles), notes=(*made.notes, told)
+            made,
+            original=original,
+            neighbours=neighbours,
+            epsilon=self.cost_of(roles),
+            delta=self.delta_cost,
+            notes=(*made.notes, told),
         )
 
     def _neighbours(self, roles: Roles) -> str:
@@ -147,11 +153,16 @@ class Private(Mechanism):
         """The epsilon that a release costs a person."""
         return self.cost
 
+    @property
+    def delta_cost(self) -> Fraction:
+        """The delta that a release costs; 0 for pure differential privacy."""
+        return Fraction(0)
+
     def _open(self, roles: Roles, rng: Rng) -> tuple[Noise, Budget]:
         """The noise and the budget for one release, once the table is known to fit; nothing is spent yet."""
         noise = Noise(rng, self.card.name, rows=roles.most_rows)
-        budget = self.budget if self.budget is not None else Budget(self.cost_of(roles))
-        budget.afford(self.cost_of(roles), what=self.card.name)
+        budget = self.budget if self.budget is not None else Budget(self.cost_of(roles), self.delta_cost)
+        budget.afford(self.cost_of(roles), self.delta_cost, what=self.card.name)
         return noise, budget
 
     def _column(self, name: str, roles: Roles) -> None:
@@ -179,10 +190,11 @@ class Private(Mechanism):
                 "coarser domains."
             )
 
-    def _notes(self, noise: Noise, budget: Budget, roles: Roles, *more: str) -> tuple[str, ...]:
+    def _notes(self, noise: Noise, budget: Budget | Account, roles: Roles, *more: str) -> tuple[str, ...]:
         """The promise in words, as what it is; the ledger; what else is to be said."""
+        promised = f"({spell(self.cost)}, {spell(self.delta_cost)})" if self.delta_cost else spell(self.cost)
         return (
-            f"{noise.word}: {spell(self.cost)}-differential privacy, where {self._neighbours(roles)}; no file can show it.",
+            f"{noise.word}: {promised}-differential privacy, where {self._neighbours(roles)}; no file can show it.",
             *budget.notes,
             *more,
             *noise.notes,
