@@ -109,6 +109,8 @@ WAYS: dict[str, dict[str, str]] = {
     "additive_noise independent": {"scale": "0.5", "correlated": "false"},
     "cut_points held": {"column": "{bare_age}", "k": "2", "levels": "{pay}=3,{town}=2", "objective": "iloss"},
     "dp_ranges tree": {**SETTINGS["dp_ranges"].texts, "method": "tree"},
+    "dp_synthesis gaussian": {**SETTINGS["dp_synthesis"].texts, "delta": "0.00001"},
+    "dp_synthesis tree": {**SETTINGS["dp_synthesis"].texts, "structure": "tree"},
     "dp_synthesis chain": {**SETTINGS["dp_synthesis"].texts, "structure": "chain"},
     "dp_synthesis independent": {**SETTINGS["dp_synthesis"].texts, "structure": "independent"},
     "generalize_full_domain suppressing": {"k": "5", "suppression": "0.02"},

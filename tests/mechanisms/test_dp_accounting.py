@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -11,10 +12,14 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from sfumato.core.stated_reading import StatedReading
 from sfumato.mechanisms import registry
 from sfumato.mechanisms.differential_privacy.budget import Budget
+from sfumato.mechanisms.differential_privacy.concentrated import rho_of
 from sfumato.mechanisms.differential_privacy.noise import Noise
 from sfumato.mechanisms.differential_privacy.private_release import Private
+from sfumato.mechanisms.parameters.stated_domains import StatedDomain
+from sfumato.mechanisms.synthesis.measured_marginals import GRID, MeasuredMarginals
 
 ROLES = sf.Roles(quasi=("age", "sex"), sensitive=("job",))
 DOMAINS = "sex=F|M, age=0:9, job=a|b|c"
@@ -26,6 +31,7 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("dp_choice", {"column": "job", "candidates": "a|b"}),
     ("dp_choice", {"column": "age", "candidates": "0:9", "choose": "quantile"}),
     ("dp_synthesis", {"domains": DOMAINS}),
+    ("dp_synthesis", {"domains": DOMAINS, "structure": "tree"}),
     ("dp_synthesis", {"domains": DOMAINS, "structure": "chain"}),
     ("dp_synthesis", {"domains": DOMAINS, "structure": "independent"}),
     ("dp_ranges", {"column": "age", "domain": "0:9", "method": "tree"}),
@@ -83,7 +89,10 @@ def test_notes_say_nothing_of_the_data(name: str, parameters: dict[str, Any]) ->
     notes = []
     for where in (table(), sf.read(other)):
         release = registry()[name](epsilon=0.7, **parameters)(where, ROLES, np.random.default_rng(1))
-        chosen = (name == "dp_synthesis" and "structure" not in parameters) or parameters.get("method") == "search"
+        looks = name == "dp_synthesis" and parameters.get("structure") in (None, "tree")
+        chosen = looks or parameters.get("method") == "search"
+        if looks and "structure" not in parameters:
+            assert re.fullmatch(r"Privacy budget spent: epsilon 0.7 of 0.7: [^{}]*\.", release.notes[1])
         notes.append(release.notes[2 if chosen else 0 :][: -2 if chosen else None])
         assert not any("200" in note or "37" in note for note in release.notes)
         defaults = {"method": "search"}
@@ -102,3 +111,61 @@ def test_every_private_mechanism_is_watched_here() -> None:
         card = registry()[name].card
         assert "by construction" in card.promise
         assert {*card.parameters} == {f.name for f in dataclasses.fields(registry()[name])} - {"require"}  # type: ignore[arg-type]
+
+
+CONCENTRATED: list[dict[str, Any]] = [{}, {"structure": "tree"}, {"structure": "chain"}, {"structure": "independent"}]
+
+
+@pytest.mark.parametrize("parameters", CONCENTRATED)
+@pytest.mark.parametrize("seed", [3, None])
+def test_gaussian_noise_costs_the_rho_that_epsilon_and_delta_buy(
+    parameters: dict[str, Any], seed: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Fraction] = []
+    gaussian, choose = Noise.gaussian, Noise.choose_exponentially
+
+    def watch_gaussian(self: Noise, values: Any, *, sensitivity: int, rho: Fraction) -> Any:
+        assert sensitivity == 1
+        seen.append(rho)
+        return gaussian(self, values, sensitivity=sensitivity, rho=rho)
+
+    def watch_choose(self: Noise, scores: Any, *, sensitivity: int, rho: Fraction) -> Any:
+        seen.append(rho)
+        return choose(self, scores, sensitivity=sensitivity, rho=rho)
+
+    monkeypatch.setattr(Noise, "gaussian", watch_gaussian)
+    monkeypatch.setattr(Noise, "choose_exponentially", watch_choose)
+    monkeypatch.setattr(Noise, "laplace", None)
+    monkeypatch.setattr(Noise, "choose", None)
+    budget = Budget(2, 1e-4)
+    rng = None if seed is None else np.random.default_rng(seed)
+    made = registry()["dp_synthesis"](epsilon=0.7, delta=1e-5, domains=DOMAINS, budget=budget, **parameters)
+    release = made(table(), ROLES, rng)
+    assert budget.spent == (Fraction(7, 10), Fraction(1, 100_000))
+    assert sum(seen) == rho_of(Fraction(7, 10), Fraction(1, 100_000))
+    assert (release.epsilon, release.delta) == (Fraction(7, 10), Fraction(1, 100_000))
+    assert "(0.7, 1e-05)-differential privacy" in release.notes[0]
+    assert release.notes[1].startswith("Privacy budget spent: epsilon 0.7 of 2 and delta 1e-05 of 0.0001")
+    assert not any("200" in note for note in release.notes)
+
+
+def test_a_score_changes_by_its_sensitivity_at_most() -> None:
+    """Of random tables and any row more: what the choice of a marginal is told differs by no more than it pays for."""
+    draw = np.random.default_rng(5)
+    domains = [StatedDomain.read(name, "0:3", "test", missing=False) for name in "abc"]
+    pairs = [(0, 1), (0, 2), (1, 2), (2,)]
+    for _ in range(50):
+        rows = draw.integers(0, 4, (30, 3))
+        more = np.vstack([rows, draw.integers(0, 4, (1, 3))])
+        expected = [draw.random([4] * len(pair)) * 5 for pair in pairs]
+        one, other = (
+            MeasuredMarginals(
+                sf.read(pa.table(dict(zip("abc", each.T, strict=True)))).count(("a", "b", "c")),
+                domains,
+                StatedReading(),
+                None,  # type: ignore[arg-type]
+                {},
+            ).distances(pairs, expected)
+            for each in (rows, more)
+        )
+        assert np.abs(one - other).max() <= GRID

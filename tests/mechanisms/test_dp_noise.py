@@ -238,7 +238,9 @@ def test_rho_is_what_opendp_says_that_epsilon_and_delta_buy() -> None:
 
 
 def test_less_gaussian_noise_than_paid_for_is_refused_by_opendps_own_account(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(noise_module, "deviation", lambda sensitivity, rho: sensitivity / (2 * float(rho)) ** 0.5 / 1.01)
+    monkeypatch.setattr(
+        noise_module, "deviation", lambda sensitivity, rho: sensitivity / (2 * float(rho)) ** 0.5 / 1.01
+    )
     with pytest.raises(AssertionError, match="OpenDP accounts rho"):
         Noise(None, "a test").gaussian(ZEROS, sensitivity=1, rho=Fraction(1))
     with pytest.raises(AssertionError, match="OpenDP accounts rho"):

@@ -1,16 +1,18 @@
-"""Synthetic rows drawn from noisy low-order marginals: the plain method, without a graphical-model library.
+"""Synthetic rows with differential privacy: noisy marginals, one distribution that fits them, and rows drawn evenly from it.
 
-The columns are joined by nothing (independent), one after the other in the order that the owner names them (chain), or by a
-tree of pairs chosen from the data with a share of the budget of its own (tree, after McKenna, Miklau, Sheldon 2021, who take
-Gaussian noise: the pair whose counts are farthest from independence first, by a noisy choice, pairs that close a circle left
-out). The joint distribution is then P(root) times P(child | parent) along the pairs, taken from the noisy marginals with
-counts below 0 made 0; that a column has other sums in one pair than in another is not evened out, and nothing is fitted.
-What was measured is private; what is drawn from it costs nothing more. The cost follows the cells of the pairs.
+    choose marginals -> count them with noise -> fit a junction tree -> draw rows
+    chosen_marginals    measured_marginals      fitted_marginals        drawn_rows          (in `synthesis/`)
+
+Which marginals: the adaptive way of AIM (McKenna, Mullins, Sheldon, Miklau 2022), the tree of MST (McKenna, Miklau, Sheldon 2021), or those
+that the owner names. Noise: two-sided geometric for pure epsilon; Gaussian where the owner states a delta, too, with zero-concentrated
+accounting (Bun, Steinke 2016). What was measured is private; fitting and drawing cost nothing more. Time follows the cells that are
+counted and the noise; of the rows only how many distinct ones there are.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import field
 from fractions import Fraction
 from typing import ClassVar, Literal
@@ -19,19 +21,18 @@ import numpy as np
 import pyarrow as pa
 
 from ..core.arrow import take
-from ..core.column import FloatArray, IntArray
-from ..core.counts import Counts, pack
-from ..core.errors import Infeasible
+from ..core.column import IntArray
+from ..core.counts import pack
+from ..core.errors import Infeasible, InputError
 from ..core.mechanism import MechanismCard, Offer, Progress, check_whole
 from ..core.metric import Requirement
 from ..core.noun import dataclass
-from ..core.randomness import Chance, Rng
+from ..core.randomness import Rng
 from ..core.release import Release
 from ..core.roles import Roles
-from ..core.stated_reading import StatedReading
 from ..core.table import Table
-from .differential_privacy.budget import Budget
-from .differential_privacy.noise import Noise
+from .differential_privacy.account import Account, ConcentratedAccount, PureAccount
+from .differential_privacy.budget import Budget, amount
 from .differential_privacy.private_release import (
     AS_STATED,
     BUDGET,
@@ -42,20 +43,26 @@ from .differential_privacy.private_release import (
     Private,
     check_texts,
 )
-from .parameters.stated_domains import Outside, StatedDomain, cells
+from .parameters.stated_domains import Outside, StatedDomain
+from .synthesis.chosen_marginals import MOST_CELLS, WAYS
+from .synthesis.drawn_rows import draw
+from .synthesis.impossible import check_impossible, impossible_cells
+from .synthesis.junction_tree import JunctionTree
+from .synthesis.measured_marginals import MeasuredMarginals
 
-Pair = tuple[int, int]
 MOST_ROWS = 100_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class DpSynthesis(Private):
-    """Rows that belong to nobody, from noisy counts of single columns and pairs of columns."""
+    """Rows that belong to nobody, from noisy counts of columns and pairs of columns."""
 
     columns: str | None = None
-    structure: Literal["tree", "chain", "independent"] = "tree"
+    structure: Literal["adaptive", "tree", "chain", "independent"] = "adaptive"
     domains: str = ""
     epsilon: float | None = None
+    delta: float | None = None
+    impossible: str = ""
     rows: int | None = None
     outside: Outside = "missing"
     budget: Budget | None = field(default=None, compare=False)
@@ -64,24 +71,31 @@ class DpSynthesis(Private):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="dp_synthesis",
         title="Differentially private synthetic rows from noisy marginals",
-        promise=f"epsilon-differential privacy of the whole table, {PROMISED}; this holds by construction, and no file can show "
-        f"it. {AS_STATED}",
+        promise=f"epsilon-differential privacy of the whole table, or (epsilon, delta) where a delta is stated, {PROMISED}; this holds by "
+        f"construction, and no file can show it. {AS_STATED}",
         against="an adversary who knows everything else, even all other rows, and wants to tell whether a person's row is in "
         "the table, or what it says",
-        cost="no row belongs to anyone; only the counts of single columns, and of the pairs in the structure, are about right, "
-        "each off by about the number of marginals divided by epsilon; everything else follows from these counts, not "
-        "from the data",
-        source="the plain method of low-order marginals; tree after McKenna, Miklau, Sheldon 2021 (MST), without their "
-        "graphical-model estimation, and Chow, Liu 1968; noise after Dwork, McSherry, Nissim, Smith 2006; sampled by OpenDP",
+        cost="no row belongs to anyone; the counts of single columns and of the pairs that were measured are about right; everything else "
+        "follows from these counts, not from the data: what three columns have in common that no two of them show is lost, and small "
+        "groups drown in the noise",
+        source="McKenna, Mullins, Sheldon, Miklau 2022 (AIM); McKenna, Miklau, Sheldon 2021 (MST); fitted as a junction tree after McKenna, "
+        "Sheldon, Miklau 2019 with relaxed maximum entropy (Dudik, Phillips, Schapire 2007); Laplace noise after Dwork, McSherry, "
+        "Nissim, Smith 2006; Gaussian noise with zero-concentrated accounting (Bun, Steinke 2016; Canonne, Kamath, Steinke 2020); sampled "
+        "by OpenDP",
         chance="always",
         private=True,
         offer=Offer(100, lambda trial: [{"epsilon": [0.5, 1, 3]}], wide=True),
         parameters={
             "columns": "the columns to make, as a list, in the order of the chain; by default all that may be released",
-            "structure": "tree: pairs chosen from the data, for a third of epsilon (nothing for two columns); chain: each column paired with the next one named, "
-            "without looking at the data; independent: no pairs",
+            "structure": "adaptive: in rounds, the pair that the rows made so far get most wrong is chosen and counted (AIM); tree: pairs that "
+            "join all columns, chosen at once for a third of the budget (MST); chain: each column paired with the next one named, "
+            "without looking at the data; independent: no pairs. Two columns are always one pair, and nothing is spent on choosing it",
             "domains": DOMAINS,
             "epsilon": EPSILON,
+            "delta": "the probability that epsilon may be exceeded with: well below one in the number of rows, such as 1e-6; with it the noise "
+            "is Gaussian, and much smaller; without it epsilon holds always",
+            "impossible": "what no row may say, as rules with ; between: marital_status=widowed, age=0:15; sex=male, diagnosis=pregnancy; "
+            "a column that is left empty there means missing; rules come from what you know of the world, never from the rows",
             "rows": "the number of rows to make; by default a noisy count of the rows",
             "outside": OUTSIDE,
             "budget": BUDGET,
@@ -92,20 +106,43 @@ class DpSynthesis(Private):
         self._check()
         check_texts(self)
         check_whole(self, "rows")
+        check_impossible(self.impossible, self.card.name)
+        if self.delta is not None and not 0 < amount(self.delta, f"{self.card.name}: delta") < 1:
+            raise InputError(
+                f"{self.card.name}: delta must be above 0 and below 1; leave it out for pure differential privacy."
+            )
+
+    @property
+    def delta_cost(self) -> Fraction:
+        """The delta that a release costs."""
+        return Fraction(0) if self.delta is None else amount(self.delta, "delta")
 
     def _make(self, table: Table, roles: Roles, rng: Rng, progress: Progress) -> Release:
         domains = self._domains(self.columns, self.domains, table, roles, missing=self.outside == "missing")
         structure = self.structure if len(domains) > 1 else "independent"
-        if structure == "tree" and len(domains) == 2:
-            structure = "chain"  # the only tree there is: nothing is spent on choosing it
+        if structure in ("adaptive", "tree") and len(domains) == 2:
+            structure = "chain"  # the only pair there is: nothing is spent on choosing it
         sizes = [len(domain) for domain in domains]
-        looked = {"tree": itertools.combinations(sizes, 2), "chain": itertools.pairwise(sizes)}.get(structure, ())
-        self._room(sum(sizes) + sum(a * b for a, b in looked))
+        impossible = impossible_cells(self.impossible, domains, self.card.name, MOST_CELLS)
+        self._room(sum(sizes) + sum(_looked(structure, sizes)))
+        if impossible:
+            ruled = JunctionTree.over(sizes, list(impossible))
+            if ruled.cells > MOST_CELLS:
+                raise InputError(
+                    f"{self.card.name}: the rules of impossible join too many columns; state fewer, or coarser domains."
+                )
+            if ruled.beliefs(ruled.walls(impossible))[1] == -math.inf:
+                raise Infeasible(f"{self.card.name}: the rules of impossible leave no row that could be.")
         noise, budget = self._open(roles, rng)
+        account: Account
+        if self.delta is None:
+            account = PureAccount(noise, budget, self.cost)
+        else:
+            account = ConcentratedAccount(noise, budget, self.cost, self.delta_cost)
         counts = table.count([domain.name for domain in domains])
-        measured = _Measured(domains, counts, table.reading, noise, budget, progress)
-        pairs = measured.run(structure, self.cost)
-        count = self.rows if self.rows is not None else round(measured.total)
+        measured = MeasuredMarginals(counts, domains, table.reading, account, impossible)
+        WAYS[structure](measured, noise.chance, progress)
+        count = self.rows if self.rows is not None else round(measured.rows)
         if count < 1:
             raise Infeasible(
                 "dp_synthesis: the noisy count of the rows is below 1, so there is nothing to draw; the table is too small "
@@ -113,137 +150,35 @@ class DpSynthesis(Private):
             )
         if count > MOST_ROWS:
             raise Infeasible(f"dp_synthesis: more than {MOST_ROWS:,} rows would be made; set rows.")
-        codes = _draw(measured, pairs, count, noise.chance)
+        fitted = measured.fitted(steps=200, near=0.02)
+        progress(0.9)
+        codes = draw(fitted.tree, fitted.beliefs, count, noise.chance)
+        notes = self._notes(noise, account, roles, self._how(structure, measured), *self._ruled(len(impossible)))
+        return self._synthetic(table, *_rows(table, domains, codes), notes)
+
+    @staticmethod
+    def _how(structure: str, measured: MeasuredMarginals) -> str:
         how = {
+            "adaptive": "pairs chosen one after the other from the data with a tenth of the budget",
             "tree": "a tree of pairs chosen from the data with a third of the budget",
             "chain": "a chain of pairs in the order of the columns, chosen without looking at the data",
             "independent": "single columns, independent of one another",
         }[structure]
-        joined = "; ".join(f"{domains[a].name} with {domains[b].name}" for a, b in pairs)
-        note = f"Synthetic rows: no row is a person's. They were drawn from {how}{': ' + joined if joined else ''}."
-        return self._synthetic(table, *_rows(table, domains, codes), self._notes(noise, budget, roles, note))
+        pairs = dict.fromkeys(m.columns for m in measured.marginals if len(m.columns) > 1)
+        joined = "; ".join(f"{measured.names[a]} with {measured.names[b]}" for a, b in pairs)
+        return f"Synthetic rows: no row is a person's. They were drawn from {how}{': ' + joined if joined else ''}."
+
+    @staticmethod
+    def _ruled(rules: int) -> tuple[str, ...]:
+        return ("No row says what the owner stated to be impossible.",) if rules else ()
 
 
-class _Measured:
-    """The noisy marginals of one release, and what was spent on them."""
-
-    def __init__(
-        self,
-        domains: tuple[StatedDomain, ...],
-        counts: Counts,
-        reading: StatedReading,
-        noise: Noise,
-        budget: Budget,
-        progress: Progress,
-    ) -> None:
-        self.domains, self.noise, self.budget = domains, noise, budget
-        self.progress = progress
-        self.counts, self.reading = counts, reading
-        self.one: dict[int, FloatArray] = {}
-        self.two: dict[Pair, FloatArray] = {}
-        self.sums: list[int] = []
-
-    @property
-    def total(self) -> float:
-        """The rows of the table, as the noisy marginals count them."""
-        return float(np.mean(self.sums))
-
-    def exact(self, at: tuple[int, ...]) -> IntArray:
-        some = [self.domains[i] for i in at]
-        return cells(self.counts.group([domain.name for domain in some])[0], some, self.reading)
-
-    def measure(self, at: tuple[int, ...], epsilon: Fraction) -> FloatArray:
-        """A marginal with noise, counts below 0 made 0; a row is in one cell, so the cells share the cost."""
-        whole = self.exact(at)
-        what = " x ".join(self.domains[i].name for i in at)
-        self.budget.spend_parallel([(epsilon, 0)], f"the counts of {what}", times=whole.size)
-        noisy, _ = self.noise.laplace(whole.ravel(), sensitivity=1, epsilon=epsilon)
-        self.sums.append(int(noisy.sum()))
-        return np.maximum(noisy, 0).reshape(whole.shape).astype(np.float64)
-
-    def run(self, structure: str, total: Fraction) -> list[Pair]:
-        """Spend everything on what the structure needs; the pairs, each with its first column nearer to the root."""
-        width = len(self.domains)
-        if structure == "chain":
-            pairs = list(itertools.pairwise(range(width)))
-            for i, pair in enumerate(pairs):
-                self.two[pair] = self.measure(pair, total / len(pairs))
-                self.progress(0.8 * (i + 1) / len(pairs))
-            self.one[0] = self.two[0, 1].sum(axis=1)
-            return pairs
-        singles = total if structure == "independent" else total / 3
-        for i in range(width):
-            self.one[i] = self.measure((i,), singles / width)
-            self.progress((0.8 if structure == "independent" else 0.2) * (i + 1) / width)
-        if structure == "independent":
-            return []
-        pairs = self.choose(total / 3 / (width - 1))
-        for i, pair in enumerate(pairs):
-            self.two[pair] = self.measure(pair, total / 3 / (width - 1))
-            self.progress(0.4 + 0.4 * (i + 1) / width)
-        return pairs
-
-    def choose(self, epsilon: Fraction) -> list[Pair]:
-        """A spanning tree of pairs: each step one that joins two parts, the farther from independence the likelier.
-
-        The score of a pair is sum |count - expected|, where expected follows from the noisy single columns, rounded: one row
-        changes it by at most 1.
-        """
-        width, scores = len(self.domains), {}
-        total = max(self.total, 1.0)
-        for a, b in itertools.combinations(range(width), 2):
-            expected = np.rint(np.outer(self.one[a], self.one[b]) / total).astype(np.int64)
-            scores[a, b] = int(np.abs(self.exact((a, b)) - expected).sum())
-        part = list(range(width))
-        chosen: list[Pair] = []
-        while len(chosen) < width - 1:
-            open_ = [pair for pair in scores if part[pair[0]] != part[pair[1]]]
-            self.budget.spend(epsilon, what=f"the choice of pair {len(chosen) + 1}")
-            at, _ = self.noise.choose(
-                np.array([scores[pair] for pair in open_], dtype=np.int64),
-                sensitivity=1,
-                epsilon=epsilon,
-                monotone=False,
-            )
-            a, b = open_[at]
-            chosen.append((a, b))
-            part = [part[a] if p == part[b] else p for p in part]
-        return rooted(chosen)
-
-
-def rooted(pairs: list[Pair]) -> list[Pair]:
-    """The pairs of a tree in an order in which the first column of each is already there, beginning with column 0."""
-    there, left, found = {0}, list(pairs), []
-    while left:
-        pair = next(p for p in left if p[0] in there or p[1] in there)
-        left.remove(pair)
-        found.append(pair if pair[0] in there else (pair[1], pair[0]))
-        there |= set(pair)
-    return found
-
-
-def _draw(measured: _Measured, pairs: list[Pair], count: int, chance: Chance) -> list[IntArray]:
-    """A code per row and column: P(root) times P(child | parent), by inversion."""
-    codes: dict[int, IntArray] = {}
-    child = {b for _, b in pairs}
-    for i, counts in measured.one.items():
-        if i not in child:
-            codes[i] = _pick(counts[None, :], np.zeros(count, dtype=np.int64), chance)
-    for a, b in pairs:
-        codes[b] = _pick(measured.two[a, b], codes[a], chance)
-    return [codes[i] for i in range(len(measured.domains))]
-
-
-def _pick(weights: FloatArray, row: IntArray, chance: Chance) -> IntArray:
-    """For each drawn row, a column of its line of weights; a line of zeros takes the sums of all lines, else all alike."""
-    weights = np.where(weights.sum(axis=1, keepdims=True) > 0, weights, weights.sum(axis=0))
-    weights = np.where(weights.sum(axis=1, keepdims=True) > 0, weights, 1.0)
-    reached = np.cumsum(weights, axis=1)
-    reached /= reached[:, -1:]
-    lines = reached + np.arange(len(weights))[:, None]  # one ascending array, a unit for each line
-    at = np.searchsorted(lines.ravel(), row + chance.uniform(len(row)), side="left")
-    picked: IntArray = np.clip(at - row * weights.shape[1], 0, weights.shape[1] - 1).astype(np.int64)
-    return picked
+def _looked(structure: str, sizes: list[int]) -> list[int]:
+    """The cells of each pair that is looked at."""
+    if structure == "adaptive":
+        return [a * b for a, b in itertools.combinations(sizes, 2) if a * b <= MOST_CELLS]
+    looked = {"tree": itertools.combinations(sizes, 2), "chain": itertools.pairwise(sizes)}
+    return [a * b for a, b in looked.get(structure, ())]
 
 
 def _rows(table: Table, domains: tuple[StatedDomain, ...], codes: list[IntArray]) -> tuple[pa.Table, IntArray]:

@@ -111,6 +111,12 @@ class NumberGrid:
         return codes * top if bottom == 1 else codes * top / bottom
 
 
+def number_range(text: str) -> tuple[Fraction, Fraction] | None:
+    """Both ends of `low:high`; None for anything else."""
+    match = _RANGE.match(text)
+    return None if match is None or match[3] else (Fraction(match[1]), Fraction(match[2]))
+
+
 def grids(text: str, who: str) -> dict[str, NumberGrid]:
     """The bounds of columns."""
     return {name: NumberGrid.read(name, part, who) for name, part in entries(text, who, "bounds").items()}
@@ -141,6 +147,8 @@ class StatedDomain:
     whole: bool = False
     """Whether the values are whole numbers, to be released as such."""
     missing: bool = True
+    top: float = math.inf
+    """Where the last bin ends."""
 
     @classmethod
     def read(cls, name: str, text: str, who: str, *, missing: bool = True) -> StatedDomain:
@@ -162,7 +170,7 @@ class StatedDomain:
         else:
             labels = [f"[{a},{b})" for a, b in itertools.pairwise(map(spell_number, (*start, float(high))))]
             labels[-1] = f"{labels[-1][:-1]}]"
-        return cls(name, tuple(labels), np.array(start), points, missing)
+        return cls(name, tuple(labels), np.array(start), points, missing, float(high))
 
     @classmethod
     def _of(cls, name: str, values: Sequence[str], who: str, missing: bool) -> StatedDomain:
