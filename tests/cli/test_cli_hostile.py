@@ -72,7 +72,10 @@ def test_a_seed_is_a_whole_number(run: Run, house: House, seed: str) -> None:
     sanitize(run, house, "--seed", seed).refused(2, "--seed")
 
 
-@pytest.mark.parametrize("encoding", ["hex", "zlib", "rot13", "base64", "undefined", "punycode", "nonsense", "utf-32"])
+@pytest.mark.parametrize(
+    "encoding",
+    ["hex", "zlib", "rot13", "base64", "undefined", "punycode", "idna", "unicode_escape", "nonsense", "utf-32"],
+)
 def test_an_encoding_is_one_of_text(run: Run, house: House, encoding: str) -> None:
     run("profile", house.people, "--encoding", encoding).refused(2, encoding)
 

@@ -90,6 +90,12 @@ def test_numbers_without_measure(values: list[Any], rule: Any) -> None:
         assert built.levels[-1] == ("*",) * len(values)
 
 
+@pytest.mark.parametrize("far", [math.inf, -math.inf, 1e300, 5e-324])
+def test_what_is_suggested_can_be_built(far: float) -> None:
+    given = column([*(float(x) for x in range(18, 90)), far])
+    assert ladders.build(given, ladders.suggest(given, "numeric")).levels[-1] == ("*",) * len(given.values)
+
+
 # --- cuts and quantiles ----------------------------------------------------------------------------------------------
 
 

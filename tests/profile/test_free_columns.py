@@ -110,6 +110,12 @@ PLANTED: dict[str, Any] = {
     "a code that holds the birth year": lambda t: {
         "x": [f"K{i % 10}{(2024 - a) % 100:02d}{i % 7}Z" for i, a in enumerate(t["age"])]
     },
+    "a code that holds two digits of the birth year": lambda t: {
+        "x": [f"K{str(d)[2:4]}-{i % 9}" for i, d in enumerate(t["born"] + 6_000)]  # 1966 to 2015
+    },
+    "a code that holds the first digits of the postal code": lambda t: {
+        "x": [f"{i % 7}-{z[:4]}" for i, z in enumerate(t["zip"])]
+    },
     "a later date at a fixed distance": lambda t: {"x": t["born"] + 6570},
     "the name in another spelling": lambda t: {"x": [f"<{name}>" for name in t["name"]]},
 }
@@ -121,6 +127,18 @@ def test_a_planted_column_tells(way: str) -> None:
     finding = about(asked({**table, **PLANTED[way](table)}, "x").findings, "x", "tells")
     assert finding.share >= 0.95
     assert finding.protected[0] in finding.sentence
+
+
+def test_a_part_is_told_as_a_part() -> None:
+    table = town()
+    table["x"] = [f"{z[:4]}-B" for z in table["zip"]]
+    finding = about(asked(table, "x").findings, "x", "tells")
+    assert "can work out the beginning of the quasi-identifier 'zip'" in finding.sentence
+    table["x"] = table["x"][::-1]  # of somebody else
+    assert asked(table, "x").findings == ()
+    table["zip"] = ["10" + z[2:4] + z[2] for z in table["zip"]]
+    table["x"] = [f"{i // 3 % 2}-10" for i in range(ROWS)]  # what all have in common
+    assert asked(table, "x").findings == ()
 
 
 def test_a_difference_of_two_columns_tells() -> None:

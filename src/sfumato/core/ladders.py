@@ -233,7 +233,7 @@ def suggest(column: Column, kind: str, n: IntArray | None = None) -> dict[str, A
         ascending = np.argsort(column.numbers, kind="stable")  # texts are not in the order of their numbers
         ascending = ascending[np.isfinite(column.numbers[ascending])]
         x, rows = column.numbers[ascending], (np.ones(len(column)) if n is None else n)[ascending]
-        rule = _piled(x, rows) or _round(x)
+        rule = _piled(x, rows) or ({} if np.isinf(column.numbers).any() else _round(x))  # no width reaches infinity
     elif kind == "date" and column.dates:
         rule = {"dates": ["month", "quarter", "year", "decade"]}
     elif kind == "code":

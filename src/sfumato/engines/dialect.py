@@ -241,9 +241,15 @@ def _encoding(raw: bytes, path: Path) -> str:
         return "cp1252" if any(0x80 <= b <= 0x9F for b in raw) else "latin-1"
 
 
+_ESCAPES = {"idna", "punycode", "unicode-escape", "unicode_escape", "raw-unicode-escape", "raw_unicode_escape"}
+"""What Python lists among its encodings and no file of text is written in."""
+
+
 def _decode(raw: bytes, encoding: str, path: Path) -> str:
     try:
         b"a".decode(encoding)  # refuses what is no encoding of text: hex, zlib
+        if codecs.lookup(encoding).name in _ESCAPES:
+            raise LookupError(encoding)
     except (LookupError, ValueError) as error:
         if not isinstance(error, UnicodeDecodeError):
             raise InputError(

@@ -19,6 +19,8 @@ _LONGEST = 24
 _LARGEST = 1e150
 """What is larger cannot be added up: its squares and differences overflow."""
 _DIGITS = (2, 4)  # a year, with or without its century
+_TURN = 30
+"""Two digits below it are years of this century: few who were born before 1930 are in a table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +33,8 @@ class ColumnView:
     """What it is in a sentence: "the year of 'born'"."""
     unit: float
     """The step between neighbouring numbers: 1 for whole numbers, days and years, 0.01 for cents."""
+    alone: bool = False
+    """Whether it is only held against single columns: two digits as a year of the last hundred, beside the digits themselves."""
     coarse: bool = False
     """Whether it is a part of the value only, a year or some digits: an age may then be a year off."""
 
@@ -44,7 +48,10 @@ def views(column: Column, *, parts: bool = True) -> list[ColumnView]:
         seen = [ColumnView(name, numbers, repr(name), _unit(numbers))]
     elif column.dates:
         days, years = _calendar(column)
-        seen = [ColumnView(name, days, repr(name), 1.0), ColumnView(name, years, f"the year of {name!r}", 1.0, True)]
+        seen = [
+            ColumnView(name, days, repr(name), 1.0),
+            ColumnView(name, years, f"the year of {name!r}", 1.0, coarse=True),
+        ]
     else:
         seen = []
     return seen + _digits(column) if parts and not column.dates else seen
@@ -97,5 +104,9 @@ def _digits(column: Column) -> list[ColumnView]:
             if column.has_missing:
                 numbers = np.append(numbers, np.nan)
             words = f"places {start + 1} to {start + width} of {column.name!r}"
-            parts.append(ColumnView(column.name, numbers, words, 1.0, True))
+            parts.append(ColumnView(column.name, numbers, words, 1.0, coarse=True))
+            if width == 2 and (numbers < _TURN).any() and (numbers >= _TURN).any():
+                years = numbers + np.where(numbers < _TURN, 2000, 1900)
+                words = f"the year in {words}"
+                parts.append(ColumnView(column.name, years, words, 1.0, alone=True, coarse=True))
     return parts

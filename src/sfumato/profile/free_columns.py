@@ -122,7 +122,8 @@ class Finding:
         start = f"Column {self.column!r}: {self.words} in {rows}"
         if self.kind == "known":
             return f"{start}, so anyone who knows the quasi-identifiers knows it too and can tell rows of one class apart by it."
-        return f"{start}, so anyone who has the release can work out the {self.role} {self.protected[0]!r}."
+        what = "the beginning of the" if isinstance(self.relation, Contains) and self.relation.beginning else "the"
+        return f"{start}, so anyone who has the release can work out {what} {self.role} {self.protected[0]!r}."
 
     def to_dict(self) -> dict[str, object]:
         """JSON-ready."""
@@ -390,7 +391,8 @@ class FreeColumns:
         fewer = few.some(LOOKED_AT)
         fewest = fewer.some(GLANCED)
         for f, p in pairs:
-            for relation in (Equal((f,), (p,)), Contains((f,), (p,), p), Contains((f,), (p,), f)):
+            within = (Contains((f,), (p,), p), Contains((f,), (p,), f), Contains((f,), (p,), p, beginning=True))
+            for relation in (Equal((f,), (p,)), *within):
                 if relation.glance(fewest) and relation.holds(fewer):
                     yield relation
             if Map((f,), (p,)).holds(few):
@@ -405,7 +407,7 @@ class FreeColumns:
             ]
             if len({each.free for each in numbers}) == 2:
                 yield from lines(numbers)
-                yield from sums(numbers)
+                yield from sums([each for each in numbers if not each.view.alone])
         more = (Map(free, (p,)) for free in combinations(same, 2) for p in (*self.identifiers, *self.covered))
         yield from (relation for relation in islice(more, MOST_TESTS) if relation.holds(few))
 

@@ -113,19 +113,23 @@ class Contains(Relation):
     """The text of one stands inside of the other's; `inside` is the column whose text is within."""
 
     inside: str = ""
+    beginning: bool = False
+    """Whether it is enough that codes begin alike: the first digits of a postal code."""
 
     @property
     def words(self) -> str:
         """In words."""
         other = self.free[0] if self.inside == self.protected[0] else self.protected[0]
-        return f"{other!r} contains {self.inside!r}"
+        return f"{other!r} contains {'the beginning of ' if self.beginning else ''}{self.inside!r}"
 
     def evaluate(self, counts: Counts) -> tuple[BoolArray, IntArray]:
         """By the distinct pairs of values."""
         (a, x), (b, y) = (_of(counts, name) for name in self.columns)
         if min(len(a), len(b)) <= 2:  # short words and small numbers stand in everything
             return np.zeros(len(counts), dtype=bool), y
-        first, second = _spellings(a), _spellings(b)
+        first, second = _spellings(a), _beginnings(b) if self.beginning else _spellings(b)
+        if not second:
+            return np.zeros(len(counts), dtype=bool), y
         pairs = zip(x.tolist(), y.tolist(), strict=True)
         if self.inside == self.protected[0]:
             inside = [any(part in first[i][0] for part in second[j]) for i, j in pairs]
@@ -334,6 +338,18 @@ def _spellings(column: Column) -> list[list[str]]:
         parts = [text[:10], year + month + day, day + month + year, short + month + day, day + month + short]
         spellings.append([*parts, year])
     return spellings
+
+
+def _beginnings(column: Column) -> list[list[str]]:
+    """Of codes of one length, more than half of the signs they begin with, at most two left out; none of anything else."""
+    texts = [text for text in column.texts if text is not None]
+    length = len(texts[0]) if texts else 0
+    if column.dates or length < 4 or any(len(text) != length or not text.isalnum() for text in texts):
+        return []
+    if not any(sign.isdecimal() for text in texts for sign in text):
+        return []
+    least = max(3, length // 2 + 1, length - 2)
+    return [["\0"] if text is None else [text[:most] for most in range(least, length)] for text in column.texts]
 
 
 def _list(names: Sequence[str]) -> str:
