@@ -24,6 +24,37 @@ def in_memory(columns: dict[str, Any]) -> Table:
     return sf.read(pa.table(columns))
 
 
+def taxpayers(rows: int) -> pa.Table:
+    """People with free columns of every kind: a number of their own, a sum that tells their income, and a ward of many."""
+    rng = np.random.default_rng(8)
+    income, tax = rng.integers(15_000, 90_000, rows), rng.integers(0, 40, rows) * 100
+    return pa.table(
+        {
+            "age": rng.integers(18, 90, rows),
+            "income": income,
+            "diagnosis": rng.choice(["flu", "asthma", "none"], rows),
+            "weight": rng.permutation(rows) + 0.25,
+            "gross": income + tax,
+            "tax": tax,
+            "ward": rng.choice(["A", "B"], rows),
+        }
+    )
+
+
+def canaries(rows: int) -> pa.Table:
+    """People whose values are unlike any word of a document, so that one that leaks is seen."""
+    rng = np.random.default_rng(11)
+    return pa.table(
+        {
+            "name": [f"Quixotic{i}" for i in range(rows)],
+            "age": rng.integers(18, 90, rows),
+            "town": rng.choice(["Zanzibar77", "Timbuktu88", "Vaduz99"], rows),
+            "ill": rng.choice(["Kuru5561", "Yaws5562", "Ague5563"], rows),
+            "pay": rng.choice([771001, 771002, 771003], rows),
+        }
+    )
+
+
 def rows(**classes: str) -> dict[str, list[str]]:
     """`rows(a="xxy")`: class a holds the values x, x and y."""
     return {"q": [c for c, values in classes.items() for _ in values], "s": [v for vs in classes.values() for v in vs]}

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from wp29_house import ROLES, apart, made, mangled, numbered, people, person, table, take
+from wp29_house import ROLES, apart, check_nearest, made, mangled, numbered, people, person, table, take
 
 import sfumato as sf
 from sfumato.attacks.lookup import space as space_module
@@ -73,15 +73,7 @@ def test_the_nearest_are_found_without_looking_at_all(count: int, monkeypatch: p
         names = tuple(name for name in NAMES if name in space.names)
         for part in (1, 4096):
             monkeypatch.setattr(targets_module, "_PART", part)
-            targets = space.targets(space.original, names, 10**9, 0)
-            rows, tuples = np.arange(len(targets)), space.tuples(names)
-            away = targets.distances(rows, names)
-            limit = np.sort(away[:, tuples.member], axis=1)[:, count - 1]
-            found = targets.nearest(rows, names, count)
-            assert found.limit == pytest.approx(limit, abs=1e-11)
-            expected = np.nonzero(away <= limit[:, None] + 1e-11)
-            assert np.array_equal(np.stack([found.target, found.tuple]), np.stack(expected))
-            assert np.array_equal(found.tied, away[expected] >= limit[expected[0]] - 1e-11)
+            check_nearest(space, names, 10**9, count)
 
 
 def test_a_wide_class_that_covers_is_nearer_than_a_narrow_one_next_to_it() -> None:

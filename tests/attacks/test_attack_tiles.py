@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from wp29_house import apart, made, person
+from wp29_house import apart, check_nearest, made, person
 
 import sfumato as sf
 from sfumato.attacks.lookup.space import Space
@@ -55,14 +55,7 @@ def test_the_nearest_of_many_numbers(names: tuple[str, ...], count: int) -> None
             for i in rng.integers(0, n, 4):
                 side[name][i] = None
     space = Space.of(made(released, original), sf.Roles(quasi=("x", "y", "sex")), None, seed=0)
-    targets = space.targets(space.original, names, 300, 0)
-    rows, tuples = np.arange(len(targets)), space.tuples(names)
-    away = targets.distances(rows, names)
-    limit = np.sort(away[:, tuples.member], axis=1)[:, count - 1]
-    found = targets.nearest(rows, names, count)
-    assert found.limit == pytest.approx(limit, abs=1e-11)
-    expected = np.nonzero(away <= limit[:, None] + 1e-11)
-    assert np.array_equal(np.stack([found.target, found.tuple]), np.stack(expected))
+    check_nearest(space, names, 300, count)
 
 
 def test_missing_numbers_are_1_away_from_all_but_each_other() -> None:

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 import sfumato as sf
+from sfumato.attacks.lookup.space import Space
 from sfumato.core.hierarchy import Hierarchy
 from sfumato.core.release import Release
 from sfumato.core.table import Table
@@ -25,6 +27,19 @@ def table(columns: Columns) -> Table:
 
 def made(released: Columns, original: Columns, **more: Any) -> Release:
     return Release(table=table(released), original=table(original), **more)
+
+
+def check_nearest(space: Space, names: tuple[str, ...], most: int, count: int) -> None:
+    """The nearest rows of each target, however they are looked for, are those by the distances to all."""
+    targets = space.targets(space.original, names, most, 0)
+    rows, tuples = np.arange(len(targets)), space.tuples(names)
+    away = targets.distances(rows, names)
+    limit = np.sort(away[:, tuples.member], axis=1)[:, count - 1]
+    nearest = targets.nearest(rows, names, count)
+    assert nearest.limit == pytest.approx(limit, abs=1e-11)
+    expected = np.nonzero(away <= limit[:, None] + 1e-11)
+    assert np.array_equal(np.stack([nearest.target, nearest.tuple]), np.stack(expected))
+    assert np.array_equal(nearest.tied, away[expected] >= limit[expected[0]] - 1e-11)
 
 
 def people(count: int, seed: int = 1) -> dict[str, list[Any]]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pytest
 from cli_house import Run
+
+from house import taxpayers
 
 ROWS = 400
 REASON = "the survey office publishes the weights anyway"
@@ -22,18 +23,7 @@ insensitive = ["weight", "gross", "tax", "ward"]
 
 @pytest.fixture
 def town(tmp_path: Path) -> Path:
-    rng = np.random.default_rng(8)
-    income, tax = rng.integers(15_000, 90_000, ROWS), rng.integers(0, 40, ROWS) * 100
-    people = {
-        "age": rng.integers(18, 90, ROWS),
-        "income": income,
-        "diagnosis": rng.choice(["flu", "asthma", "none"], ROWS),
-        "weight": rng.permutation(ROWS) + 0.25,
-        "gross": income + tax,
-        "tax": tax,
-        "ward": rng.choice(["A", "B"], ROWS),
-    }
-    pa.csv.write_csv(pa.table(people), tmp_path / "people.csv")
+    pa.csv.write_csv(taxpayers(ROWS), tmp_path / "people.csv")
     (tmp_path / "roles.toml").write_text(ROLES)
     return tmp_path
 

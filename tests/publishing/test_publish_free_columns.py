@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from house import taxpayers
 from sfumato.core.errors import InputError, NotMet
 from sfumato.core.table import Recoding
 from sfumato.metrics import require
@@ -21,27 +22,11 @@ K5 = [require("k_anonymity >= 5")]
 REASON = "the survey office publishes the weights anyway"
 
 
-def people() -> pa.Table:
-    rng = np.random.default_rng(8)
-    income, tax = rng.integers(15_000, 90_000, ROWS), rng.integers(0, 40, ROWS) * 100
-    return pa.table(
-        {
-            "age": rng.integers(18, 90, ROWS),
-            "income": income,
-            "diagnosis": rng.choice(["flu", "asthma", "none"], ROWS),
-            "weight": rng.permutation(ROWS) + 0.25,
-            "gross": income + tax,
-            "tax": tax,
-            "ward": rng.choice(["A", "B"], ROWS),
-        }
-    )
-
-
 ROLES = sf.Roles(quasi=("age", "income"), sensitive=("diagnosis",), insensitive=("weight", "gross", "tax", "ward"))
 
 
 def test_publish_refuses_and_leaves_nothing(tmp_path: Path) -> None:
-    release = sf.Mondrian(k=5)(sf.read(people()), ROLES)
+    release = sf.Mondrian(k=5)(sf.read(taxpayers(ROWS)), ROLES)
     with pytest.raises(NotMet) as caught:
         publish(release, ROLES, K5, tmp_path / "out.csv")
     assert "Column 'weight': 400 of 400 rows (100%) are alone by it." in str(caught.value)
@@ -51,7 +36,7 @@ def test_publish_refuses_and_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_a_waiver_for_each_lets_it_out_and_is_told(tmp_path: Path) -> None:
-    release = sf.Mondrian(k=5)(sf.read(people()), ROLES)
+    release = sf.Mondrian(k=5)(sf.read(taxpayers(ROWS)), ROLES)
     with pytest.raises(NotMet, match="'gross'"):
         publish(release, ROLES, K5, tmp_path / "out.csv", waive={"weight": REASON})
     verification = publish(release, ROLES, K5, tmp_path / "out.csv", waive={"weight": REASON, "gross": "agreed"})
@@ -62,7 +47,7 @@ def test_a_waiver_for_each_lets_it_out_and_is_told(tmp_path: Path) -> None:
 
 
 def test_verify_looks_at_free_columns_of_any_file(tmp_path: Path) -> None:
-    table = people().append_column("row", pa.array(range(ROWS)))  # the roles do not even name it
+    table = taxpayers(ROWS).append_column("row", pa.array(range(ROWS)))  # the roles do not even name it
     coarse = table.set_column(0, "age", pa.array(["*"] * ROWS)).set_column(1, "income", pa.array(["*"] * ROWS))
     found = verify(sf.read(coarse), ROLES, K5)
     assert not found.met
@@ -72,7 +57,7 @@ def test_verify_looks_at_free_columns_of_any_file(tmp_path: Path) -> None:
 
 
 def test_columns_that_were_coarsened_elsewhere_tell_nothing(tmp_path: Path) -> None:
-    table = people()
+    table = taxpayers(ROWS)
     coarse = table.set_column(0, "age", pa.array(["*"] * ROWS)).set_column(1, "income", pa.array(["*"] * ROWS))
     coarse = coarse.set_column(4, "gross", pa.array(["*"] * ROWS)).drop_columns(["weight"])
     roles = sf.Roles(quasi=("age", "income"), sensitive=("diagnosis",), insensitive=("gross", "tax", "ward"))

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from house import canaries
 from sfumato.inspect.changes import ColumnChange
 from sfumato.metrics import metric, registry, require
 from sfumato.report import glossary, html, markdown, pdf
@@ -59,23 +60,12 @@ ODD = ("<b>bold", "#set text", "*star_", "$x$", "q\"u'o", "two\nlines", "a|b`c",
 
 
 def study(**more: Any) -> Study:
-    rng = np.random.default_rng(11)
-    rows = 160
-    table = pa.table(
-        {
-            "name": [f"Quixotic{i}" for i in range(rows)],
-            "age": rng.integers(18, 90, rows),
-            "town": rng.choice(["Zanzibar77", "Timbuktu88", "Vaduz99"], rows),
-            "ill": rng.choice(["Kuru5561", "Yaws5562", "Ague5563"], rows),
-            "pay": rng.choice([771001, 771002, 771003], rows),
-        }
-    )
     roles = sf.Roles(quasi=("age", "town"), sensitive=("ill", "pay"), identifiers=("name",), source="roles.toml")
     context = Context(preset="scientific-use")
     given: dict[str, Any] = {"context": context, "require": (*context.require, require("distinct_l_diversity >= 2"))}
     given["measures"] = tuple(metric(name) for name in MEASURES)
     texts = ("mondrian k=2", "mondrian k=3 require='distinct_l_diversity >= 2'", "mondrian k=8", "mondrian k=5000")
-    return Study(**{"table": sf.read(table), "roles": roles, "candidates": grid(texts), **given, **more})
+    return Study(**{"table": sf.read(canaries(160)), "roles": roles, "candidates": grid(texts), **given, **more})
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from house import canaries
 from sfumato.cli.study_output import write_report
 from sfumato.metrics import metric, require
 from sfumato.report.document import spell
@@ -94,20 +95,9 @@ def values_in(spec: Any) -> list[dict[str, Any]]:
 
 
 def study(requirements: tuple[str, ...] = ("k_anonymity >= 4",), texts: tuple[str, ...] = KS, **more: Any) -> Study:
-    rng = np.random.default_rng(11)
-    rows = 150
-    table = pa.table(
-        {
-            "name": [f"Quixotic{i}" for i in range(rows)],
-            "age": rng.integers(18, 90, rows),
-            "town": rng.choice(["Zanzibar77", "Timbuktu88", "Vaduz99"], rows),
-            "ill": rng.choice(["Kuru5561", "Yaws5562", "Ague5563"], rows),
-            "pay": rng.choice([771001, 771002, 771003], rows),
-        }
-    )
     roles = sf.Roles(quasi=("age", "town"), sensitive=("ill", "pay"), identifiers=("name",), source="roles.toml")
     wanted = tuple(require(text) for text in requirements)
-    return Study(table=sf.read(table), roles=roles, candidates=grid(texts), require=wanted, **more)
+    return Study(table=sf.read(canaries(150)), roles=roles, candidates=grid(texts), require=wanted, **more)
 
 
 @pytest.fixture(scope="module")
