@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..core.parameter import Choice, Number
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ..core.words import about, counted, percent, up
+from ..core.words import about, below_one, counted, from_zero, up
 from .knowledge.class_values import attacked_classes, class_labels, control_group, rows_of, whole
 from .knowledge.facts import Reader, beliefs, homes
 from .knowledge.worst_facts import MOST, Knowledge, worst_posteriors
@@ -25,12 +26,6 @@ from .knowledge.worst_facts import MOST, Knowledge, worst_posteriors
 Known = Mapping[str, str | Mapping[str, object]]
 NO_CONTROL = "There is no control group: these facts hold of these people, and of nobody who is not in the release."
 """Why facts that are given have none. The worst facts are chosen for whomever is attacked, so they have one."""
-
-
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "For nobody do the facts (those given, or the worst possible) make the sensitive value as sure as the attack requires."
-    return f"For {percent(value)} of the people attacked, the facts (those given, or the worst possible) give the sensitive value away."
 
 
 @attack(
@@ -41,7 +36,10 @@ def _sentence(value: float) -> str:
     knows=f"{QUASI_KNOWN}; and facts about the sensitive values of people",
     effort="learning facts about particular people, and counting",
     source="Martin, Kifer, Machanavajjhala, Gehrke, Halpern 2007, maximum disclosure for L^k_basic",
-    sentence=_sentence,
+    sentence=from_zero(
+        "For nobody do the facts (those given, or the worst possible) make the sensitive value as sure as the attack requires.",
+        "For {} of the people attacked, the facts (those given, or the worst possible) give the sensitive value away.",
+    ),
     misleads="It is the worst k facts about the worst person. Most people fare better, and perhaps nobody knows such facts. It assumes that the "
     "rows of a class are equally likely and that classes are independent.",
     needs=frozenset({"sensitive"}),
@@ -223,18 +221,14 @@ def _worst(
     )
 
 
-def _belief(value: float) -> str:
-    if value >= 1:
-        return "An adversary who knows as many facts about people as asked for, the worst there are, can be certain of somebody's value."
-    return (
-        "An adversary who knows as many facts about people as asked for, the worst there are, believes in no sensitive value of "
-        f"anybody with a probability above {up(value, 4, short_of=1)}."
-    )
-
-
 @background.metric(
     title="worst-case background knowledge",
-    sentence=_belief,
+    sentence=below_one(
+        "An adversary who knows as many facts about people as asked for, the worst there are, can be certain of somebody's value.",
+        "An adversary who knows as many facts about people as asked for, the worst there are, believes in no sensitive value of "
+        "anybody with a probability above {}.",
+        partial(up, digits=4, short_of=1),
+    ),
     knows=f"{QUASI_KNOWN}; and the k facts about people in the class that help most",
     unit="probability",
     monotone=True,

@@ -19,16 +19,10 @@ from ..core.parameter import Name, Words
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ..core.words import about, percent, whole
+from ..core.words import about, from_zero, whole
 from .knowledge.candidate_values import Met, meet
 from .knowledge.two_releases import People, in_both, outside
 from .lookup.external import repeated
-
-
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "For nobody in both releases do the two together leave only the person's own sensitive value."
-    return f"For {percent(value)} of the people in both releases, the two together leave only one sensitive value, and it is the person's own."
 
 
 @attack(
@@ -40,7 +34,10 @@ def _sentence(value: float) -> str:
     effort="a second release about the same people, and two look-ups a person",
     people=True,
     source="Ganta, Kasiviswanathan, Smith 2008",
-    sentence=_sentence,
+    sentence=from_zero(
+        "For nobody in both releases do the two together leave only the person's own sensitive value.",
+        "For {} of the people in both releases, the two together leave only one sensitive value, and it is the person's own.",
+    ),
     misleads="It also counts people whose value one of the two releases gives away alone; see the details. It does not count people with "
     "two values left, however unequal their shares. The metric assumes that the earlier release was made from the same original with the same "
     "roles; sfumato attack accepts other releases, and people who are in neither.",

@@ -12,16 +12,10 @@ from ..core.outcome import Outcome
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ..core.words import counted, percent
+from ..core.words import counted, from_zero
 from ..profile.free_columns import Finding
 from ..profile.free_release import free_of_release
 from ..profile.relations import Relation, most_frequent
-
-
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "Nobody is alone in a class, not even by what the free columns tell of the quasi-identifiers."
-    return f"By the quasi-identifiers and what free columns tell of them, {percent(value)} of the rows are found, and are the right ones."
 
 
 @attack(
@@ -32,7 +26,10 @@ def _sentence(value: float) -> str:
     knows=f"{QUASI_KNOWN}; and how its columns hang together",
     effort="computing one column from others, and looking one class up",
     source="Manta 2013, sec. 3 (an adversary's knowledge is not only the quasi-identifiers)",
-    sentence=_sentence,
+    sentence=from_zero(
+        "Nobody is alone in a class, not even by what the free columns tell of the quasi-identifiers.",
+        "By the quasi-identifiers and what free columns tell of them, {} of the rows are found, and are the right ones.",
+    ),
     misleads="Only relations that are seen in the release are used: an adversary may know others. People who are alone by the "
     "quasi-identifiers count as well: they are the baseline.",
     needs=frozenset({"original"}),

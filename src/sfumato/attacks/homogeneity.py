@@ -17,7 +17,7 @@ from ..core.parameter import Words
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ..core.words import about, counted, percent
+from ..core.words import about, counted, from_zero
 from ..metrics.privacy.distinct_l_diversity import cared_for
 from .knowledge.class_values import SHOWN, attacked_classes, class_labels, control_group, rows_of, whole
 
@@ -34,15 +34,6 @@ def claims(classes: Classes, share: float = 1.0, dont_care: Set[str] = frozenset
     return claim
 
 
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "No class has rows that all share one sensitive value that must not be learned."
-    return (
-        f"{percent(value).capitalize()} of the rows are in a class whose rows all share one sensitive value that must not be learned, so an "
-        "adversary who finds the class knows the value."
-    )
-
-
 @attack(
     title="homogeneity",
     question="How many people are in a class where everyone has the same sensitive value?",
@@ -51,7 +42,11 @@ def _sentence(value: float) -> str:
     knows=QUASI_KNOWN,
     effort="looking one class up",
     source="Machanavajjhala et al. 2007, homogeneity attack; Manta 2013, sec. 3.2",
-    sentence=_sentence,
+    sentence=from_zero(
+        "No class has rows that all share one sensitive value that must not be learned.",
+        "{} of the rows are in a class whose rows all share one sensitive value that must not be learned, so an "
+        "adversary who finds the class knows the value.",
+    ),
     misleads="A class with a single different row does not count, although the value is nearly certain; see alpha_anonymity. If the whole "
     "table has one value, everyone is exposed without any release.",
     needs=frozenset({"sensitive"}),

@@ -20,21 +20,12 @@ from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.runs import spread
 from ..core.table import Table
-from ..core.words import counted, percent
+from ..core.words import counted, from_zero, percent
 from ..mining.features import number_of
 from ..mining.rows import Frame
 from .homogeneity import certain
 from .lookup.space import Space, draw
 from .lookup.targets import TIE
-
-
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "For nobody tested do the nearest released rows give the secret away to an adversary who knows all other columns."
-    return (
-        f"For {percent(value)} of the people tested, the nearest released rows give the secret away (a number within the tolerance) to an "
-        "adversary who knows all other columns."
-    )
 
 
 @attack(
@@ -45,7 +36,11 @@ def _sentence(value: float) -> str:
     knows="all other released columns of a person",
     effort="looking up the nearest released rows",
     source="Article 29 Working Party 2014, Opinion 05/2014; Giomi, Boenisch, Wehmeyer, Tasnadi 2023",
-    sentence=_sentence,
+    sentence=from_zero(
+        "For nobody tested do the nearest released rows give the secret away to an adversary who knows all other columns.",
+        "For {} of the people tested, the nearest released rows give the secret away (a number within the tolerance) to an "
+        "adversary who knows all other columns.",
+    ),
     misleads="An adversary guesses a common value without any release; see the baseline in the details. What also holds for people who are "
     "not in the release is a fact about people in general. The attack can tell the two apart if such people are given.",
     needs=frozenset({"sensitive", "original"}),

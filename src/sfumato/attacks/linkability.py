@@ -19,19 +19,10 @@ from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.runs import spread
 from ..core.table import Table
-from ..core.words import counted, percent
+from ..core.words import counted, from_zero, percent
 from ..mining.rows import Frame
 from .lookup.space import Space
 from .lookup.targets import NearRows
-
-
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "For nobody tested do two sources that know different columns meet in one released row."
-    return (
-        f"For {percent(value)} of the people tested (by chance where rows are equally near), two sources that know different columns meet in "
-        "one released row, so an adversary who has both can join them."
-    )
 
 
 @attack(
@@ -42,7 +33,11 @@ def _sentence(value: float) -> str:
     knows="some columns of people from one source and others from another, and that both are about people in the release",
     effort="looking up the nearest released rows for each half",
     source="Article 29 Working Party 2014, Opinion 05/2014; Giomi, Boenisch, Wehmeyer, Tasnadi 2023",
-    sentence=_sentence,
+    sentence=from_zero(
+        "For nobody tested do two sources that know different columns meet in one released row.",
+        "For {} of the people tested (by chance where rows are equally near), two sources that know different columns meet in "
+        "one released row, so an adversary who has both can join them.",
+    ),
     misleads="It depends on the columns that each source is assumed to know. Two halves that follow from each other meet through no fault of "
     "the release; the attack can compare with people who are not in it.",
     needs=frozenset({"original"}),

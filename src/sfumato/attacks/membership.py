@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ..core.attack import attack
@@ -11,7 +13,7 @@ from ..core.outcome import Outcome, Rate
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ..core.words import down, percent, up
+from ..core.words import below_one, down, percent, up
 from .knowledge.presence import Presence, by_person, by_tuple
 from .lookup.external import grouped, repeated
 
@@ -173,18 +175,14 @@ def _named(table: Table, identity: str, presence: Presence, surely: float) -> li
     return [counts.column(identity).texts[c] for c in np.unique(counts.code(identity)[hit])]
 
 
-def _belief(value: float) -> str:
-    if value >= 1:
-        return "It is not ruled out that an adversary who has the public table is certain of everybody in the release that they are in it."
-    return (
-        f"Of a person in the release, an adversary who has the public table believes with a probability of at most "
-        f"{up(value, short_of=1)} that they are in it, on average over these people."
-    )
-
-
 @membership.metric(
     title="membership",
-    sentence=_belief,
+    sentence=below_one(
+        "It is not ruled out that an adversary who has the public table is certain of everybody in the release that they are in it.",
+        "Of a person in the release, an adversary who has the public table believes with a probability of at most "
+        "{} that they are in it, on average over these people.",
+        partial(up, short_of=1),
+    ),
     unit="probability",
     source="Nergiz, Atzori, Clifton 2007; Manta 2013, sec. 3.3; their probabilities averaged over people",
 )

@@ -20,7 +20,7 @@ from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.sizes import in_proportion
 from ..core.table import Table
-from ..core.words import about, counted, percent
+from ..core.words import about, counted, from_zero
 from .knowledge.class_values import attacked_classes, class_labels, control_group, rows_of, whole
 
 By = Literal["taxonomy", "order"]
@@ -105,17 +105,6 @@ def closeness(sensitive: Sensitive, by: By | None, *, level: int | None, width: 
     return by, Closeness.by_order(sensitive, width)
 
 
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return (
-            "No class has sensitive values that are all nearly the same, by the taxonomy or the width that was chosen."
-        )
-    return (
-        f"{percent(value).capitalize()} of the rows are in a class whose sensitive values are all nearly the same (one branch of the taxonomy "
-        "below its top, or one narrow range), so an adversary who finds the class knows roughly what the value is."
-    )
-
-
 @attack(
     title="similarity",
     question="How many people are in a class whose sensitive values all mean nearly the same?",
@@ -124,7 +113,11 @@ def _sentence(value: float) -> str:
     knows=f"{QUASI_KNOWN}; and what the values mean",
     effort="looking one class up",
     source="Li, Li, Venkatasubramanian 2007, similarity attack; Manta 2013, sec. 3.2.3",
-    sentence=_sentence,
+    sentence=from_zero(
+        "No class has sensitive values that are all nearly the same, by the taxonomy or the width that was chosen.",
+        "{} of the rows are in a class whose sensitive values are all nearly the same (one branch of the taxonomy "
+        "below its top, or one narrow range), so an adversary who finds the class knows roughly what the value is.",
+    ),
     misleads="The taxonomy or the width decides what is nearly the same. A taxonomy with one large branch below its top exposes everyone. "
     "One row with a different value hides all other rows of its class.",
     needs=frozenset({"sensitive"}),

@@ -20,7 +20,7 @@ from ..core.parameter import ATTEMPTS, Choice, Number
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ..core.words import counted, percent
+from ..core.words import counted, from_zero
 from ..mining.rows import Frame
 from .lookup.descriptions import Descriptions, Numbers
 from .lookup.space import Space, draw
@@ -31,12 +31,6 @@ WORK = 50_000_000
 """Rows that are gone through for that, but for 20 sets at least."""
 
 
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "No description tested, by a few columns of a released row that is alone, fits exactly one person."
-    return f"A description by a few columns of a released row that is alone fits exactly one person in {percent(value)} of the attempts."
-
-
 @attack(
     title="singling out",
     question="How often does a description of a released row that is alone on a few columns fit exactly one person?",
@@ -45,7 +39,10 @@ def _sentence(value: float) -> str:
     knows="the release, and nothing of any person",
     effort="reading the release: rows that are alone on a few columns are described by them",
     source="Article 29 Working Party 2014, Opinion 05/2014; Giomi, Boenisch, Wehmeyer, Tasnadi 2023",
-    sentence=_sentence,
+    sentence=from_zero(
+        "No description tested, by a few columns of a released row that is alone, fits exactly one person.",
+        "A description by a few columns of a released row that is alone fits exactly one person in {} of the attempts.",
+    ),
     misleads="It says how often a description works, not how many people can be described: there may be few released rows that are alone. "
     "An adversary can guess rare combinations from the frequencies of each column; see the baseline in the details.",
     needs=frozenset({"original"}),

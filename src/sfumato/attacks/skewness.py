@@ -18,7 +18,7 @@ from ..core.parameter import Number, Words
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ..core.words import about, percent, up
+from ..core.words import about, from_zero, up
 from ..metrics.privacy.distinct_l_diversity import cared_for
 from .knowledge.class_values import SHOWN, attacked_classes, class_labels, control_group, rows_of
 
@@ -26,15 +26,6 @@ from .knowledge.class_values import SHOWN, attacked_classes, class_labels, contr
 def likelier(classes: Classes, factor: float, dont_care: Set[str] = frozenset()) -> npt.NDArray[np.bool_]:
     """The entries whose value is at least so many times likelier in its class than overall: `p(w|c) >= factor p(w)`."""
     return cared_for(classes, frozenset(dont_care)) & (classes.p >= factor * classes.q * (1 - TOLERANCE))
-
-
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "No class makes the sensitive value of anyone in it, where it must not be learned, likelier by the factor (twice as likely by default)."
-    return (
-        f"For {percent(value)} of the rows, the class makes the row's own sensitive value, one that must not be learned, likelier than in the "
-        "whole table by at least the factor (twice as likely by default)."
-    )
 
 
 @attack(
@@ -45,7 +36,11 @@ def _sentence(value: float) -> str:
     knows=f"{QUASI_KNOWN}; and how frequent each value is overall",
     effort="looking one class up and comparing shares",
     source="Li, Li, Venkatasubramanian 2007, skewness attack; Manta 2013, sec. 3.2.3",
-    sentence=_sentence,
+    sentence=from_zero(
+        "No class makes the sensitive value of anyone in it, where it must not be learned, likelier by the factor (twice as likely by default).",
+        "For {} of the rows, the class makes the row's own sensitive value, one that must not be learned, likelier than in the "
+        "whole table by at least the factor (twice as likely by default).",
+    ),
     misleads="A value that half of the people have can never become more than twice as likely, so common values never count, even when they "
     "become certain; see homogeneity_exposed and alpha_anonymity. In a small class, a single row with a rare value counts.",
     needs=frozenset({"sensitive"}),

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+
+from .noun import dataclass
 
 LEAST = Decimal("1e-9")
 """What is smaller is not spelled out."""
@@ -73,6 +76,39 @@ def whole(x: float) -> int:
 def counted(n: int, one: str, more: str | None = None) -> str:
     """So many of something: 1 row, 2 rows."""
     return f"{n:,} {one if n == 1 else more or one + 's'}"
+
+
+@dataclass(frozen=True)
+class Wording:
+    """The sentence of a card: one for the end of the scale, else one with the number in the place of {}."""
+
+    at_end: str
+    otherwise: str
+    number: Callable[[float], str]
+    end: float
+    upper: bool
+
+    def __call__(self, value: float) -> str:
+        """The sentence for a value, true for every one on the scale."""
+        if value >= self.end if self.upper else value <= self.end:
+            return self.at_end
+        text = self.otherwise.replace("{}", self.number(value))
+        return text[:1].upper() + text[1:]
+
+
+def from_zero(none: str, some: str, number: Callable[[float], str] = percent) -> Wording:
+    """Of a number from 0 on, where 0 says something of its own."""
+    return Wording(none, some, number, end=0, upper=False)
+
+
+def from_one(least: str, more: str, number: Callable[[float], str]) -> Wording:
+    """The same of a number from 1 on."""
+    return Wording(least, more, number, end=1, upper=False)
+
+
+def below_one(certain: str, less: str, number: Callable[[float], str]) -> Wording:
+    """Of a probability, where 1 says something of its own."""
+    return Wording(certain, less, number, end=1, upper=True)
 
 
 def _decimal(x: float) -> Decimal:

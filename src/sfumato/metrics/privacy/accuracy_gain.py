@@ -5,7 +5,7 @@ import numpy as np
 from ...core.column import FloatArray, IntArray
 from ...core.metric import QUASI_KNOWN, Score, measure
 from ...core.release import Evidence
-from ...core.words import percent
+from ...core.words import from_zero
 
 
 def top_share(member: IntArray, n: IntArray) -> FloatArray:
@@ -17,25 +17,18 @@ def top_share(member: IntArray, n: IntArray) -> FloatArray:
     return most / size
 
 
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return (
-            "An adversary who guesses the most frequent sensitive value of each class is right no more often than one who "
-            "guesses the most frequent value overall."
-        )
-    return (
-        "An adversary who guesses the most frequent sensitive value of each class is right more often than one who guesses "
-        f"the most frequent value overall: the difference is {percent(value)} of all rows."
-    )
-
-
 @measure(
     title="adversarial accuracy gain",
     question="How much more often does an adversary guess a sensitive value right after seeing the release?",
     unit="share of people",
     monotone=True,
     source="Brickell and Shmatikov 2008; Sramka et al. 2010, sec. 3",
-    sentence=_sentence,
+    sentence=from_zero(
+        "An adversary who guesses the most frequent sensitive value of each class is right no more often than one who "
+        "guesses the most frequent value overall.",
+        "An adversary who guesses the most frequent sensitive value of each class is right more often than one who guesses "
+        "the most frequent value overall: the difference is {} of all rows.",
+    ),
     knows=f"{QUASI_KNOWN}; beforehand only how frequent each sensitive value is",
     family="What can be mined",
     misleads="It is an average over people, and it looks only at the best guess: beliefs can move far without changing that "

@@ -1,6 +1,7 @@
 """delta-presence: whether a person of a public table is in the release (Nergiz, Atzori, Clifton 2007; Manta 3.3.1)."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,20 +10,7 @@ from ...core.classes import Classes
 from ...core.column import FloatArray
 from ...core.metric import measure
 from ...core.population import Cover, covered
-from ...core.words import up
-
-
-def _sentence(value: float) -> str:
-    if value >= 1:
-        return (
-            "At least one class has as many people as the public table has people who fit it, or more. If the public table "
-            "lists everyone in the release, all of those who fit are in the release."
-        )
-    return (
-        "Of the people in the public table who fit a class, a share of at most "
-        f"{up(value, short_of=1)} is in it. Where classes do not overlap, an adversary can be at most that sure that such a "
-        "person is in the release."
-    )
+from ...core.words import below_one, up
 
 
 def presence(classes: Classes, why: str) -> tuple[FloatArray, Cover, int]:
@@ -51,7 +39,14 @@ def _more(classes: Classes, values: FloatArray) -> Mapping[str, Any]:
     alone=True,
     covers=True,
     source="Nergiz, Atzori, Clifton 2007; Manta 2013, sec. 3.3.1",
-    sentence=_sentence,
+    sentence=below_one(
+        "At least one class has as many people as the public table has people who fit it, or more. If the public table "
+        "lists everyone in the release, all of those who fit are in the release.",
+        "Of the people in the public table who fit a class, a share of at most "
+        "{} is in it. Where classes do not overlap, an adversary can be at most that sure that such a "
+        "person is in the release.",
+        partial(up, short_of=1),
+    ),
     knows="a public table with the person's quasi-identifiers, but not whether the person is in the release",
     misleads="It assumes that the adversary holds the same public table as the owner. It judges classes one by one: where "
     "their values overlap, a person can be more likely to be in the release than each class that fits them says, up "

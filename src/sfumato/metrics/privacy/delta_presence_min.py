@@ -3,17 +3,8 @@
 from ...core.classes import Classes
 from ...core.metric import Score, measure
 from ...core.release import Evidence
-from ...core.words import down
+from ...core.words import down, from_zero
 from .delta_presence import presence
-
-
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "An adversary can be certain that at least one person in the public table is not in the release."
-    return (
-        "If the public table lists everyone in the release, each person in it is in the release with a probability of at "
-        f"least {down(value)}, so an adversary can rule out nobody for certain."
-    )
 
 
 @measure(
@@ -22,7 +13,12 @@ def _sentence(value: float) -> str:
     better="higher",
     unit="probability",
     source="Nergiz, Atzori, Clifton 2007; Manta 2013, sec. 3.3.1",
-    sentence=_sentence,
+    sentence=from_zero(
+        "An adversary can be certain that at least one person in the public table is not in the release.",
+        "If the public table lists everyone in the release, each person in it is in the release with a probability of at "
+        "least {}, so an adversary can rule out nobody for certain.",
+        down,
+    ),
     knows="a public table with the person's quasi-identifiers, but not whether the person is in the release",
     misleads="It matters where absence reveals something (not vaccinated, not insured). If the release is a small sample of "
     "the public table, it is low for everyone and says only how small the sample is.",

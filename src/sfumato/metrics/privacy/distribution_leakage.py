@@ -5,16 +5,7 @@ import numpy as np
 from ...core.classes import Classes
 from ...core.column import FloatArray
 from ...core.metric import Usual, measure
-from ...core.words import about
-
-
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "No class changes what an adversary who knows the overall distribution believes about the sensitive attribute."
-    return (
-        f"The worst class moves an adversary's belief about the sensitive attribute by {about(value)} from the overall "
-        "distribution (0: not at all, 1.41: from certainty about one value to certainty about another)."
-    )
+from ...core.words import about, from_zero
 
 
 @measure(
@@ -25,7 +16,12 @@ def _sentence(value: float) -> str:
     monotone=True,
     convex=True,
     source="Afifi, Zhou, Ren 2018, Def. 6-7",
-    sentence=_sentence,
+    sentence=from_zero(
+        "No class changes what an adversary who knows the overall distribution believes about the sensitive attribute.",
+        "The worst class moves an adversary's belief about the sensitive attribute by {} from the overall "
+        "distribution (0: not at all, 1.41: from certainty about one value to certainty about another).",
+        about,
+    ),
     usual=Usual(90),
     misleads="It shrinks as the number of values grows: with many values, even a large relative change is a small distance.",
     needs=frozenset({"sensitive"}),

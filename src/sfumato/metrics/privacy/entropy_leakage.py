@@ -5,16 +5,7 @@ import numpy as np
 from ...core.classes import Classes
 from ...core.column import FloatArray
 from ...core.metric import measure
-from ...core.words import bits
-
-
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "In every class the sensitive value is as uncertain, in bits, as in the whole table."
-    return (
-        f"The worst class raises or lowers the uncertainty about the sensitive value by {bits(value)}, compared with the "
-        "whole table."
-    )
+from ...core.words import bits, from_zero
 
 
 @measure(
@@ -23,7 +14,12 @@ def _sentence(value: float) -> str:
     unit="bits",
     bounds=(0, float("inf")),
     source="Afifi, Zhou, Ren 2018, Def. 9-10",
-    sentence=_sentence,
+    sentence=from_zero(
+        "In every class the sensitive value is as uncertain, in bits, as in the whole table.",
+        "The worst class raises or lowers the uncertainty about the sensitive value by {}, compared with the "
+        "whole table.",
+        bits,
+    ),
     misleads="A class that has the same frequencies on other values scores 0 (the paper's Thm. 3(2) overlooks this). Read it "
     "together with distribution_leakage.",
     needs=frozenset({"sensitive"}),

@@ -1,6 +1,7 @@
 """Journalist risk: re-identification by one who has a list of the population (El Emam and Dankar 2008)."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,19 +9,7 @@ import numpy as np
 from ...core.classes import Classes
 from ...core.column import FloatArray
 from ...core.metric import measure
-from ...core.words import up
-
-
-def _sentence(value: float) -> str:
-    if value >= 1:
-        return (
-            "At least one released row may fit only one person in the population, so an adversary with a list of the "
-            "population could name that person."
-        )
-    return (
-        "An adversary who holds a list of the population, and knows nothing else, names the person behind a released row "
-        f"correctly with probability at most {up(value, short_of=1)}."
-    )
+from ...core.words import below_one, up
 
 
 def _more(classes: Classes, values: FloatArray) -> Mapping[str, Any]:
@@ -39,7 +28,13 @@ def _more(classes: Classes, values: FloatArray) -> Mapping[str, Any]:
     alone=True,
     covers=True,
     source="El Emam and Dankar 2008",
-    sentence=_sentence,
+    sentence=below_one(
+        "At least one released row may fit only one person in the population, so an adversary with a list of the "
+        "population could name that person.",
+        "An adversary who holds a list of the population, and knows nothing else, names the person behind a released row "
+        "correctly with probability at most {}.",
+        partial(up, short_of=1),
+    ),
     knows="the quasi-identifiers of everyone in the population (from a register, for example), but not who is in the "
     "release",
     family="Who can be found with other tables",

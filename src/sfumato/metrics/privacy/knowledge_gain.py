@@ -5,7 +5,7 @@ import numpy as np
 from ...core.column import FloatArray, IntArray
 from ...core.metric import QUASI_KNOWN, Score, measure
 from ...core.release import Evidence
-from ...core.words import percent
+from ...core.words import from_zero
 
 
 def variation(member: IntArray, value: IntArray, n: IntArray, overall: FloatArray) -> FloatArray:
@@ -21,22 +21,17 @@ def variation(member: IntArray, value: IntArray, n: IntArray, overall: FloatArra
     return np.maximum((there + absent) / 2, 0.0)
 
 
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "Every class has the overall shares of the sensitive values, so a class adds nothing to what these shares tell."
-    return (
-        f"On average over the rows, seeing the class moves {percent(value)} of an adversary's belief about the sensitive value "
-        "away from the overall shares."
-    )
-
-
 @measure(
     title="adversarial knowledge gain",
     question="How far does the release move an adversary's belief about a sensitive value on average?",
     unit="share of belief",
     monotone=True,
     source="Brickell and Shmatikov 2008; Sramka et al. 2010, sec. 3, with the class-size weights that its Table 3 needs",
-    sentence=_sentence,
+    sentence=from_zero(
+        "Every class has the overall shares of the sensitive values, so a class adds nothing to what these shares tell.",
+        "On average over the rows, seeing the class moves {} of an adversary's belief about the sensitive value "
+        "away from the overall shares.",
+    ),
     knows=f"{QUASI_KNOWN}; beforehand only how frequent each sensitive value is",
     family="What can be mined",
     misleads="It is an average over people: a few classes can reveal everything while it is low. It also counts what users "

@@ -11,7 +11,7 @@ from ...core.parameter import Number
 from ...core.release import Evidence
 from ...core.runs import spread
 from ...core.sizes import check_squares
-from ...core.words import percent
+from ...core.words import from_zero
 
 BLOCK = 2_000_000
 NEAR = 128
@@ -95,21 +95,16 @@ def wilson(share: float, rows: int) -> tuple[float, float]:
     return max(middle - half, 0.0), min(middle + half, 1.0)
 
 
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "None of the tested rows lies nearest to its own original."
-    return (
-        "An adversary who has the original numbers and links each released row to the nearest original one (any of those "
-        f"equally near) is expected to be right for {percent(value)} of the tested rows."
-    )
-
-
 @measure(
     title="linkage distance risk",
     question="How often is the nearest original row the right one?",
     unit="share of rows",
     source="Domingo-Ferrer and Torra 2001",
-    sentence=_sentence,
+    sentence=from_zero(
+        "None of the tested rows lies nearest to its own original.",
+        "An adversary who has the original numbers and links each released row to the nearest original one (any of those "
+        "equally near) is expected to be right for {} of the tested rows.",
+    ),
     knows="the true numbers of everyone in the release, and how far the noise can move them",
     misleads="Quasi-identifiers that are not numbers are left out, so an adversary who knows them too does better. So may one "
     "who knows how the noise was made.",

@@ -1,5 +1,7 @@
 """Multi-attribute l-diversity (Machanavajjhala et al. 2007; Manta 3.2.2, Def. 7)."""
 
+from functools import partial
+
 import numpy as np
 
 from ...core.classes import Classes
@@ -7,21 +9,9 @@ from ...core.errors import Unavailable
 from ...core.metric import QUASI_KNOWN, Score, measure
 from ...core.parameter import Choice
 from ...core.release import Evidence
-from ...core.words import down
+from ...core.words import down, from_one
 from .distinct_l_diversity import distinct_l_diversity
 from .entropy_l_diversity import entropy_l_diversity
-
-
-def _sentence(value: float) -> str:
-    if value <= 1:
-        return (
-            "For at least one person, an adversary who knows the class and the other sensitive values also knows the "
-            "remaining one."
-        )
-    return (
-        "For an adversary who knows a person's class and all sensitive values but one, the number of values left for that one "
-        f"is at least {down(value, beyond=1)}, counted by the chosen kind of diversity."
-    )
 
 
 @measure(
@@ -33,7 +23,13 @@ def _sentence(value: float) -> str:
     bounds=(1, float("inf")),
     monotone=True,
     source="Machanavajjhala et al. 2007; Manta 2013, Def. 7",
-    sentence=_sentence,
+    sentence=from_one(
+        "For at least one person, an adversary who knows the class and the other sensitive values also knows the "
+        "remaining one.",
+        "For an adversary who knows a person's class and all sensitive values but one, the number of values left for that one "
+        "is at least {}, counted by the chosen kind of diversity.",
+        partial(down, beyond=1),
+    ),
     knows=f"{QUASI_KNOWN}; and the other sensitive columns of that person",
     keeps="variety",
     misleads="It assumes a strong adversary, who knows all other sensitive values. With several sensitive columns hardly any "

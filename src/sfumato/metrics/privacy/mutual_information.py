@@ -4,7 +4,7 @@ from ...core.classes import Classes
 from ...core.column import FloatArray
 from ...core.metric import Usual, measure
 from ...core.release import Evidence
-from ...core.words import bits
+from ...core.words import bits, from_zero
 from .one_symbol_i1 import one_symbol_i1
 
 
@@ -20,12 +20,6 @@ def _adds(classes: Classes) -> FloatArray:
     return one_symbol_i1.per_class(classes) * classes.size / classes.table_rows
 
 
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "On average a class says nothing about the sensitive value."
-    return f"On average over the rows, a person's class tells an adversary {bits(value)} about the sensitive value."
-
-
 @measure(
     title="mutual information",
     question="How much does a class tell about the sensitive attribute on average?",
@@ -33,7 +27,11 @@ def _sentence(value: float) -> str:
     bounds=(0, float("inf")),
     monotone=True,
     source="Bezzi 2010, eq. 9 and 13; Manta 2013, sec. 5.1.2",
-    sentence=_sentence,
+    sentence=from_zero(
+        "On average a class says nothing about the sensitive value.",
+        "On average over the rows, a person's class tells an adversary {} about the sensitive value.",
+        bits,
+    ),
     usual=Usual(80, compared=True),
     misleads="It is an average: single classes can tell far more (Bezzi, sec. 3.1). It is also what users of the data want.",
     needs=frozenset({"sensitive"}),

@@ -4,17 +4,8 @@ import numpy as np
 
 from ...core.metric import measure
 from ...core.release import Evidence
-from ...core.words import percent
+from ...core.words import from_zero
 from .mutual_information import information
-
-
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "On average the sensitive value is as uncertain within a class as without the classes."
-    return (
-        f"On average the classes remove {percent(value)} of the uncertainty about the sensitive value, measured as a number "
-        "of equally likely values."
-    )
 
 
 @measure(
@@ -23,7 +14,11 @@ def _sentence(value: float) -> str:
     unit="share",
     monotone=True,
     source="Agrawal and Aggarwal 2001; Manta 2013, sec. 5.1.2",
-    sentence=_sentence,
+    sentence=from_zero(
+        "On average the sensitive value is as uncertain within a class as without the classes.",
+        "On average the classes remove {} of the uncertainty about the sensitive value, measured as a number "
+        "of equally likely values.",
+    ),
     misleads="It is an average, like mutual_information: single classes can reveal everything while it is low. With m values "
     "it cannot exceed 1 - 1/m, so with two values it never exceeds one half.",
     needs=frozenset({"sensitive"}),

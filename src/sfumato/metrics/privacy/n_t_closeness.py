@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from ...core.noun import short
 from ...core.parameter import Choice, Number
 from ...core.release import Evidence
 from ...core.sizes import in_proportion
-from ...core.words import up
+from ...core.words import from_zero, up
 from ..earth_mover import ordered_distance, running_sums
 from ..supersets import around, compact, levels
 
@@ -39,18 +40,6 @@ SMOOTHED = 8_000_000
 """Entries that smoothing may make at once; where they are more, classes are smoothed when they are looked at."""
 KERNEL = 400_000_000
 """Pairs of sensitive values that smoothing may have to do with, where classes are smoothed when they are looked at."""
-
-
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return (
-            "Around every class there is a large enough group with the same distribution of sensitive values, by the chosen "
-            "distance."
-        )
-    return (
-        "Around every class there is a large enough group whose sensitive values differ from the class's by at most "
-        f"{up(value, short_of=1)} (0: no difference, 1: as different as can be). What the group itself reveals is not counted."
-    )
 
 
 class Entries:
@@ -449,7 +438,13 @@ def _held(members: IntArray, group: IntArray, asked: BoolArray) -> tuple[IntArra
     question="How much do the sensitive values of the worst class differ from those of a large group around it?",
     unit="distance",
     source="Li, Li, Venkatasubramanian 2010; Manta 2013, sec. 3.2.4, def. 9",
-    sentence=_sentence,
+    sentence=from_zero(
+        "Around every class there is a large enough group with the same distribution of sensitive values, by the chosen "
+        "distance.",
+        "Around every class there is a large enough group whose sensitive values differ from the class's by at most "
+        "{} (0: no difference, 1: as different as can be). What the group itself reveals is not counted.",
+        partial(up, short_of=1),
+    ),
     keeps="certainty",
     misleads="A group of n rows can itself reveal something: if everyone in a region is ill, a class in that region is close "
     "to its group. Which groups surround a class depends on how its released values can be broadened.",

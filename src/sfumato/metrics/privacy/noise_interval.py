@@ -8,7 +8,7 @@ from ...core.metric import Score, measure
 from ...core.parameter import Number
 from ...core.release import Evidence
 from ...core.sizes import check_squares
-from ...core.words import percent
+from ...core.words import from_zero
 
 
 def perturbed(evidence: Evidence, why: str) -> dict[str, tuple[FloatArray, FloatArray, IntArray]]:
@@ -45,18 +45,6 @@ def shortest(moved: FloatArray, n: IntArray, confidence: float) -> float:
     return float((moved[end[start]] - moved[start]).min())
 
 
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return (
-            "In at least one column, as many numbers as the confidence demands were moved by the same amount, or not at all. "
-            "An adversary who knows that amount knows their originals."
-        )
-    return (
-        "In the least hidden column, a released number shows, at the stated confidence, that the original lies in an "
-        f"interval {percent(value)} as long as the column's range."
-    )
-
-
 @measure(
     title="noise interval",
     question="How long is the interval in which a released number places the original, in the least hidden column?",
@@ -64,7 +52,12 @@ def _sentence(value: float) -> str:
     unit="share of the range",
     bounds=(0, float("inf")),
     source="Agrawal and Srikant 2000; Manta 2013, sec. 5.1.1",
-    sentence=_sentence,
+    sentence=from_zero(
+        "In at least one column, as many numbers as the confidence demands were moved by the same amount, or not at all. "
+        "An adversary who knows that amount knows their originals.",
+        "In the least hidden column, a released number shows, at the stated confidence, that the original lies in an "
+        "interval {} as long as the column's range.",
+    ),
     knows="which released row is the person's",
     misleads="It looks at one number at a time. The distribution of the column and the other numbers of the row can place the "
     "original more closely (Agrawal and Aggarwal 2001). Number columns without noise count too.",

@@ -5,7 +5,7 @@ import numpy as np
 from ...core.column import FloatArray, IntArray
 from ...core.metric import Score, measure
 from ...core.release import Evidence
-from ...core.words import about
+from ...core.words import about, from_zero
 from .noise_interval import perturbed
 
 
@@ -15,17 +15,6 @@ def variance(x: FloatArray, n: IntArray) -> float:
     return float(np.average((x - mean) ** 2, weights=n))
 
 
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return (
-            "In at least one column, every number that is released as a number was moved by the same amount, or not at all, "
-            "so noise hides nothing there."
-        )
-    return (
-        f"In the least hidden column, the variance of the noise is {about(value)} times that of the original numbers."
-    )
-
-
 @measure(
     title="noise variance",
     question="How large is the noise compared with the spread of the numbers it hides?",
@@ -33,7 +22,12 @@ def _sentence(value: float) -> str:
     unit="ratio of variances",
     bounds=(0, float("inf")),
     source="Manta 2013, sec. 5.1.1, after Duncan and Mukherjee 2000",
-    sentence=_sentence,
+    sentence=from_zero(
+        "In at least one column, every number that is released as a number was moved by the same amount, or not at all, "
+        "so noise hides nothing there.",
+        "In the least hidden column, the variance of the noise is {} times that of the original numbers.",
+        about,
+    ),
     knows="which released row is the person's",
     misleads="A few rows with huge noise make up for many rows without any (see noise_interval). Noise that the other columns "
     "help to filter out counts as if it hid something.",

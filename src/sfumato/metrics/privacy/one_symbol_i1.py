@@ -5,13 +5,7 @@ import numpy as np
 from ...core.classes import Classes
 from ...core.column import FloatArray
 from ...core.metric import measure
-from ...core.words import bits
-
-
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "No class is surprising: each has the distribution of sensitive values of the whole table."
-    return f"The most revealing class changes what an adversary believes about its members' sensitive value by {bits(value)}."
+from ...core.words import bits, from_zero
 
 
 @measure(
@@ -22,7 +16,11 @@ def _sentence(value: float) -> str:
     monotone=True,
     convex=True,
     source="Bezzi 2010, eq. 7-8 and Table 1",
-    sentence=_sentence,
+    sentence=from_zero(
+        "No class is surprising: each has the distribution of sensitive values of the whole table.",
+        "The most revealing class changes what an adversary believes about its members' sensitive value by {}.",
+        bits,
+    ),
     misleads="A small class with a rare value is very surprising, however uncertain it leaves the adversary (see "
     "one_symbol_i2).",
     needs=frozenset({"sensitive"}),

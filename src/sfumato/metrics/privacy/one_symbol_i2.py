@@ -3,13 +3,7 @@
 from ...core.classes import Classes
 from ...core.column import FloatArray
 from ...core.metric import measure
-from ...core.words import bits
-
-
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "No class makes the sensitive value less uncertain, in bits, than it is in the whole table."
-    return f"The worst class lowers the uncertainty about the sensitive value by {bits(value)}, compared with the whole table."
+from ...core.words import bits, from_zero
 
 
 @measure(
@@ -20,7 +14,11 @@ def _sentence(value: float) -> str:
     monotone=True,
     convex=True,
     source="Bezzi 2010, eq. 3, eq. 10 and Table 1",
-    sentence=_sentence,
+    sentence=from_zero(
+        "No class makes the sensitive value less uncertain, in bits, than it is in the whole table.",
+        "The worst class lowers the uncertainty about the sensitive value by {}, compared with the whole table.",
+        bits,
+    ),
     misleads="It is negative for a class that is more uncertain than the table, even if the class is very surprising (see "
     "one_symbol_i1).",
     needs=frozenset({"sensitive"}),

@@ -6,18 +6,7 @@ from ...core.classes import Classes
 from ...core.column import FloatArray
 from ...core.metric import Score, measure
 from ...core.release import Evidence
-from ...core.words import bits
-
-
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return (
-            "In no class does a person's sensitive value, on average, lower the uncertainty about their class, in bits."
-        )
-    return (
-        "In the class where it tells most, a person's sensitive value removes on average "
-        f"{bits(value)} of the uncertainty about their class."
-    )
+from ...core.words import bits, from_zero
 
 
 def stimulus_specific(classes: Classes) -> FloatArray:
@@ -36,7 +25,12 @@ def stimulus_specific(classes: Classes) -> FloatArray:
     unit="bits",
     bounds=(float("-inf"), float("inf")),
     source="Butts 2003; Bezzi 2010, Table 1",
-    sentence=_sentence,
+    sentence=from_zero(
+        "In no class does a person's sensitive value, on average, lower the uncertainty about their class, in bits.",
+        "In the class where it tells most, a person's sensitive value removes on average "
+        "{} of the uncertainty about their class.",
+        bits,
+    ),
     misleads="It is hard to read as a privacy limit (Bezzi, sec. 2.2): it grows with the number of classes, and it is about "
     "the class, not about the sensitive value. For limits see one_symbol_i1 and one_symbol_i2.",
     needs=frozenset({"sensitive"}),

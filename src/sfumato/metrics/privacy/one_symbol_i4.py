@@ -5,16 +5,7 @@ import numpy as np
 from ...core.classes import Classes
 from ...core.column import FloatArray
 from ...core.metric import measure
-from ...core.words import bits
-
-
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "Whether a person belongs to a class or not tells nothing about the sensitive value, for any class."
-    return (
-        "Whether a person belongs to the most revealing class or not tells an adversary on average "
-        f"{bits(value)} about the sensitive value (at most 1)."
-    )
+from ...core.words import bits, from_zero
 
 
 @measure(
@@ -22,7 +13,12 @@ def _sentence(value: float) -> str:
     question="How much does it tell about the sensitive attribute whether a person is in the most revealing class?",
     unit="bits",
     source="Bezzi et al. 2002; Bezzi 2010, Table 1",
-    sentence=_sentence,
+    sentence=from_zero(
+        "Whether a person belongs to a class or not tells nothing about the sensitive value, for any class.",
+        "Whether a person belongs to the most revealing class or not tells an adversary on average "
+        "{} about the sensitive value (at most 1).",
+        bits,
+    ),
     misleads="It is an average over everyone: a small class hardly counts, however much it tells about its members. Its mean "
     "over the classes is not the mutual information.",
     needs=frozenset({"sensitive"}),

@@ -1,5 +1,7 @@
 """Personalized privacy: the breach of each person's guarding node (Xiao and Tao 2006; Manta 3.2.5)."""
 
+from functools import partial
+
 import numpy as np
 
 from ...core.classes import Classes
@@ -8,19 +10,10 @@ from ...core.errors import Unavailable
 from ...core.hierarchy import TOP, Hierarchy
 from ...core.metric import QUASI_KNOWN, Score, measure
 from ...core.release import Evidence
-from ...core.words import up
+from ...core.words import from_zero, up
 
 OPEN = (None, "∅")
 """A guarding node that guards nothing: missing, or the survey's sign for it."""
-
-
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "An adversary can link nobody to a value that this person chose to guard."
-    return (
-        "An adversary who knows a person's quasi-identifiers links the person to a value that they chose to guard with "
-        f"probability at most {up(value, short_of=1)}."
-    )
 
 
 class Leaves:
@@ -68,7 +61,12 @@ def breach(classes: Classes, member: IntArray, share: FloatArray, people: IntArr
     question="How likely is an adversary to link the most exposed person to a value that this person chose to guard?",
     unit="probability",
     source="Xiao and Tao 2006; Manta 2013, sec. 3.2.5",
-    sentence=_sentence,
+    sentence=from_zero(
+        "An adversary can link nobody to a value that this person chose to guard.",
+        "An adversary who knows a person's quasi-identifiers links the person to a value that they chose to guard with "
+        "probability at most {}.",
+        partial(up, short_of=1),
+    ),
     knows=f"{QUASI_KNOWN}, or for people outside it a public table",
     misleads="It treats all leaves under a generalized value as equally likely, and it is only as good as the nodes that "
     "people chose. A person who guards nothing counts as unharmed.",

@@ -1,6 +1,7 @@
 """Positive disclosure of Bayes-optimal privacy (Machanavajjhala et al. 2007; Manta 3.2.1, Def. 3)."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,17 +10,8 @@ from ...core.classes import Classes
 from ...core.column import FloatArray
 from ...core.metric import TOLERANCE, PerValue, Usual, measure
 from ...core.parameter import Number
-from ...core.words import up
+from ...core.words import below_one, up
 from .alpha_anonymity import largest
-
-
-def _sentence(value: float) -> str:
-    if value >= 1:
-        return "In at least one class an adversary knows every member's sensitive value for certain."
-    return (
-        "An adversary who knows a person's class and the released rows believes in any one sensitive value of that person "
-        f"with probability at most {up(value, 4, short_of=1)}."
-    )
 
 
 def _more(classes: Classes, values: FloatArray, alpha: float) -> Mapping[str, Any]:
@@ -44,7 +36,12 @@ def _more(classes: Classes, values: FloatArray, alpha: float) -> Mapping[str, An
     convex=True,
     alone=True,
     source="Machanavajjhala et al. 2007; Manta 2013, Def. 3",
-    sentence=_sentence,
+    sentence=below_one(
+        "In at least one class an adversary knows every member's sensitive value for certain.",
+        "An adversary who knows a person's class and the released rows believes in any one sensitive value of that person "
+        "with probability at most {}.",
+        partial(up, digits=4, short_of=1),
+    ),
     usual=Usual(70),
     keeps="certainty",
     misleads="It treats the rows of a class as equally likely and assumes that the adversary knows nothing else. An adversary "

@@ -1,21 +1,11 @@
 """Prosecutor risk: re-identification by one who knows that the person is in the release (El Emam and Dankar 2008)."""
 
+from functools import partial
+
 from ...core.classes import Classes
 from ...core.column import FloatArray
 from ...core.metric import Usual, measure, spell_bound
-from ...core.words import up
-
-
-def _sentence(value: float) -> str:
-    if value >= 1:
-        return (
-            "An adversary who knows a person's quasi-identifiers, and that the person is in the release, can find at least "
-            "one person for certain."
-        )
-    return (
-        "An adversary who knows only a person's quasi-identifiers, and that the person is in the release, finds that person "
-        f"among those who look alike with probability at most {up(value, short_of=1)}."
-    )
+from ...core.words import below_one, up
 
 
 def _limit(bound: float) -> str:
@@ -30,7 +20,13 @@ def _limit(bound: float) -> str:
     inherited=True,
     alone=True,
     source="El Emam and Dankar 2008; Manta 2013, sec. 3.1.1 (linking probability 1/k)",
-    sentence=_sentence,
+    sentence=below_one(
+        "An adversary who knows a person's quasi-identifiers, and that the person is in the release, can find at least "
+        "one person for certain.",
+        "An adversary who knows only a person's quasi-identifiers, and that the person is in the release, finds that person "
+        "among those who look alike with probability at most {}.",
+        partial(up, short_of=1),
+    ),
     limit=_limit,
     usual=Usual(20),
     misleads="It is the worst row only: one small class sets it, however well all others are hidden. See marketer_risk for the "

@@ -3,17 +3,8 @@
 from ...core.metric import Score, measure
 from ...core.parameter import Number
 from ...core.release import Evidence
-from ...core.words import percent
+from ...core.words import from_zero
 from ...profile.free_release import free_of_release
-
-
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "No set of a few columns that are released unchanged singles out a row: each row shares its values with another."
-    return (
-        f"A few columns that are released unchanged single out {percent(value)} of the rows: an adversary who knows these "
-        "columns of a person finds the row."
-    )
 
 
 @measure(
@@ -21,7 +12,11 @@ def _sentence(value: float) -> str:
     question="How many rows can be singled out by a few columns that are released unchanged?",
     unit="share of rows",
     source="Manta 2013, sec. 3 (an adversary's knowledge is not only the quasi-identifiers); sfumato's rule on free columns",
-    sentence=_sentence,
+    sentence=from_zero(
+        "No set of a few columns that are released unchanged singles out a row: each row shares its values with another.",
+        "A few columns that are released unchanged single out {} of the rows: an adversary who knows these "
+        "columns of a person finds the row.",
+    ),
     misleads="It takes the worst set of up to `columns` unchanged columns and says nothing about larger sets. Only the owner "
     "can say whether anyone knows these columns of a person. Noisy columns are not counted, nor are "
     "quasi-identifiers, which the requirements cover.",

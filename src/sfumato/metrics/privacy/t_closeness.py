@@ -1,6 +1,6 @@
 """t-closeness by earth mover's distance (Li, Li, Venkatasubramanian 2007; Manta 3.2.3)."""
 
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -10,20 +10,8 @@ from ...core.counts import exact
 from ...core.errors import Unavailable
 from ...core.metric import Usual, measure
 from ...core.parameter import Choice
-from ...core.words import about
+from ...core.words import about, from_zero
 from ..earth_mover import ordered_distance
-
-
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return (
-            "Every class has the same distribution of sensitive values as the whole table, so a class tells nothing new about "
-            "them."
-        )
-    return (
-        "Turning the sensitive values of the worst class into those of the whole table takes "
-        f"{about(value, apart=1)} of the most work possible (0: no difference, 1: everything moved as far as it can)."
-    )
 
 
 def emd_equal(classes: Classes) -> FloatArray:
@@ -88,7 +76,13 @@ def nodes(sensitive: Sensitive) -> list[IntArray]:
     monotone=True,
     convex=True,
     source="Li, Li, Venkatasubramanian 2007; Manta 2013, sec. 3.2.3, eq. 3.1",
-    sentence=_sentence,
+    sentence=from_zero(
+        "Every class has the same distribution of sensitive values as the whole table, so a class tells nothing new about "
+        "them.",
+        "Turning the sensitive values of the worst class into those of the whole table takes "
+        "{} of the most work possible (0: no difference, 1: everything moved as far as it can).",
+        partial(about, apart=1),
+    ),
     usual=Usual(60, {"ground": "equal"}, compared=True),
     keeps="certainty",
     misleads="Two classes at the same distance can differ in what they reveal (Afifi et al. 2018, ex. 4). With thousands of "

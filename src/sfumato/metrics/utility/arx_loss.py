@@ -4,14 +4,8 @@ from ...core.cell_loss import CellLoss
 from ...core.metric import Score, measure
 from ...core.parameter import Choice
 from ...core.release import Evidence
-from ...core.words import percent
+from ...core.words import from_zero
 from ..column_losses import column_losses
-
-
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "By ARX's Loss nothing was lost: it counts every quasi-identifier as precise as it was."
-    return f"By ARX's Loss the quasi-identifiers have lost {percent(value)} of their precision (0%: exact, 100%: suppressed)."
 
 
 def _cells(aggregate: str) -> CellLoss:
@@ -24,7 +18,10 @@ def _cells(aggregate: str) -> CellLoss:
     about="utility",
     unit="share",
     source="Iyengar 2002, as ARX 3.9.2 computes it (Prasser and Kohlmayer 2015)",
-    sentence=_sentence,
+    sentence=from_zero(
+        "By ARX's Loss nothing was lost: it counts every quasi-identifier as precise as it was.",
+        "By ARX's Loss the quasi-identifiers have lost {} of their precision (0%: exact, 100%: suppressed).",
+    ),
     audience="recipient",
     misleads="ARX takes the domain from its hierarchy file: give the same file, or values that never occur are not counted. "
     "The owner's weights are left out.",

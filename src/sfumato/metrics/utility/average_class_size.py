@@ -1,15 +1,11 @@
 """Average class size (LeFevre, DeWitt, Ramakrishnan 2006; Manta 5.2)."""
 
+from functools import partial
+
 from ...core.classes import Classes
 from ...core.metric import Usual, measure
 from ...core.release import Evidence
-from ...core.words import about
-
-
-def _sentence(value: float) -> str:
-    if value <= 1:
-        return "Every row has its own combination of released quasi-identifiers."
-    return f"On average {about(value, 4, apart=1)} rows share one combination of released quasi-identifiers."
+from ...core.words import about, from_one
 
 
 def _mean(classes: Classes) -> float:
@@ -23,7 +19,11 @@ def _mean(classes: Classes) -> float:
     unit="rows",
     bounds=(1, float("inf")),
     source="LeFevre, DeWitt, Ramakrishnan 2006, there divided by k; Manta 2013, sec. 5.2",
-    sentence=_sentence,
+    sentence=from_one(
+        "Every row has its own combination of released quasi-identifiers.",
+        "On average {} rows share one combination of released quasi-identifiers.",
+        partial(about, digits=4, apart=1),
+    ),
     usual=Usual(110, compared=True),
     misleads="It sees only class sizes, not how much the values were coarsened.",
     gamed="Many small classes with labels that say nothing, such as wide overlapping sets, score as well as precise labels.",

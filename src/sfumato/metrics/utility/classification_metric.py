@@ -6,7 +6,7 @@ from ...core.classes import Classes
 from ...core.column import IntArray
 from ...core.metric import Score, measure
 from ...core.release import Evidence
-from ...core.words import percent
+from ...core.words import from_zero
 
 
 def minority_rows(classes: Classes) -> IntArray:
@@ -16,22 +16,17 @@ def minority_rows(classes: Classes) -> IntArray:
     return np.bincount(classes.member, weights=classes.n, minlength=len(classes)).astype(np.int64) - most
 
 
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "All rows of a class carry one label, in every class: guessing its most frequent label is never wrong."
-    return (
-        f"Guessing the most frequent label of each row's class is wrong for {percent(value)} of the rows (a removed row counts "
-        "as wrong)."
-    )
-
-
 @measure(
     title="classification metric",
     question="How often does guessing the most frequent label of a class get a row wrong?",
     about="utility",
     unit="share of rows",
     source="Iyengar 2002 (CM); Manta 2013, sec. 5.2.2",
-    sentence=_sentence,
+    sentence=from_zero(
+        "All rows of a class carry one label, in every class: guessing its most frequent label is never wrong.",
+        "Guessing the most frequent label of each row's class is wrong for {} of the rows (a removed row counts "
+        "as wrong).",
+    ),
     misleads="It is measured on the same rows that form the classes: a unique row is never wrong, but that predicts nothing. "
     "If the label is sensitive, good guesses are also what an adversary wants.",
     gamed="Only the majority label of a class counts: small classes of any shape score well, and so do classes with one label each.",

@@ -9,7 +9,7 @@ from ...core.group_join import Joined
 from ...core.metric import Score, Usual, measure
 from ...core.noun import dataclass
 from ...core.release import Evidence
-from ...core.words import percent
+from ...core.words import from_zero
 from ..column_losses import unreadable_values
 from .entropy_utility import expected, joint, shared_columns
 
@@ -81,25 +81,18 @@ def margin(counts: Counts | Joined, name: str) -> IntArray:
     return (counts.part(name) if isinstance(counts, Joined) else counts).margin(name)
 
 
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return (
-            "In every column, each value has the same share in the release as in the original, if general values are spread "
-            "evenly."
-        )
-    return (
-        f"In the worst column, {percent(value)} of the rows would have to change their value to restore the original shares, "
-        "if general values are spread evenly."
-    )
-
-
 @measure(
     title="column distance",
     question="How far is the distribution of the worst column from the original one?",
     about="utility",
     unit="total variation distance",
     source="LeFevre, DeWitt, Ramakrishnan 2006 for the even spread; total variation as in Xiao and Tao 2006",
-    sentence=_sentence,
+    sentence=from_zero(
+        "In every column, each value has the same share in the release as in the original, if general values are spread "
+        "evenly.",
+        "In the worst column, {} of the rows would have to change their value to restore the original shares, "
+        "if general values are spread evenly.",
+    ),
     usual=Usual(140),
     audience="recipient",
     misleads="It looks at columns one by one; relations between them may be lost (see pair_distance). If the original values "

@@ -12,7 +12,7 @@ from ...core.group_join import Joined
 from ...core.metric import Score, measure
 from ...core.release import Evidence
 from ...core.table import Table
-from ...core.words import bits
+from ...core.words import bits, from_zero
 from ..column_losses import weighted_mean
 
 
@@ -83,15 +83,6 @@ def u_max(counts: Counts) -> dict[str, float]:
     return {name: utility(counts, name, counts.names) for name in counts.names}
 
 
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "No column that counts can be predicted from the release better than by a blind guess."
-    return (
-        f"On average the other columns of the release tell {bits(value)} more about a column than a blind guess among its "
-        "values."
-    )
-
-
 @measure(
     title="entropy utility",
     question="How much do the columns of the release say about one another?",
@@ -100,7 +91,11 @@ def _sentence(value: float) -> str:
     unit="bits",
     bounds=(0, float("inf")),
     source="Askari, Safavi-Naini, Barker 2012, eq. 8-14",
-    sentence=_sentence,
+    sentence=from_zero(
+        "No column that counts can be predicted from the release better than by a blind guess.",
+        "On average the other columns of the release tell {} more about a column than a blind guess among its values.",
+        bits,
+    ),
     misleads="Unique rows predict themselves, so noise counts as knowledge. Merging rare values can raise it. So can local "
     "recoding, because its many overlapping labels count as different values.",
     gamed="Small classes, and labels that occur once, look like knowledge: a release of many odd labels scores well.",

@@ -3,19 +3,10 @@
 from ...core.cell_loss import CellLoss
 from ...core.metric import Score, measure
 from ...core.release import Evidence
-from ...core.words import percent
+from ...core.words import from_zero
 from ..column_losses import column_losses, weighted_mean
 
 _LM = CellLoss(less=1)
-
-
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "Every quasi-identifier that counts is released as precisely as it was."
-    return (
-        f"On average a released value also stands for {percent(value)} of the other values the column can have (0%: exact, "
-        "100%: suppressed)."
-    )
 
 
 @measure(
@@ -24,7 +15,11 @@ def _sentence(value: float) -> str:
     about="utility",
     unit="share",
     source="Iyengar 2002 (LM); ARX calls 1 - LM granularity",
-    sentence=_sentence,
+    sentence=from_zero(
+        "Every quasi-identifier that counts is released as precisely as it was.",
+        "On average a released value also stands for {} of the other values the column can have (0%: exact, "
+        "100%: suppressed).",
+    ),
     audience="recipient",
     misleads="All values of a domain count the same, whether common or never seen. A perturbed value looks precise.",
     gamed="Sets of exact values: a label of five values out of five hundred costs less than 1%, although such labels overlap and say little about the rows. So does a hierarchy that lists values nobody has. See query_error and overlapping_labels.",

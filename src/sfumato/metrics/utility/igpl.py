@@ -3,7 +3,7 @@
 from ...core.classes import Classes
 from ...core.metric import Score, measure
 from ...core.release import Evidence
-from ...core.words import bits
+from ...core.words import bits, from_zero
 from ..privacy.mutual_information import information
 
 
@@ -21,15 +21,6 @@ def step(before: Classes, after: Classes) -> float:
     return trade(max(information(after) - information(before), 0.0), float(before.size.min() - after.size.min()))
 
 
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "The classes tell nothing about the label, so the privacy they cost bought no information about it."
-    return (
-        f"The classes tell {bits(value)} about the label per row of privacy loss (the rows by which the smallest class is "
-        "smaller than the table, plus one)."
-    )
-
-
 @measure(
     title="information gain per privacy loss (IGPL)",
     question="How much does the release tell about the label for the privacy it gives up?",
@@ -38,7 +29,12 @@ def _sentence(value: float) -> str:
     unit="bits per row",
     bounds=(0, float("inf")),
     source="Fung, Wang, Yu 2005; Manta 2013, sec. 5.2.3",
-    sentence=_sentence,
+    sentence=from_zero(
+        "The classes tell nothing about the label, so the privacy they cost bought no information about it.",
+        "The classes tell {} about the label per row of privacy loss (the rows by which the smallest class is "
+        "smaller than the table, plus one).",
+        bits,
+    ),
     misleads="It was made to choose the next specialization step, by comparing steps on one table. For a whole release the "
     "loss is nearly all rows, so compare only releases of the same rows.",
     gamed="Fewer rows, or a smallest class that is larger, change the score without any change in what users can read.",

@@ -3,17 +3,8 @@
 from ...core.cell_loss import ILOSS
 from ...core.metric import Score, Usual, measure
 from ...core.release import Evidence
-from ...core.words import percent
+from ...core.words import from_zero
 from ..column_losses import column_losses, column_weights, rows_before
-
-
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "Every quasi-identifier that counts is released as precisely as it was."
-    return (
-        f"On average a released value stands for {percent(value)} of the values the column can have (0%: exact, 100%: "
-        "suppressed)."
-    )
 
 
 @measure(
@@ -22,7 +13,10 @@ def _sentence(value: float) -> str:
     about="utility",
     unit="share of the domain",
     source="Xiao and Tao 2006; Manta 2013, sec. 5.2",
-    sentence=_sentence,
+    sentence=from_zero(
+        "Every quasi-identifier that counts is released as precisely as it was.",
+        "On average a released value stands for {} of the values the column can have (0%: exact, 100%: suppressed).",
+    ),
     usual=Usual(100),
     audience="recipient",
     misleads="All values of a domain count the same, whether common or never seen. A perturbed value looks precise. The true "

@@ -3,14 +3,8 @@
 from ...core.errors import Unavailable
 from ...core.metric import measure
 from ...core.release import Evidence
-from ...core.words import percent
+from ...core.words import from_zero
 from ..privacy.mutual_information import information
-
-
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "The released quasi-identifiers tell at least as many bits about the sensitive attribute as the original ones."
-    return f"The release loses {percent(value)} of what the quasi-identifiers told about the sensitive attribute."
 
 
 @measure(
@@ -20,7 +14,10 @@ def _sentence(value: float) -> str:
     unit="share",
     bounds=(float("-inf"), 1),
     source="Bezzi 2010, eq. 4 and sec. 4",
-    sentence=_sentence,
+    sentence=from_zero(
+        "The released quasi-identifiers tell at least as many bits about the sensitive attribute as the original ones.",
+        "The release loses {} of what the quasi-identifiers told about the sensitive attribute.",
+    ),
     audience="recipient",
     misleads="Unique rows make the original look very informative, so part of what is lost may be noise. It is below 0 only if "
     "the release relates the columns more closely than the original did, which generalization never does.",

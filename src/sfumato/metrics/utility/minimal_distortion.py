@@ -2,15 +2,7 @@
 
 from ...core.metric import measure
 from ...core.release import Evidence
-from ...core.words import percent
-
-
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "No quasi-identifier of any row was changed."
-    return (
-        f"The release changed {percent(value)} of the quasi-identifier cells (cells of removed rows count as changed)."
-    )
+from ...core.words import from_zero
 
 
 @measure(
@@ -19,7 +11,10 @@ def _sentence(value: float) -> str:
     about="utility",
     unit="share of cells",
     source="Samarati 2001; Manta 2013, sec. 5.2",
-    sentence=_sentence,
+    sentence=from_zero(
+        "No quasi-identifier of any row was changed.",
+        "The release changed {} of the quasi-identifier cells (cells of removed rows count as changed).",
+    ),
     misleads="A year turned into a decade costs the same as a year turned into *.",
     gamed="Few cells replaced by `*` cost less than many that were rounded a little, although users lose more.",
     needs=frozenset({"original", "pairs"}),

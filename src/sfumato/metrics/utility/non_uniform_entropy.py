@@ -6,7 +6,7 @@ from ...core.column import IntArray
 from ...core.counts import Counts, exact
 from ...core.metric import Score, measure
 from ...core.release import Evidence
-from ...core.words import percent
+from ...core.words import from_zero
 from ..column_losses import column_weights
 
 
@@ -33,21 +33,16 @@ def _column(evidence: Evidence, name: str, before: Counts, why: str) -> tuple[fl
     return conditional_bits(x, r, n), max(float((total * np.log2(total.sum() / total)).sum()), 0.0)
 
 
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "Among these rows, every released quasi-identifier that counts determines its original value."
-    return (
-        f"Given the released values, {percent(value)} of the bits in the original quasi-identifiers remain uncertain."
-    )
-
-
 @measure(
     title="non-uniform entropy",
     question="How uncertain is the original value of a cell, given the released value?",
     about="utility",
     unit="share of the bits",
     source="Gionis and Tassa 2009; Prasser, Bild, Kuhn 2016 (ARX)",
-    sentence=_sentence,
+    sentence=from_zero(
+        "Among these rows, every released quasi-identifier that counts determines its original value.",
+        "Given the released values, {} of the bits in the original quasi-identifiers remain uncertain.",
+    ),
     misleads="A perturbed value that occurs once determines its original for anyone who has both tables, so it seems to cost "
     "nothing.",
     gamed="Merging rare values costs hardly any bits, however far apart these values are.",

@@ -4,18 +4,9 @@ import numpy as np
 
 from ...core.metric import Score, Usual, measure
 from ...core.release import Evidence
-from ...core.words import percent
+from ...core.words import from_zero
 from .column_distance import margin, spread
 from .entropy_utility import expected, joint, shared_columns
-
-
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "In every column the labels are apart, so that users can count rows by label."
-    return (
-        f"In the column with the most of them, {percent(value)} of the rows have a label that shares values with another label, so "
-        "users cannot count rows by label there."
-    )
 
 
 @measure(
@@ -24,7 +15,11 @@ def _sentence(value: float) -> str:
     about="utility",
     unit="share of the rows",
     source="Manta 2013, sec. 5.2: global recoding keeps the labels of a column apart, local recoding need not",
-    sentence=_sentence,
+    sentence=from_zero(
+        "In every column the labels are apart, so that users can count rows by label.",
+        "In the column with the most of them, {} of the rows have a label that shares values with another label, so "
+        "users cannot count rows by label there.",
+    ),
     usual=Usual(135),
     audience="recipient",
     misleads="It says nothing about how coarse the labels are. A suppressed value (`*`, or a label that covers the whole column) "

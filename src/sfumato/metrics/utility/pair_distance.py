@@ -11,7 +11,7 @@ from ...core.group_join import Joined
 from ...core.metric import Score, measure
 from ...core.noun import dataclass
 from ...core.release import Evidence
-from ...core.words import percent
+from ...core.words import from_zero
 from .column_distance import Spread, margin, spread
 from .entropy_utility import expected, joint, shared_columns
 
@@ -91,25 +91,18 @@ def distance(
     return min(float(np.maximum(p - rows.ravel() / after.rows, 0.0).sum()), 1.0)
 
 
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return (
-            "For every two columns, each combination of values has the same share in the release as in the original, if "
-            "general values are spread evenly."
-        )
-    return (
-        f"For the worst pair of columns, {percent(value)} of the rows would have to change to restore the original shares, if "
-        "general values are spread evenly."
-    )
-
-
 @measure(
     title="pair distance",
     question="How far is the joint distribution of the worst pair of columns from the original one?",
     about="utility",
     unit="total variation distance",
     source="LeFevre, DeWitt, Ramakrishnan 2006 for the even spread; total variation as in Xiao and Tao 2006",
-    sentence=_sentence,
+    sentence=from_zero(
+        "For every two columns, each combination of values has the same share in the release as in the original, if "
+        "general values are spread evenly.",
+        "For the worst pair of columns, {} of the rows would have to change to restore the original shares, if "
+        "general values are spread evenly.",
+    ),
     audience="recipient",
     misleads=f"Two columns with many values have few rows per combination. Much of the distance is then due to the even spread, "
     f"not to a lost relation. A column of more than {GROUPS} values is compared in {GROUPS} groups of neighbouring "

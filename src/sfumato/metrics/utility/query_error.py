@@ -12,7 +12,7 @@ from ...core.group_join import Joined
 from ...core.metric import Score, Usual, measure
 from ...core.parameter import Choice, Number
 from ...core.release import Evidence
-from ...core.words import percent
+from ...core.words import from_zero
 from .column_distance import Spread, margin, spread
 from .entropy_utility import expected, joint, shared_columns
 
@@ -119,15 +119,6 @@ def _mix(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     return x ^ (x >> np.uint64(31))
 
 
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "The random counting queries get the same answers from the release as from the original."
-    return (
-        f"On average the release answers a random counting query with an error of {percent(value)} of the true count, or of a "
-        "set minimum if the count is smaller."
-    )
-
-
 @measure(
     title="query error",
     question="How wrong are counting queries answered from the release?",
@@ -135,7 +126,11 @@ def _sentence(value: float) -> str:
     unit="relative error",
     bounds=(0, float("inf")),
     source="LeFevre, DeWitt, Ramakrishnan 2006; Xiao and Tao 2006 (Anatomy); Manta 2013, sec. 5.3",
-    sentence=_sentence,
+    sentence=from_zero(
+        "The random counting queries get the same answers from the release as from the original.",
+        "On average the release answers a random counting query with an error of {} of the true count, or of a "
+        "set minimum if the count is smaller.",
+    ),
     usual=Usual(130, {"predicates": "ranges"}),
     audience="recipient",
     misleads="It is an average over random queries: yours may fare better or worse (ask them with sfumato inspect queries). "

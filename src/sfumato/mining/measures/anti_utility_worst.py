@@ -2,20 +2,8 @@
 
 from ...core.metric import Score, measure
 from ...core.release import Evidence
-from ...core.words import percent
+from ...core.words import from_zero
 from ..quick_scenario import PARAMETERS, mined
-
-
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return (
-            "For nobody tested does the release give the field exactly, and the best miner tried predicts it for nobody more "
-            "closely than it was released."
-        )
-    return (
-        f"For {percent(value)} of the people tested, the release gives the field exactly, or the best miner tried predicts it "
-        "more closely than it was released."
-    )
 
 
 @measure(
@@ -23,7 +11,12 @@ def _sentence(value: float) -> str:
     question="For how many people can an adversary get closer to a protected value than the released value is?",
     unit="share of people",
     source="Sramka, Safavi-Naini, Denzinger, Askari 2010, sec. 2.4 (scenario A); values released exactly are added here",
-    sentence=_sentence,
+    sentence=from_zero(
+        "For nobody tested does the release give the field exactly, and the best miner tried predicts it for nobody more "
+        "closely than it was released.",
+        "For {} of the people tested, the release gives the field exactly, or the best miner tried predicts it "
+        "more closely than it was released.",
+    ),
     knows="all other released columns of a person, and how to mine data",
     family="What can be mined",
     misleads="Closer can still be far: under strong noise nearly every value can be predicted more closely than it was "

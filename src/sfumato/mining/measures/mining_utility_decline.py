@@ -5,17 +5,8 @@ from math import isnan
 from ...core.errors import Unavailable
 from ...core.metric import Score, Usual, measure
 from ...core.release import Evidence
-from ...core.words import percent
+from ...core.words import from_zero
 from ..quick_scenario import PARAMETERS, mined
-
-
-def _sentence(value: float) -> str:
-    if value <= 0:
-        return "No miner tried predicts the field worse from the release than from the original."
-    return (
-        f"Mining the release instead of the original costs the worst-hit miner {percent(value)} of the utility of its "
-        "predictions of the field."
-    )
 
 
 @measure(
@@ -24,7 +15,11 @@ def _sentence(value: float) -> str:
     about="utility",
     unit="share of utility",
     source="Sramka, Safavi-Naini, Denzinger, Askari 2010, sec. 2.3",
-    sentence=_sentence,
+    sentence=from_zero(
+        "No miner tried predicts the field worse from the release than from the original.",
+        "Mining the release instead of the original costs the worst-hit miner {} of the utility of its "
+        "predictions of the field.",
+    ),
     usual=Usual(210, {"rows": 3000, "folds": 3}, target="field"),
     misleads="It is about one field and these miners: with another field, or a better miner, a user may lose more or nothing. "
     "It is estimated on a sample of rows unless rows= covers the whole table.",
