@@ -71,6 +71,16 @@ def test_classes_that_miss_are_left_out_while_there_is_room(table: sf.Table, exp
     assert node.rows + node.suppressed == ROWS
 
 
+def test_the_labels_of_each_level_are_told(explorer: Explorer) -> None:
+    for column, highest in explorer.highest.items():
+        labels = explorer.labels(column)
+        assert len(labels) == highest + 1
+        assert labels[-1] == ("*",)
+        assert all(len(set(level)) == len(level) for level in labels)
+    with pytest.raises(sf.InputError, match="no quasi-identifier"):
+        explorer.labels("nobody")
+
+
 def test_how_many_stay_alone_by_one_column(table: sf.Table, explorer: Explorer) -> None:
     ages = table.to_arrow()["age"].to_pylist()
     alone = explorer.alone("age")

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 ROUTES = (
-    "/", "/open", "/columns", "/limits", "/look", "/run", "/run/events", "/map", "/map/figure", "/decide", "/decide/events",
+    "/", "/open", "/columns", "/hierarchies", "/limits", "/look", "/run", "/run/events", "/map", "/map/figure", "/decide", "/decide/events",
     "/documents/report.html", "/package/release.csv", "/package/package.zip", "/studio.js", "/studio.css", "/vega.js",
 )  # fmt: skip
 POSTS = (
-    "/open/upload", "/open/reading", "/columns/roles", "/columns/waive", "/limits/answers", "/look/at", "/run/start", "/run/stop",
+    "/open/upload", "/open/reading", "/columns/roles", "/columns/waive", "/hierarchies/rule", "/hierarchies/groups", "/limits/answers", "/look/at", "/run/start", "/run/stop",
     "/decide/package",
 )  # fmt: skip
 
@@ -100,6 +100,7 @@ def serving(folder: Path, *words: str) -> Iterator[Client]:
     finally:
         child.send_signal(signal.SIGINT)
         _, errors = child.communicate(timeout=60)
+        sys.stderr.write(errors)  # pytest shows it where a test fails
     assert child.returncode == 0, errors
     assert "Traceback" not in errors
     assert "Closed." in errors

@@ -39,7 +39,7 @@ def opened(browser: Any) -> Iterator[Any]:
         context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(120_000)
+        page.set_default_timeout(600_000)  # documents take their time on a busy machine
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
         page.goto(client.address)
@@ -50,7 +50,9 @@ def opened(browser: Any) -> Iterator[Any]:
     yield open_page
     for context in contexts:
         context.close()
-    assert not said
+    assert not [text for text in said if "status of 400" not in text], (
+        "a sentence of ours is a 400; anything else is not meant"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +86,7 @@ def test_every_page_is_fit_for_everyone(hostile: tuple[Client, Path], opened: An
     from axe_playwright_python.sync_playwright import Axe
 
     page = opened(hostile[0], scheme, width)
-    for path in ("/open", "/columns", "/limits", "/look", "/run", "/map", "/decide"):
+    for path in ("/open", "/columns", "/hierarchies", "/limits", "/look", "/run", "/map", "/decide"):
         page.goto(f"http://{hostile[0].host}{path}")
         if path == "/map":
             page.locator("#map svg").wait_for()
@@ -95,3 +97,87 @@ def test_every_page_is_fit_for_everyone(hostile: tuple[Client, Path], opened: An
         assert "run" not in page.title().split()
         assert page.locator("img").count() == 0
         assert page.locator("script").count() <= 2
+
+
+def test_the_whole_way_by_keyboard_with_a_reload_a_second_tab_and_a_stop(
+    town: Path, tmp_path: Path, opened: Any
+) -> None:
+    folder = tmp_path / "work"
+    with serving(folder) as client:
+        page = opened(client)
+        page.locator("#file").set_input_files(town / "people.csv")
+        page.get_by_text("300 rows, 12 columns").wait_for()
+        page.get_by_role("link", name="on to the columns").press("Enter")
+        role = page.get_by_role("region", name="education").get_by_label("Role")
+        role.focus()
+        role.press("n")  # nobody may learn it, never leaves the house, numbers ...: the browser goes through them
+        page.locator("#together").get_by_text("7 quasi-identifiers").wait_for()
+        role.select_option("quasi")
+        page.locator("#together").get_by_text("8 quasi-identifiers").wait_for()
+
+        page.get_by_role("link", name="on to the hierarchies").press("Enter")
+        age = page.get_by_role("region", name="age")
+        age.get_by_text("Other levels").press("Enter")
+        age.get_by_label("Numbers").fill("10, 30")
+        age.get_by_role("button", name="Take these levels").press("Enter")
+        age.get_by_text("[0,30)").wait_for()
+        page.get_by_role("link", name="On to the limits").press("Enter")
+        page.get_by_label("low: a disclosure").check()
+        page.get_by_role("button", name="Draw the limits").press("Enter")
+        page.get_by_text("IPC Ontario").first.wait_for()
+        page.get_by_label("Bound: stricter").first.fill("0.9")
+        page.get_by_role("button", name="Draw the limits again").press("Enter")
+        page.get_by_role("alert").get_by_text("not looser").wait_for()
+
+        page.goto(f"http://{client.host}/look")
+        page.get_by_text("A limit is missed").wait_for()
+        for slider in page.locator("input[name=levels]").all():
+            slider.press("End")
+        page.get_by_text("Every limit is met").wait_for()
+
+        plan(folder, FEW + '\n[[candidate]]\nmechanism = "k_member"\nk = [10, 12, 14, 16, 18, 20]\n')
+        page.goto(f"http://{client.host}/run")
+        page.get_by_role("button", name="Start").press("Enter")
+        page.get_by_text("of 9").first.wait_for()
+        page.reload()
+        page.get_by_text("of 9").first.wait_for()
+        second = page.context.new_page()
+        second.goto(f"http://{client.host}/run")
+        second.get_by_text("of 9").first.wait_for()
+        second.get_by_role("button", name="Stop").click()
+        page.get_by_role("button", name="Go on").wait_for()
+        second.get_by_role("button", name="Go on").wait_for()
+        plan(folder)  # fewer: what was measured of them is kept
+        page.get_by_role("button", name="Go on").press("Enter")
+        page.get_by_role("link", name="See the map").wait_for()
+        second.get_by_role("link", name="Map").click()
+        second.locator("#map svg").wait_for()
+        dots = second.locator("#map svg .mark-symbol path[aria-roledescription]")
+        assert dots.count() >= 3
+        dots.last.hover(force=True)
+        second.locator("#tip dd").first.wait_for()
+        second.get_by_label("Risk", exact=True).select_option("k_anonymity")
+        second.get_by_role("columnheader", name="k-anonymity").wait_for()
+        page.goto(f"http://{client.host}/decide")
+        page.get_by_role("heading", name="Take mondrian").wait_for()
+        with page.context.expect_page() as report:
+            page.get_by_role("link", name="report.html").click()
+        report.value.locator("#map svg").wait_for()
+        page.get_by_role("button", name="Write the package").press("Enter")
+        with page.expect_download() as download:
+            page.get_by_role("link", name="The release (CSV)").click()
+        assert Path(download.value.path()).read_bytes() == (folder / "package" / "release.csv").read_bytes()
+
+
+def test_without_the_cookie_a_browser_gets_nothing(hostile: tuple[Client, Path], browser: Any) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    answer = page.goto(f"http://{hostile[0].host}/open")
+    assert answer.status == 403
+    page.set_content(
+        f'<form method="post" action="http://{hostile[0].host}/run/start" enctype="text/plain"><input name="x"></form>'
+    )
+    with page.expect_navigation():
+        page.evaluate("document.forms[0].submit()")
+    assert "another page" in page.content()
+    context.close()

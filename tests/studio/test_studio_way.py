@@ -15,6 +15,8 @@ import pytest
 from studio_house import Client, files, serving
 
 from sfumato.core.roles import Roles
+from sfumato.core.toml import opened
+from sfumato.studio.work_folder import study_toml
 from sfumato.study.study_file import read_study
 
 ANSWERS = {"guidance": "questions", "to": "public", "impact": "low", "controls": "medium", "motives": "medium"}
@@ -24,8 +26,8 @@ FEW = '\n[[candidate]]\nmechanism = "mondrian"\nk = [10, 20]\n\n[[candidate]]\nm
 def plan(folder: Path, candidates: str = FEW) -> None:
     """A study of a few candidates, as somebody may write it by hand."""
     path = folder / "study.toml"
-    head = path.read_text().partition("[[candidate]]")[0].rstrip()
-    path.write_text('refine = 0\nmeasures = ["k_anonymity"]\n' + head + "\n" + candidates)
+    head = {key: value for key, value in opened(path, "study file").items() if key != "candidate"}
+    path.write_text(study_toml({**head, "refine": 0, "measures": ["k_anonymity"]}) + candidates)
 
 
 def wait(client: Client, path: str = "/run/events", *, seconds: float = 300) -> str:
@@ -88,6 +90,31 @@ def test_reading_roles_limits_and_levels(studio: tuple[Client, Path]) -> None:
     twice[:2] = ["person", "person"]
     assert "Only one column" in client.post("/columns/roles", {"roles": twice}).json["error"]
     assert Roles.read(folder / "roles.toml") == roles
+
+    at = roles.quasi.index("age")
+    assert client.post("/hierarchies/rule", {"column": str(at), "rule": "widths", "values": "10, 30"}).status == 200
+    assert Roles.read(folder / "roles.toml").hierarchies["age"] == {"widths": [10, 30]}
+    assert "[0,30)" in client.get("/hierarchies").text
+    for rule, values in (
+        ("widths", "10, 15"),
+        ("widths", "ten"),
+        ("widths", ""),
+        ("dates", "year"),
+        ("file", "../x"),
+        ("suppress=", "1"),
+    ):
+        refused = client.post("/hierarchies/rule", {"column": at, "rule": rule, "values": values})
+        assert refused.status == 400, (rule, values)
+    assert client.post("/hierarchies/rule", {"column": 99, "rule": "suppress", "values": ""}).status == 400
+    at = roles.quasi.index("marital_status")
+    table = read_study(folder / "study.toml").study.table
+    values = [text for text in table.count(("marital_status",)).columns[0].texts if text is not None]
+    together = ["was  married" if text in ("divorced", "widowed") else "" for text in values]
+    assert client.post("/hierarchies/groups", {"column": at, "groups": together}).status == 200
+    hierarchy = Roles.read(folder / "roles.toml").taxonomy("marital_status")
+    assert hierarchy is not None
+    assert hierarchy.under("was married") == {"divorced", "widowed"}
+    assert client.post("/hierarchies/groups", {"column": at, "groups": together[1:]}).status == 400
 
     assert client.post("/limits/answers", {**ANSWERS, "to": "everybody"}).status == 400
     own = {"own_metrics": ["distinct_l_diversity(diagnosis)", ""], "own_bounds": ["3", ""]}

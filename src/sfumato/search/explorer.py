@@ -87,13 +87,20 @@ class Explorer:
         """For each quasi-identifier the level at which everything is one label."""
         return self.problem.lattice.name(self.problem.lattice.top)
 
+    def _at(self, column: str) -> int:
+        names = self.problem.lattice.names
+        if column not in names:
+            raise InputError(f"Column {column!r} is no quasi-identifier; those are {', '.join(names)}.")
+        return names.index(column)
+
+    def labels(self, column: str) -> list[tuple[str | None, ...]]:
+        """For each level of a column, the labels that its values take there; None is the missing value."""
+        return list(self.problem.lattice.ladders[self._at(column)].labels)
+
     def alone(self, column: str) -> list[int]:
         """For each level of a column, the rows whose label nobody else has: what moving its slider does by itself."""
-        lattice = self.problem.lattice
-        if column not in lattice.names:
-            raise InputError(f"Column {column!r} is no quasi-identifier; those are {', '.join(lattice.names)}.")
-        at = lattice.names.index(column)
-        ladder, tuples = lattice.ladders[at], self.problem.judge.rollup.tuples
+        at = self._at(column)
+        ladder, tuples = self.problem.lattice.ladders[at], self.problem.judge.rollup.tuples
         counts = np.bincount(tuples.codes[at], weights=tuples.n, minlength=len(ladder.column)).astype(np.int64)
         return [int((np.bincount(codes, weights=counts) == 1).sum()) for codes in ladder.codes]
 

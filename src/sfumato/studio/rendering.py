@@ -25,6 +25,7 @@ _OPTION = re.compile(r"; (?:another(?: [a-z]+)?|keep): --[a-z-]+")
 STEPS = (
     ("/open", "Open"),
     ("/columns", "Columns"),
+    ("/hierarchies", "Hierarchies"),
     ("/limits", "Limits"),
     ("/look", "Recode and look"),
     ("/run", "Run"),

@@ -1,4 +1,4 @@
-"""Step 7, Decide: what to publish and why in plain words, then the package, the documents, and the commands for the IT department."""
+"""Step 8, Decide: what to publish and why in plain words, then the package, the documents, and the commands for the IT department."""
 
 from __future__ import annotations
 

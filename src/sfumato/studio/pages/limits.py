@@ -1,4 +1,4 @@
-"""Step 3, Limits: two questions or a named guidance, the limits that follow with their sources, and the owner's own."""
+"""Step 4, Limits: two questions or a named guidance, the limits that follow with their sources, and the owner's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Step 4, Recode and look: move a column's level and see at once what it does to risk, loss, classes and limits."""
+"""Step 5, Recode and look: move a column's level and see at once what it does to risk, loss, classes and limits."""
 
 from __future__ import annotations
 

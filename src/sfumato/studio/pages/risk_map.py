@@ -1,4 +1,4 @@
-"""Step 6, The map: candidates by risk and utility, on any two measures, as a figure and as a table of the same numbers."""
+"""Step 7, The map: candidates by risk and utility, on any two measures, as a figure and as a table of the same numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Step 5, Run: a study in a child process, followed by its events; reload, second tab and restart see the same."""
+"""Step 6, Run: a study in a child process, followed by its events; reload, second tab and restart see the same."""
 
 from __future__ import annotations
 
