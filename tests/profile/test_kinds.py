@@ -5,8 +5,11 @@ from __future__ import annotations
 import datetime
 import random
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
+import sfumato as sf
 from sfumato.profile import name_lexicon
 from sfumato.profile.kinds import Guess, kind, sample_counts
 from sfumato.profile.orders import order
@@ -171,6 +174,8 @@ def test_orders_are_recognised_for_all_values_or_not_at_all(texts: list[str], ex
         ("absences", "conduct"),
         ("Fehltage", "conduct"),
         ("diag", "health"),
+        ("default payment next month", "outcome"),
+        ("discharge_disposition", "outcome"),
         ("Bezoek bloeddruk", "health"),
         ("Bezoek ernst", "outcome"),
         ("Stammdaten Patientennummer", "person"),
@@ -186,3 +191,16 @@ def test_orders_are_recognised_for_all_values_or_not_at_all(texts: list[str], ex
 def test_names_are_read_by_their_head(name: str, key: str | None) -> None:
     found = name_lexicon.concept(name)
     assert (found.key if found else None) == key
+
+
+def test_whole_amounts_are_no_numbers_of_people_and_numbered_places_have_no_order() -> None:
+    rng = np.random.default_rng(0)
+    amounts = rng.permutation(np.arange(20_000))[:500]
+    table = {
+        "BILL_AMT1": amounts,
+        "bill_no": amounts,
+        "STATEFIP": rng.integers(1, 56, 500),
+        "age": rng.integers(18, 90, 500),
+    }
+    seen = {column.name: column.kind for column in sf.profile(sf.read(pa.table(table))).columns}
+    assert seen == {"BILL_AMT1": "numeric", "bill_no": "identifier", "STATEFIP": "category", "age": "numeric"}

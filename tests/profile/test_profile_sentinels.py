@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -103,3 +104,11 @@ def test_what_was_said_on_the_way_in_is_kept_beside_them(survey: Path) -> None:
     comments = tail.partition("# [domains]")[0].splitlines()
     confirmed = "\n".join([head, "[reading]", *(line.removeprefix("#") for line in comments)])
     assert sf.Roles.of(tomllib.loads(confirmed)).reading["delimiter"] == ";"
+
+
+def test_minus_one_beside_zero_is_not_called_far() -> None:
+    rng = np.random.default_rng(0)
+    table = {"late": rng.integers(-2, 7, 400), "age": np.where(rng.random(400) < 0.05, -9, rng.integers(18, 90, 400))}
+    notes = " ".join(sf.profile(sf.read(pa.table(table))).notes)
+    assert "have -2 or -1, which are the only values below zero" in notes
+    assert "have -9, far from all other values" in notes

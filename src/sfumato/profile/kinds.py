@@ -51,6 +51,8 @@ DIRECT = {
     "phone numbers": r"^(\+|00)[0-9][0-9 ()./-]{6,18}[0-9]$|^\(?0?[0-9]{2,4}\)?[ ./-][0-9]{3,4}[ ./-][0-9]{3,4}([ .-][0-9]{2,4})?$",
 }
 _DIGITS = r"^[0-9]+$"
+_IDS = words_of("id ids identifier number num no nr nbr nummer key")
+_NUMBERED_PLACES = ("fip", "fips")
 _LEADING_ZERO = r"^0[0-9]+$"
 # Letters and digits without words: E11.9, AB12 3CD, 12345-6789. A digit and no run of four letters.
 _CODE = r"^[A-Z]{0,3}[ ./-]?[0-9][A-Z0-9]{0,7}([ ./-]?[0-9A-Z]{1,4}){0,2}$"
@@ -134,6 +136,10 @@ def _numbers(name: str, column: Column, n: IntArray, distinct: int, filled: int,
         return Guess("code", "whole numbers in a column named after postal codes")
     if key == "age" or key == "money" or key == "body":
         return Guess("numeric", "whole numbers")
+    if key == "amount" and distinct > _FEW_LEVELS and not set(name_lexicon.tokens(name)) & _IDS:
+        return Guess("numeric", "whole numbers in a column named after amounts")
+    if key == "place" and name_lexicon.tokens(name)[-1].endswith(_NUMBERED_PLACES):
+        return Guess("category", "whole numbers that name places, judging by the column's name")
     low, high = float(x.min()), float(x.max())
     serial = distinct >= 5 and high - low < 1.1 * distinct
     if key == "person":

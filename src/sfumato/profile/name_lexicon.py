@@ -111,7 +111,7 @@ CONCEPTS = (
     EVENT,
     _concept(
         "health", "sensitive", "its name says that it is about a person's health",
-        """diagnosis diagnoses diag dx icd9 icd11 disease illness health icd icd10 condition symptom symptoms treatment therapy medication drug
+        """diagnosis diagnoses diag dx drg msdrg icd9 icd11 disease illness health icd icd10 condition symptom symptoms treatment therapy medication drug
         drugs hiv cancer tumor blood bloodpressure glucose cholesterol bmi disability pregnancy pregnant mental psychiatric
         surgery medical allergy dose dosage vaccination vaccinated sick sickness sickdays sickleave infection infected covid
         hepatitis diabetes diabetic asthma epilepsy dementia depression autism adhd dyslexia addiction alcohol smoker smoking suicide
@@ -124,7 +124,7 @@ CONCEPTS = (
     ),
     _concept(
         "outcome", "sensitive", "its name says how it went for a person, which nobody may learn from the release",
-        """outcome outcomes severity schweregrad mortality died deceased survival survived complication complications komplikation komplikationen
+        """outcome outcomes disposition dischargedisposition mort default defaultpayment defaultpaymentnextmonth severity schweregrad mortality died deceased survival survived complication complications komplikation komplikationen
         relapse remission readmission readmitted recovered response responder defaulted churn churned verlauf ergebnis issue resultat
         gravite gravedad gravita gravidade ernst triage exitus overleden decede fallecido deceduto obito verstorben uberlebt ruckfall heilung""",
     ),

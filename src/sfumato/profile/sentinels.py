@@ -38,6 +38,10 @@ _FAR = 5
 """How many of the largest steps within the nearer half of the others lie between them and a code, at least."""
 
 
+_NEAR = 5
+"""How far from the next value a code is not called far: -1 from 0, -5 from 0."""
+
+
 @dataclass(frozen=True)
 class Sentinels:
     """The codes of a column, in its spelling, the rows that have them, and why they look like codes."""
@@ -75,7 +79,7 @@ def sentinels(counts: Counts) -> tuple[Sentinels | None, Counts]:
     why = (
         "a word for missing"
         if not numbers.any()
-        else "far from all other values"
+        else _how_far(numbers, rest)
         if not words.any()
         else "a word or a far code"
     )
@@ -83,6 +87,15 @@ def sentinels(counts: Counts) -> tuple[Sentinels | None, Counts]:
     place = np.append(np.where(chosen, len(left.values), at), len(left.values))
     counted = Counts.of([left], [place[counts.codes[0]].astype(np.int64)], counts.n)
     return Sentinels(column.name, codes, int(n[: len(texts)][chosen].sum()), why), counted
+
+
+def _how_far(codes: np.ndarray[tuple[int], np.dtype[np.bool_]], column: Column) -> str:
+    """What is true of codes that are numbers or days; -1 beside 0 is not far from it."""
+    if column.numbers is None:
+        return "far from all other values"
+    x = column.numbers[: len(codes)]
+    near = [code for code in x[codes] if np.abs(x[~codes] - code).min() <= _NEAR]
+    return "which are the only values below zero" if near and min(near) < 0 else "far from all other values"
 
 
 def _words(texts: Sequence[str | None]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
