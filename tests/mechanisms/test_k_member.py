@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mondrian_tables import JOBS, ROW, TAXONOMY, Made, classes_of, made, meets, read_back, tables, write
 
@@ -25,7 +25,7 @@ from sfumato.core.table import Table
 from sfumato.mechanisms import mechanism
 from sfumato.mechanisms.k_member import KMember
 from sfumato.mechanisms.partition.axes import PartitionAxis
-from sfumato.mechanisms.partition.clusters import AxisLoss
+from sfumato.mechanisms.partition.clusters import AxisLoss, Pool
 from sfumato.metrics import require
 from sfumato.publishing import publish
 
@@ -378,6 +378,31 @@ def test_the_file_depends_on_the_rows_only(table: Made, k: int, data: st.DataObj
             release.table.write(path)
             written.append(path.read_bytes())
     assert written[0] == written[1] == written[2]
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(table=tables(), near=st.integers(1, 6), labels=st.sampled_from(["hierarchies", "plain", "cheapest"]))
+def test_a_narrow_look_sees_the_losses_of_a_wide_one(
+    table: Made, near: int, labels: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pools of few tuples look in another way than those of many; and what a class still misses is looked for among all."""
+    wide = Pool.narrow
+
+    def narrow(pool: Pool, losses: Any, most: int) -> None:
+        wide(pool, losses, most)
+        if pool.is_narrow:
+            places = np.searchsorted(pool._all, pool.tuples)
+            assert pool.losses() == pytest.approx(losses[places])
+            assert losses[places].max() <= np.delete(losses, places).min()
+
+    monkeypatch.setattr(Pool, "narrow", narrow)
+    monkeypatch.setattr("sfumato.mechanisms.k_member._NEAR", near)
+    demands = (require("k_anonymity >= 2"), require("distinct_l_diversity >= 2"))
+    try:
+        release = KMember(require=demands, labels=labels)(table.table, table.roles)
+    except Infeasible:
+        return
+    assert all(r.metric(release, table.roles).value >= r.bound for r in demands)
 
 
 def test_progress_ends_at_or_below_1() -> None:

@@ -1,8 +1,9 @@
 """Greedy k-member clustering: grow one cluster after the other from the nearest rows, until it may stand as a class.
 
-Byun, Kamra, Bertino, Li 2007. The table is counted once into distinct weighted tuples; a step looks at the tuples that are
-left, so the cost follows the square of the distinct tuples: seconds for Adult's 16,581, minutes for 200,000. Beyond `block`
-distinct tuples, Mondrian cuts the table into blocks first, and the cost is the block times the tuples.
+Byun, Kamra, Bertino, Li 2007. The table is counted once into distinct weighted tuples. A cluster looks at all tuples that are left
+twice: for its first tuple and for the thousand that are nearest to it, among which the others are then looked for. Beyond `block`
+distinct tuples, Mondrian cuts the table into blocks first, so that the cost follows the tuples: seconds for 30,000, less than a minute for
+200,000.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ from .partition.settling import settle
 
 _VALUES = 256
 """Sensitive values that are each tried before the next row is chosen."""
+_NEAR = 1_000
+"""Tuples nearest to the first of a cluster among which the others are looked for, where there are four times as many."""
 _TRIED = 16
 """Clusters that are tried for a row that is left over."""
 
@@ -229,14 +232,27 @@ class _ClusterSearch:
                     pool.left[tuple_] += amount
                 return [], []
             losses = pool.losses()
-            if owners is not None and missing:
-                others = np.where(np.isin(owners.person[pool.tuples], list(met)), np.inf, losses)
-                losses = others if np.isfinite(others).any() else losses
-            if helps is not None:
-                value, good = helps
-                helpful = np.where(good[value[pool.tuples]], losses, np.inf)
-                losses = helpful if np.isfinite(helpful).any() else losses
-            place = int(np.argmin(losses))
+            if len(tuples) == 1:
+                pool.narrow(losses, _NEAR)
+                losses = pool.losses()
+            wanted = self._wanted(pool, losses, met if missing else set(), helps)
+            if pool.is_narrow and not np.isfinite(wanted).any():
+                pool.widen()
+                losses = pool.losses()
+                wanted = self._wanted(pool, losses, met if missing else set(), helps)
+            place = int(np.argmin(wanted if np.isfinite(wanted).any() else losses))
+
+    def _wanted(
+        self, pool: Pool, losses: FloatArray, met: set[int], helps: tuple[IntArray, BoolArray] | None
+    ) -> FloatArray:
+        """The losses, infinite for rows that bring the cluster nearer to nothing that it still misses."""
+        owners = self.demands.owners
+        if owners is not None and met:
+            losses = np.where(np.isin(owners.person[pool.tuples], list(met)), np.inf, losses)
+        if helps is not None:
+            value, good = helps
+            losses = np.where(good[value[pool.tuples]], losses, np.inf)
+        return losses
 
     def _covers_enough(self, tuples: list[int], rows: list[int]) -> bool:
         """Whether a cluster that is fine by itself covers the people of a population that it must."""

@@ -110,6 +110,13 @@ class AxisLoss:
         values = int(held.sum()) + ~held
         return self.loss(np.minimum(low, self._at), np.maximum(high, self._at), values)
 
+    def priced(self, low: int, high: int, held: BoolArray | None, code: IntArray) -> FloatArray:
+        """The same of these codes alone."""
+        if len(self) <= len(code) or (held is None and (low, high) in self._tables):
+            return self.prices(low, high, held)[code]
+        values = code if held is None else int(held.sum()) + ~held[code]
+        return self.loss(np.minimum(low, code), np.maximum(high, code), values)
+
 
 def _measured(axis: PartitionAxis) -> FloatArray:
     """Each code of an axis of numbers or dates (in seconds) on its scale, from 0; the missing value, which is on none, at 0.
@@ -134,7 +141,10 @@ def _measured(axis: PartitionAxis) -> FloatArray:
 
 
 class Pool:
-    """The rows that no cluster has yet, and the one cluster that grows from them."""
+    """The rows that no cluster has yet, and the one cluster that grows from them.
+
+    All tuples that are left are looked at until `narrow` leaves those that are nearest to the cluster.
+    """
 
     def __init__(self, rulers: list[AxisLoss], code: IntArray, n: IntArray) -> None:
         self.rulers, self.code, self.left = rulers, code, n.copy()
@@ -148,36 +158,35 @@ class Pool:
             else:
                 self._groups.append([j])
         self._group_of = {j: g for g, group in enumerate(self._groups) for j in group}
-        self._keys = []
+        keys = []
         for group in self._groups:
             key = np.zeros(len(n), dtype=np.int64)
             for j in group:
                 key = key * len(rulers[j]) + code[j]
-            self._keys.append(key)
-        self.tuples = np.flatnonzero(n > 0)
+            keys.append(key)
+        self._all = np.flatnonzero(n > 0)
+        self._gone = np.zeros(len(self._all))
+        self._keys = [key[self._all] for key in keys]
+        self.tuples = self._all
         """The tuples that are looked at; some of them may have no row left."""
-        self._gone = np.zeros(len(self.tuples))
-        self._keys = [key[self.tuples] for key in self._keys]
+        self._scope: IntArray | None = None  # the places of these among all, unless they are all
+        self._near = code[:, :0]
         self._low: list[int] = []
         self._high: list[int] = []
         self._held: list[BoolArray | None] = []
-        self._prices: list[FloatArray] = []
-        self._parts: list[FloatArray] = [np.zeros(0)] * len(self._groups)
-        self._stale = set(range(len(self._groups)))
+        self._parts: list[FloatArray] = []
+        self._stale: set[int] = set()
 
     def start(self, tuple_: int) -> None:
         """A new cluster that covers this tuple alone."""
-        if np.count_nonzero(self._gone) * 4 > len(self.tuples):
+        if np.count_nonzero(self._gone) * 4 > len(self._all):
             there = self._gone == 0
-            self.tuples, self._gone = self.tuples[there], self._gone[there]
+            self._all, self._gone = self._all[there], self._gone[there]
             self._keys = [key[there] for key in self._keys]
         self._low = self.code[:, tuple_].tolist()
         self._high = list(self._low)
         self._held = [self._only(ruler, c) for ruler, c in zip(self.rulers, self._low, strict=True)]
-        self._prices = [
-            r.prices(a, b, h) for r, a, b, h in zip(self.rulers, self._low, self._high, self._held, strict=True)
-        ]
-        self._stale = set(range(len(self._groups)))
+        self.widen()
 
     @staticmethod
     def _only(ruler: AxisLoss, code: int) -> BoolArray | None:
@@ -187,18 +196,48 @@ class Pool:
         held[code] = True
         return held
 
+    def widen(self) -> None:
+        """Look at all tuples that are left."""
+        self.tuples, self._scope = self._all, None
+        self._parts = [np.zeros(0)] * len(self._groups)
+        self._stale = set(range(len(self._groups)))
+
+    def narrow(self, losses: FloatArray, most: int) -> None:
+        """From now on look only at so many tuples with the least of these losses, if there are four times as many."""
+        if len(losses) <= 4 * most:
+            return
+        self._scope = np.sort(np.argpartition(losses, most)[:most])
+        self.tuples = self._all[self._scope]
+        self._near = self.code[:, self.tuples]
+        self._parts = [np.zeros(0)] * len(self.rulers)
+        self._stale = set(range(len(self.rulers)))
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether some tuples are not looked at."""
+        return self._scope is not None
+
     def losses(self) -> FloatArray:
         """What the cluster would lose with each of `tuples`, infinite where it has no row left."""
-        for g in self._stale:
-            table = np.zeros(1)
-            for j in self._groups[g]:
-                table = np.add.outer(table, self._prices[j]).ravel()
-            self._parts[g] = table[self._keys[g]]
+        for i in self._stale:
+            self._parts[i] = self._joint(i) if self._scope is None else self._alone(i)
         self._stale = set()
-        total = self._gone.copy()
+        total = self._gone.copy() if self._scope is None else self._gone[self._scope]
         for part in self._parts:
             total += part
         return total
+
+    def _joint(self, group: int) -> FloatArray:
+        """What a group of axes adds, by a table of all their combinations."""
+        table = np.zeros(1)
+        for j in self._groups[group]:
+            prices = self.rulers[j].prices(self._low[j], self._high[j], self._held[j])
+            table = np.add.outer(table, prices).ravel()
+        return table[self._keys[group]]
+
+    def _alone(self, j: int) -> FloatArray:
+        """What one axis adds where few tuples are looked at."""
+        return self.rulers[j].priced(self._low[j], self._high[j], self._held[j], self._near[j])
 
     def take(self, place: int, rows: int) -> None:
         """So many rows of the tuple at a place of `tuples` go into the cluster, which then covers it."""
@@ -206,7 +245,7 @@ class Pool:
         self.left[tuple_] -= rows
         self.rows -= rows
         if not self.left[tuple_]:
-            self._gone[place] = np.inf
+            self._gone[place if self._scope is None else self._scope[place]] = np.inf
         for j, c in enumerate(self.code[:, tuple_].tolist()):
             held = self._held[j]
             if self._low[j] <= c <= self._high[j] if held is None else held[c]:
@@ -214,8 +253,7 @@ class Pool:
             self._low[j], self._high[j] = min(self._low[j], c), max(self._high[j], c)
             if held is not None:
                 held[c] = True
-            self._prices[j] = self.rulers[j].prices(self._low[j], self._high[j], held)
-            self._stale.add(self._group_of[j])
+            self._stale.add(self._group_of[j] if self._scope is None else j)
 
 
 @dataclass(eq=False)
