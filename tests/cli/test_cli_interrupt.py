@@ -151,6 +151,34 @@ def test_what_a_study_computed_is_kept_and_said_to_be(
     assert len(made) == 1
 
 
+def test_an_interrupted_study_writes_its_documents_from_what_was_measured(
+    run: Run, house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sfumato.study.events import Done, Stage, replay
+    from sfumato.study.runner import Bench
+
+    real, made = Bench.measure, []
+
+    def interrupted(self: Bench, candidate: Any, *args: Any, **more: Any) -> Any:
+        made.append(candidate.text)
+        if len(made) == 2:
+            signal.raise_signal(signal.SIGINT)
+        return real(self, candidate, *args, **more)
+
+    monkeypatch.setattr(Bench, "measure", interrupted)
+    found = run(
+        "study", house.people, "--roles", house.roles, "--out", house / "out", "--workers", 1, "--formats", "md", "--metric", "iloss",
+        "--candidate", "mondrian k=2", "--candidate", "mondrian k=3", "--candidate", "mondrian k=4", "--require", "k_anonymity >= 2",
+    )  # fmt: skip
+    assert found.code == 0
+    assert "Ctrl-C again leaves without them" in found.err
+    assert "you interrupted it when 1 of 3 candidates had been tried" in found.out
+    assert "you interrupted it when 1 of 3 candidates had been tried" in (house / "out" / "report.md").read_text()
+    events = [event for _, event in replay(house / "out" / ".kept" / "events.jsonl")]
+    assert Done(1, 0, 3, "interrupt") in events
+    assert events[-1] == Stage("finished")
+
+
 def test_where_nothing_was_kept_nothing_is_promised(run: Run, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     from sfumato.study.runner import Bench
 

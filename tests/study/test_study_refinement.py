@@ -27,6 +27,7 @@ from sfumato.study.candidate import Candidate, product, spelled, steered
 from sfumato.study.default_candidates import candidates
 from sfumato.study.point import Measurement
 from sfumato.study.refinement import neighbours
+from sfumato.study.stopping import Stop
 from sfumato.study.study import Result, Study
 from sfumato.study.telling import Telling
 from sfumato.study.usefulness import BY_USE
@@ -54,7 +55,7 @@ def toyed(held: Study, toy: Toy, *, rounds: int = 4) -> tuple[Result, dict[str, 
     before = Result(held, tuple(held.point(c, measured(c)) for c in held.candidates))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(room, "run", run)
-        found = room.refined(before, rounds=rounds, kept=None, workers=1, telling=Telling(held, (), 1))  # type: ignore[arg-type]
+        found = room.refined(before, rounds=rounds, kept=None, workers=1, telling=Telling(held, (), 1), stop=Stop())  # type: ignore[arg-type]
     return found, tried
 
 

@@ -131,6 +131,15 @@ TimeLimit = Annotated[
         "--time-limit", metavar="SECONDS", min=0, help="Stop after this time with the best so far, and a bound."
     ),
 ]
+StudyTimeLimit = Annotated[
+    float | None,
+    typer.Option(
+        "--time-limit",
+        metavar="SECONDS",
+        min=0,
+        help="Stop after this time by the clock, as Ctrl-C does, with the best candidate that was measured by then.",
+    ),
+]
 MaxChecks = Annotated[
     int | None,
     typer.Option(

@@ -68,6 +68,7 @@ def run(
     ] = False,
     seed: o.Seed = None,
     refine: o.Refine = 4,
+    time_limit: o.StudyTimeLimit = None,
     cache: o.Cache = None,
     workers: o.Workers = None,
     formats: o.Formats = "html,md",
@@ -85,6 +86,8 @@ def run(
     Your answers become limits, each with its source. Candidates that can meet them are made and measured, and the documents explain the
     recommendation. On a terminal, missing answers are asked for. If the release is public and the impact high, each sensitive column is limited
     too: no value may make up more than 90% of a group, unless you waive the column (--waive) or limit it yourself (--require).
+
+    Ctrl-C, or --time-limit, ends the search for a better candidate: the documents are written from what was measured by then, and say so.
 
     Exits 1 if no candidate meets the limits. Also exits 1, before any work, if an unlimited column sets people apart or gives away what
     must be protected.
@@ -142,7 +145,7 @@ def run(
     for text in overlooked(table, named, study.candidates):
         o.tell(text)
     conduct(
-        study, out, seed=seed, refine=refine, cache=cache, workers=workers, formats=wanted, package=package, register=ledger,
+        study, out, seed=seed, refine=refine, time_limit=time_limit, cache=cache, workers=workers, formats=wanted, package=package, register=ledger,
         allow_seeded=allow_seeded, neutralise_formulas=neutralise_formulas, reveal=reveal, json=json,
     )  # fmt: skip
 

@@ -42,6 +42,7 @@ def run(
             show_default="4 for a study file, else 0",
         ),
     ] = None,
+    time_limit: o.StudyTimeLimit = None,
     cache: o.Cache = None,
     workers: o.Workers = None,
     formats: o.Formats = "html,md",
@@ -61,6 +62,8 @@ def run(
 
     Writes report (everything, for you), note (to publish with the data), wp29, ema and intruder, and report.json. Finished
     scores are kept, so an interrupted study goes on where it stopped, and adding a candidate later costs only that candidate.
+    Ctrl-C, or --time-limit, ends the search for a better candidate: the documents are written from what was measured by then, and say so.
+
     Exits 1 if no candidate meets the requirements, or if the recommended one fails the audit that the study file names. Then no package
     is written.
     """
@@ -89,7 +92,7 @@ def run(
     else:
         warn_of_free_columns(study)
     conduct(
-        study, out, **settings, cache=cache, workers=workers, formats=wanted, package=package, register=ledger,
+        study, out, **settings, time_limit=time_limit, cache=cache, workers=workers, formats=wanted, package=package, register=ledger,
         allow_seeded=allow_seeded, neutralise_formulas=neutralise_formulas, reveal=reveal, json=json,
     )  # fmt: skip
 

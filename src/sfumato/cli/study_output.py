@@ -61,6 +61,7 @@ def conduct(
     *,
     seed: int | None,
     refine: int,
+    time_limit: float | None,
     cache: Path | None,
     workers: int | None,
     formats: tuple[str, ...],
@@ -71,10 +72,13 @@ def conduct(
     neutralise_formulas: bool,
     json: bool,
 ) -> None:
-    """Run a study, write its documents and its package, and print the result."""
+    """Run a study, write its documents and its package, and print the result.
+
+    The time limit and Ctrl-C end the candidates early; a second Ctrl-C ends the documents, too.
+    """
     from ..report.documents import write_all
     from ..report.package import write_package
-    from ..study.events import FILE, Event, EventLog, Stage
+    from ..study.events import FILE, Done, Event, EventLog, Stage
     from ..study.telling import drawn
 
     folder = cache or out / ".kept"
@@ -84,10 +88,15 @@ def conduct(
         def listen(event: Event) -> None:
             log(event)
             show(event)
+            if isinstance(event, Done) and event.cut == "interrupt":
+                o.tell(
+                    "Interrupted: the documents are written from what was measured; Ctrl-C again leaves without them."
+                )
 
         result = study.run(
-            seed=seed, cache=folder, workers=workers or os.cpu_count() or 1, refine=refine, listen=listen
-        )
+            seed=seed, cache=folder, workers=workers or os.cpu_count() or 1, refine=refine, listen=listen,
+            time_limit=time_limit, catch=True,
+        )  # fmt: skip
         listen(Stage("documents"))
         write_all(result, out, formats=formats, reveal=reveal, numbers=o.finite(result.to_dict()))
         earlier = _beside_earlier(result, register)

@@ -43,8 +43,8 @@ class Trial:
     """Some of them, for what costs time or gains little by more."""
     minimise: str
     """What a search makes as small as possible."""
-    seconds: int | None
-    """How long a search may take, where it cannot go through all generalizations."""
+    checks: int | None
+    """How many generalizations a search may check, where it cannot go through all of them."""
     tuples: int
     """Different combinations of quasi-identifiers."""
     numbers: list[str]
@@ -54,6 +54,8 @@ class Trial:
     """Whether a quasi-identifier has a taxonomy, masks or a calendar, without which classes could say something else."""
     linked: bool
     """Whether the rows of a person stay joined."""
+    large: bool = False
+    """Whether a candidate takes so long that few can be tried: `ks` and `few` are short then."""
 
 
 @dataclass(frozen=True)

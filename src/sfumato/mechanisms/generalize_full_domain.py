@@ -9,7 +9,7 @@ from dataclasses import field
 from typing import Any, ClassVar
 
 from ..core.errors import InputError
-from ..core.mechanism import MechanismCard, Offer, Progress, Trial, check_choices
+from ..core.mechanism import MechanismCard, Offer, Progress, Trial, check_choices, check_whole
 from ..core.metric import Requirement
 from ..core.noun import dataclass
 from ..core.randomness import Rng
@@ -24,8 +24,8 @@ from .parameters.column_weights import WEIGH, Weigh, with_column_weights
 
 
 def _tried(trial: Trial) -> list[dict[str, Any]]:
-    small = trial.seconds is None
-    common = {"k": trial.ks[0], **({} if small else {"time_limit": trial.seconds})}
+    common = {"k": trial.ks[0], **({} if trial.checks is None else {"max_checks": trial.checks})}
+    small = trial.checks is None and not trial.large
     by_owner = {
         **common,
         "minimise": trial.minimise,
@@ -49,6 +49,7 @@ class GeneralizeFullDomain(Steered):
     suppression: float = 0.0
     weigh: Weigh = "owner"
     time_limit: float | None = None
+    max_checks: int | None = None
     require: tuple[Requirement, ...] = ()
     population: Table | None = field(default=None, compare=False)
     """Whom an adversary may take for a person in the release, for requirements that look at a population."""
@@ -79,6 +80,7 @@ class GeneralizeFullDomain(Steered):
             "weigh": WEIGH + ". Only losses that weigh columns look at it: iloss and granularity, not loss",
             "time_limit": "seconds after which the best solution so far is taken; a lattice too large for a proof then still gets a bound, "
             "and another run may find another node",
+            "max_checks": "generalizations that are checked at most; the best of them is taken, the same one on every machine",
         },
     )
 
@@ -88,6 +90,7 @@ class GeneralizeFullDomain(Steered):
             raise InputError("generalize_full_domain: suppression must be a share of the rows between 0 and 1.")
         if self.time_limit is not None and not self.time_limit > 0:
             raise InputError("generalize_full_domain: time_limit must be above 0 seconds.")
+        check_whole(self, "max_checks")
         self.check_steering()
         Wanted.read(self.minimise)
 
@@ -114,6 +117,7 @@ class GeneralizeFullDomain(Steered):
             minimise=self.minimise,
             suppression=self.suppression,
             time_limit=self.time_limit,
+            max_checks=self.max_checks,
             population=self.looked_at,
             watch=watch,
             catch=False,

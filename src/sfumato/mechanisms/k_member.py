@@ -54,7 +54,7 @@ def _offered(trial: Trial) -> list[dict[str, Any]]:
         return []
     labels = ["plain", "cheapest"] if trial.hierarchies else ["hierarchies"]
     more = [{"k": trial.few, "labels": labels}] if trial.hierarchies else []
-    return [{"k": trial.ks}, *more, {"k": trial.few, "labels": labels, "weigh": "use"}]
+    return [{"k": trial.few if trial.large else trial.ks}, *more, {"k": trial.few, "labels": labels, "weigh": "use"}]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -44,7 +44,7 @@ from .partition.parts import Parts, along, labels_of, partition, recoding_of, re
 def _offered(trial: Trial) -> list[dict[str, Any]]:
     settings: list[dict[str, Any]] = [
         {"k": trial.ks, "choose": ["loss", "width"]},
-        {"k": trial.few, "mode": "relaxed", "choose": ["loss", "width"]},
+        *([] if trial.large else [{"k": trial.few, "mode": "relaxed", "choose": ["loss", "width"]}]),
     ]
     crosses = not trial.linked and all(r.metric.card.name != n_t_closeness.card.name for r in trial.require)
     better = {"improve": True} if crosses else {}

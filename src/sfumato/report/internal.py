@@ -85,9 +85,9 @@ def _answer(result: Result, seen: Findings) -> Callout:
     said = advice(result)
     chosen, why = result.recommended
     if chosen is None:
-        rest = [text for text in said.of("unreached") if text != why]
+        rest = [text for text in said.of("unreached", "cut") if text != why]
         return Callout("No candidate can be recommended", [Paragraph(why), *map(Paragraph, rest)], "beware")
-    first = [Paragraph(text) for text in said.of("why", "means", "beside")]
+    first = [Paragraph(text) for text in said.of("why", "cut", "means", "beside")]
     more = said.of("cost", "bound", "up", "down", "looked", "robust", "unplaced")
     blank = "" if seen.release is None else shared_sections.blanked(seen.release.columns)
     beware = [Paragraph([strong("Beware."), " ", text]) for text in [*([blank] if blank else []), *said.of("beware")]]

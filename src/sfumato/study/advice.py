@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Said:
-    """A sentence, and what it is about: take, why, means, beside, cost, bound, up, down, unreached, unplaced, looked, robust, beware."""
+    """A sentence, and what it is about: take, why, means, beside, cost, bound, up, down, unreached, unplaced, looked, cut, robust, beware."""
 
     about: str
     text: str
@@ -71,7 +71,7 @@ def advice(result: Result) -> Advice:
         said.append(Said("unreached", why))
         if not any(result.points[i].met for i in result.made):
             said += _closest(result)
-        return Advice(tuple(said))
+        return Advice((*said, *_cut(result)))
     study, point = result.study, result.points[chosen]
     free = leaves(result)
     said.append(Said("take", f"Take {point.candidate.name}{': ' * bool(free)}{free}."))
@@ -91,10 +91,25 @@ def advice(result: Result) -> Advice:
                 f"none{' that meets every requirement' if study.require else ''} beats it.",
             )
         )
+    said += _cut(result)
     said += _unplaced(result)
     said += _robust(result)
     said += _beware(result, chosen)
     return Advice(tuple(said))
+
+
+def _cut(result: Result) -> list[Said]:
+    """That the study ended before all was tried."""
+    if not result.cut:
+        return []
+    why = "you interrupted it" if result.cut == "interrupt" else f"the time limit of {result.limit:g} seconds was up"
+    tried = f"{result.tried} of {counted(result.planned, 'candidate')}"
+    return [
+        Said(
+            "cut",
+            f"The study is not complete: {why} when {tried} had been tried, so one that was not tried may be better.",
+        )
+    ]
 
 
 def _beside(result: Result, chosen: int) -> list[Said]:

@@ -26,7 +26,17 @@ _LOOKS = (
     (re.compile(f"{COMMA}|{POINT}"), ",", "numbers with commas", "decimal"),
     (re.compile("|".join((*DAY.values(), SHORT))), "", "dates", "dates"),
 )
+_CHECKS = 3_000
+"""Generalizations that a search checks where a lattice is too large to settle."""
+LARGE = 200_000
+"""Distinct tuples times quasi-identifiers beyond which few candidates are tried: there each takes seconds or minutes."""
 _KS = (3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
+_FEW = (3, 5, 10, 20, 50)
+
+
+def is_large(table: Table, roles: Roles) -> bool:
+    """Whether a candidate takes so long that few can be tried. What is tried follows from the table alone, never from the clock."""
+    return len(table.count(roles.quasi)) * len(roles.quasi) > LARGE
 
 
 def overlooked(table: Table, roles: Roles, made: Sequence[Candidate]) -> list[str]:
@@ -86,24 +96,28 @@ def candidates(
     counts = table.count(roles.quasi)
     nodes = Lattice.of(counts, roles).nodes
     least = smallest_k(require)
+    large = is_large(table, roles)
     means = any(not requirement.metric.card.steers for requirement in require) or not require
     if means:
-        ks = [k for k in _KS if k >= least]
+        ks = [k for k in (_FEW if large else _KS) if k >= least]
+    elif large:
+        ks = sorted({least, round(1.25 * least)})
     else:
         ks = sorted({least, least + 1, least + 2, max(least + 3, round(1.25 * least)), round(1.5 * least), 2 * least})
     ks = [k for k in ks if k <= max(table.rows, 1)] or [min(least, table.rows)]
-    few = [k for k in (ks[0], 5, 10, 20) if k >= ks[0]] if means else ks[:1]
+    few = [k for k in (ks[0], 5, 10, 20) if k >= ks[0]] if means and not large else ks[:1]
     trial = Trial(
         ks=ks,
         few=few,
         minimise=minimised(utility),
-        # too many to settle: the best that is found in a minute, with a bound on what was missed
-        seconds=60 if nodes > LARGEST else None,
+        # too many to settle: the best of so many, with a bound on what was missed
+        checks=_CHECKS if nodes > LARGEST else None,
         tuples=len(counts),
         numbers=[c.name for c in counts.columns if c.numbers is not None and not set(c.name) & set(',"=')],
         require=tuple(require),
         hierarchies=any(roles.tree(column) is not None for column in counts.columns),
         linked=roles.linked,
+        large=large,
     )
     offers = sorted(
         (kind.card.offer.place, name, kind.card.offer)

@@ -2,7 +2,7 @@
 
 A grid is coarse, and greedy mechanisms are not monotone in their parameters: k = 12 may lose less than k = 10. So the neighbours
 of the best candidate of each mechanism are tried, judged by the axes and the requirements alone, and what beats it is looked
-around in turn. What wins is then measured like all others.
+around in turn. What wins is then measured like all others. On a large table only the nearest neighbours of the recommended one are tried.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from ..core.errors import SfumatoError
 from ..core.mechanism import Mechanism
 from .candidate import Candidate, spelled
 from .context import smallest_k
-from .default_candidates import minimised
+from .default_candidates import is_large, minimised
 from .point import Point
 from .result import Result
 from .runner import run
 from .score_store import Kept
+from .stopping import Stop
 from .telling import Telling
 from .usefulness import BY_LABELS
 
@@ -29,11 +30,13 @@ if TYPE_CHECKING:
 
 _NEAR = 1.3
 """Mechanisms whose best candidate loses at most so many times what the recommended one loses are looked around, too."""
+_NEAREST = 2
+"""Neighbours of a number that are tried on a large table."""
 _STEPS = (1, 2, 3, 4, 5)
 _SHARES = (0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0)
 
 
-def refined(result: Result, *, rounds: int, kept: Kept, workers: int, telling: Telling) -> Result:
+def refined(result: Result, *, rounds: int, kept: Kept, workers: int, telling: Telling, stop: Stop) -> Result:
     """The result with what was found around the recommended candidate."""
     study = result.study
     bench = study.bench(result.seed)
@@ -44,15 +47,17 @@ def refined(result: Result, *, rounds: int, kept: Kept, workers: int, telling: T
     seen: list[Point] = []
     points = list(result.points)
     for _ in range(rounds):
+        if stop.due:
+            break
         more = list({c.text: c for c in _around(result) if c.text not in tried}.values())
         if not more:
             break
         tried |= {c.text for c in more}
-        looked += len(more)
         told = telling.of(more)
         telling.stage("neighbours")
-        found = run(bench, more, list(study.decisive), study.decisive, kept=kept, workers=workers, told=told)
-        fresh = [study.point(c, m, looked_for=True) for c, m in zip(more, found, strict=True)]
+        came = run(bench, more, list(study.decisive), study.decisive, kept=kept, workers=workers, told=told, stop=stop)
+        fresh = [study.point(c, m, looked_for=True) for c, m in zip(more, came, strict=True) if m is not None]
+        looked += len(fresh)
         seen += fresh
         trial = dataclasses.replace(result, points=(*points, *fresh))
         best = trial.recommended[0]
@@ -70,6 +75,7 @@ def refined(result: Result, *, rounds: int, kept: Kept, workers: int, telling: T
         wanted = None if study.measures is None else list(study.asked)
         telling.stage("finalist")
         (whole,) = run(bench, [points[chosen].candidate], wanted, study.asked, kept=kept, workers=1)
+        assert whole is not None
         points[chosen] = study.point(points[chosen].candidate, whole, looked_for=True)
     return dataclasses.replace(result, points=tuple(points), looked=looked)
 
@@ -100,14 +106,18 @@ def _around(result: Result) -> Iterator[Candidate]:
     for i in sorted(pool, key=lambda i: (loss[i], i)):
         best.setdefault(result.points[i].candidate.family, i)
     limit = loss[chosen] * _NEAR if loss[chosen] > 0 else float("inf")
+    large = is_large(study.table, study.roles)
     for i in best.values():
         made = result.points[i].candidate.mechanism
-        if made is not None and (i == chosen or loss[i] <= limit):
-            yield from neighbours(made, study)
+        if made is not None and (i == chosen or (loss[i] <= limit and not large)):
+            yield from neighbours(made, study, nearest=large)
 
 
-def neighbours(made: Mechanism, study: Study) -> Iterator[Candidate]:
-    """The same mechanism with one parameter changed: every other choice, a little more or less of every number. Only what its card calls tunable."""
+def neighbours(made: Mechanism, study: Study, *, nearest: bool = False) -> Iterator[Candidate]:
+    """The same mechanism with one parameter changed: every other choice, a little more or less of every number. Only what its card calls tunable.
+
+    Of numbers with many neighbours only the `nearest` are tried, if that is asked for.
+    """
     hints = typing.get_type_hints(type(made))
     settings = made.settings()
     require = settings.pop("require", [])

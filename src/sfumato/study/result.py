@@ -21,6 +21,7 @@ from ..search.pareto import frontier, knee
 from .candidate import short_names
 from .point import Point
 from .risk_utility_map import risk_utility_map, standing
+from .stopping import Cut
 from .usefulness import BY_LABELS, NEAR, most_useful
 
 if TYPE_CHECKING:
@@ -37,6 +38,13 @@ class Result:
     cache: Path | None = None
     looked: int = 0
     """How many more candidates were tried around the recommended one."""
+    cut: Cut = ""
+    """What ended the study before all was tried: "interrupt", or "time" where the owner set a limit."""
+    limit: float | None = None
+    """The seconds that the owner allowed."""
+    tried: int = 0
+    """How many of the `planned` candidates were tried."""
+    planned: int = 0
 
     def _about(self) -> list[str]:
         return [f"{len(self.points)} points"]
@@ -302,6 +310,7 @@ class Result:
             "why": why,
             "looked": self.looked,
             "least_loss": None if self.least is None else least_dict(self.least),
+            "cut": {"by": self.cut, "tried": self.tried, "planned": self.planned} if self.cut else None,
             "advice": advice(self).to_dict(),
             "robust": [each.to_dict(names) for each in robust(self)],
         }

@@ -27,6 +27,7 @@ from ..core.table import Table
 from .candidate import Candidate
 from .point import Measurement
 from .score_store import Kept, name_of, of_release, of_roles, program
+from .stopping import Stop
 
 Told = Callable[[int, Measurement | None, bool], None]
 """Told which candidate begins, or what was measured of it and whether an earlier run did that."""
@@ -93,8 +94,13 @@ def run(
     kept: Kept,
     workers: int = 1,
     told: Told = lambda i, measured, kept: None,
-) -> list[Measurement]:
-    """Measure every candidate, in order; `wanted` None is every metric that can be asked, and `also` comes in any case."""
+    stop: Stop | None = None,
+) -> list[Measurement | None]:
+    """Measure every candidate, in order; `wanted` None is every metric that can be asked, and `also` comes in any case.
+
+    Those that a `stop` came before are None.
+    """
+    stop = stop or Stop()
     keys = _keys(bench, candidates) if kept.folder is not None else [""] * len(candidates)
     metrics_asked = list(dict.fromkeys([*(wanted or ()), *also]))
     measured: dict[int, Measurement] = {}
@@ -113,16 +119,25 @@ def run(
     for i, before in measured.items():
         if i not in todo:
             told(i, before, True)
-    with closing(_each(bench, candidates, todo, also, workers, lambda i: told(i, None, False))) as results:
-        for i, result in results:
-            measured[i] = measured[i].joined(result) if i in measured else result
+            stop.measured()
+    partly = {i: before for i, before in measured.items() if i in todo}
+    measured = {i: before for i, before in measured.items() if i not in todo}
+    with (
+        stop.heeded(),
+        closing(_each(bench, candidates, todo, also, workers, lambda i: told(i, None, False))) as results,
+    ):
+        for i, result in () if stop.due else results:
+            stop.measured()
+            measured[i] = partly[i].joined(result) if i in partly else result
             everything = wanted is None or bool((kept.get(keys[i]) or {}).get("all"))
             if measured[i].lasting:
                 kept.put(keys[i], {**measured[i].to_dict(), "all": everything})
             told(i, measured[i], False)
+            if stop.due:
+                break
     names = [*_names(metrics_asked), *(_names(metrics.everything(bench.roles)) if wanted is None else ())]
     names += metrics.registry() if wanted is None else ()
-    return [measured[i].only(names) for i in range(len(candidates))]
+    return [measured[i].only(names) if i in measured else None for i in range(len(candidates))]
 
 
 def _keys(bench: Bench, candidates: Sequence[Candidate]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,7 @@ from .point import Measurement, Point
 from .result import Result, number, scores_dict
 from .runner import Bench, run
 from .score_store import Kept
+from .stopping import Stop
 from .telling import Telling, counting, drawn
 from .usefulness import BY_USE, beside
 
@@ -151,6 +152,8 @@ class Study:
         refine: int = 3,
         progress: Callable[[int, str], None] | bool | None = None,
         listen: Listener | None = None,
+        time_limit: float | None = None,
+        catch: bool = False,
     ) -> Result:
         """Make and measure every candidate; one that cannot be made stays in the result with its reason.
 
@@ -159,25 +162,31 @@ class Study:
         the same mechanisms and other parameters, for something better; what is found there joins the points. With 0 only the
         candidates given are looked at. `progress=True` shows a line of progress on standard error; a function is told how many candidates
         are done, and which is next. `listen` is told every event (study/events.py).
+
+        `time_limit` ends the study after so many seconds by the clock, but not before a first candidate is measured; `catch` lets Ctrl-C do
+        the same. The result then holds what was measured by then and says that it was cut.
         """
         with progress_line("study", progress) as line:
             shown = [] if line is None else [drawn(line) if progress is True else counting(line)]
             telling = Telling(self, [*shown, *([] if listen is None else [listen])], workers)
             telling.begin()
-            return self._run(seed, cache, workers, refine, telling)
+            return self._run(seed, cache, workers, refine, telling, Stop(time_limit, catch=catch))
 
-    def _run(self, seed: int | None, cache: Path | None, workers: int, refine: int, telling: Telling) -> Result:
+    def _run(
+        self, seed: int | None, cache: Path | None, workers: int, refine: int, telling: Telling, stop: Stop
+    ) -> Result:
         self.roles.check(self.table.columns, where=self.table.name)
         one_row_each(self.table, self.roles, "a study", counts_people=True)
         kept, bench = Kept(cache), self.bench(seed)
         wanted = None if self.measures is None else list(self.asked)
         told = telling.of(self.candidates)
         telling.stage("candidates")
-        found = run(bench, self.candidates, wanted, self.asked, kept=kept, workers=workers, told=told)
-        points = [self.point(c, m) for c, m in zip(self.candidates, found, strict=True)]
+        came = run(bench, self.candidates, wanted, self.asked, kept=kept, workers=workers, told=told, stop=stop)
+        measured = [(c, m) for c, m in zip(self.candidates, came, strict=True) if m is not None]
+        points = [self.point(c, m) for c, m in measured]
         if all(point.failure for point in points):
             if not any(
-                each.lasting for each in found
+                each.lasting for _, each in measured
             ):  # nothing fits, so it is the table or what is asked that does not
                 raise InputError(str(points[0].failure))
             raise Infeasible(f"No candidate could be made. The first failed with: {points[0].failure}")
@@ -185,9 +194,10 @@ class Study:
         if refine:
             from .refinement import refined
 
-            result = refined(result, rounds=refine, kept=kept, workers=workers, telling=telling)
-        telling.end()
-        return result
+            result = refined(result, rounds=refine, kept=kept, workers=workers, telling=telling, stop=stop)
+        telling.end(stop.cut)
+        tally = telling.tally
+        return replace(result, cut=stop.cut, limit=stop.limit, tried=tally.done, planned=tally.total)
 
     def point(self, candidate: Candidate, found: Measurement, *, looked_for: bool = False) -> Point:
         """A candidate with what was measured of it, held against the requirements."""
