@@ -19,7 +19,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from ..core.counts import Counts, exact, pack
 from ..core.cover import BoolArray
 from ..core.errors import Infeasible, InputError
 from ..core.hierarchy import TOP
-from ..core.mechanism import MechanismCard, Offer, Progress, check_choices, unheard
+from ..core.mechanism import MechanismCard, Offer, Progress, Trial, check_choices, unheard
 from ..core.metric import Requirement
 from ..core.noun import dataclass
 from ..core.randomness import Rng
@@ -46,6 +46,11 @@ from .partition.covered_people import CoveredPeople, cell_labels
 
 _SETS = 4096
 """Sets of columns that are looked at, the cheapest first."""
+
+
+def _offered(trial: Trial) -> list[dict[str, Any]]:
+    """On a large table it takes long, and hides most of what users would ask of it."""
+    return [] if trial.large else [{"k": trial.few}, {"k": trial.few[0], "weigh": "use"}]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +79,7 @@ class LocalSuppression(Steered):
         chance="none",
         people=True,
         tunable=("k", "most", "suppression", "weigh"),
-        offer=Offer(40, lambda trial: [{"k": trial.few}, {"k": trial.few[0], "weigh": "use"}]),
+        offer=Offer(40, _offered),
         parameters={
             "k": "short for the requirement k_anonymity >= k",
             "importance": "the cost of suppressing a cell of each column, such as age=3,sex=1 (inf: never suppressed); by default the "
