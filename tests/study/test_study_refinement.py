@@ -345,3 +345,27 @@ def test_no_candidate_measures_queries_at_every_node() -> None:
     searched = [each.mechanism for each in tried if isinstance(each.mechanism, sf.GeneralizeFullDomain)]
     assert searched
     assert not [each.minimise for each in searched if Wanted.read(each.minimise).metrics]
+
+
+def test_on_a_large_table_only_the_nearest_neighbours_of_the_best_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = study(memory(), "mondrian k=9", "k_member k=9", requirements=("k_anonymity >= 3",))
+    result = held.run(refine=0)
+    best = result.points[result.recommended[0] or 0].candidate.family
+    for large in (False, True):
+        monkeypatch.setattr("sfumato.study.default_candidates.LARGE", 0 if large else 10**9)
+        around = [candidate.mechanism for candidate in room._around(result)]
+        ks = sorted({made.k for made in around if made is not None and made.card.name == best} - {9})  # type: ignore[attr-defined]
+        assert ks == [8, 10] if large else len(ks) > 4
+
+
+def test_on_a_large_table_few_candidates_are_tried_and_none_by_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = [require("k_anonymity >= 5")]
+    found = {}
+    for large in (False, True):
+        monkeypatch.setattr("sfumato.study.default_candidates.LARGE", 0 if large else 10**9)
+        found[large] = candidates(
+            memory(), study(memory(), "mondrian k=5").roles, limits, metric("query_error[ranges]")
+        )
+        assert not any("time_limit" in candidate.text for candidate in found[large])
+    assert len(found[True]) < 0.7 * len(found[False])
+    assert {c.family for c in found[False]} - {c.family for c in found[True]} == {"local_suppression"}

@@ -126,9 +126,11 @@ def neighbours(made: Mechanism, study: Study, *, nearest: bool = False) -> Itera
         if field.name not in made.card.tunable:
             continue
         value = getattr(made, field.name)
-        for other in _values(field.name, value, hints[field.name], least, minimised(study.utility)):
-            if other == value:
-                continue
+        others = _values(field.name, value, hints[field.name], least, minimised(study.utility))
+        others = [other for other in others if other != value]
+        if nearest and isinstance(value, int | float) and not isinstance(value, bool):
+            others = sorted(others, key=lambda other: abs(other - value))[:_NEAREST]
+        for other in others:
             changed = {**settings, field.name: other}
             try:
                 other_made = Candidate.of(spelled(made.card.name, changed, require)).mechanism
