@@ -34,6 +34,7 @@ from .partition.class_demands import Demands
 from .partition.clusters import AxisLoss, Clusters, Loss, Pool
 from .partition.covered_people import CoveredPeople, axis_labels
 from .partition.improved_classes import IMPROVE, improved_classes
+from .partition.mean_limits import divided, is_mean
 from .partition.parts import partition, recoding_of
 from .partition.settling import settle
 
@@ -75,7 +76,8 @@ class KMember(Steered):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="k_member",
         title="Greedy k-member clustering",
-        promise="each class meets all class requirements that you set (k_anonymity >= k, l-diversity, t-closeness, leakages, ...)",
+        promise="each class meets all class requirements that you set (k_anonymity >= k, l-diversity, t-closeness, leakages, ...); means "
+        "that you limit (marketer_risk, mutual_information) are met and used up",
         against="an adversary who knows all quasi-identifiers of a person and that the person is in the release",
         cost="numbers and dates become intervals that end at nobody's value (the outermost are open), columns with a taxonomy, "
         "mask or calendar become its labels, other columns become sets, unless you allow others (labels); these differ from class to "
@@ -105,6 +107,10 @@ class KMember(Steered):
         check_whole(self, "block", least=0)
         self.check_steering()
 
+    def honours(self, requirement: Requirement) -> bool:
+        """Any requirement on classes; and limits on means over the rows, which are used up."""
+        return super().honours(requirement) or is_mean(requirement)
+
     def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
         """Sanitize; ties go to the tuple that comes first, so nothing is left to chance and `rng` is not used.
 
@@ -115,8 +121,11 @@ class KMember(Steered):
         counts, owners = row_owners(counts, roles, apart=True)
         axes, code = axes_of(counts, roles, self.ends, self.labels)
         people = CoveredPeople.of(self.looked_at, roles, axis_labels(axes, code))
-        demands = Demands.of(counts, roles, split, self.promises, people, owners)
+        on_classes, means = divided(self.promises, counts, roles, split, owners)
+        demands = Demands.of(counts, roles, split, on_classes, people, owners)
         demands.check_whole(self.card.name)
+        if means is not None:
+            means.check_whole(self.card.name)
         weights = with_column_weights(roles, counts, self.weigh)
         rulers = [AxisLoss(axis, weights, self.loss) for axis in axes]
         search = _ClusterSearch(rulers, code, demands, demands.least_rows())
@@ -134,9 +143,16 @@ class KMember(Steered):
             notes = (
                 f"An approximation: clustered within {len(blocks)} blocks that Mondrian cut first (block={self.block}).",
             )
-        if self.improve:
+        if self.improve or (means is not None and not means.met(parts, labels)):
             parts, labels, more = improved_classes(
-                axes, rulers, code, demands, parts, divides=True, progress=lambda done: progress(0.5 + 0.5 * done)
+                axes,
+                rulers,
+                code,
+                demands,
+                parts,
+                divides=True,
+                progress=lambda done: progress(0.5 + 0.5 * done),
+                means=means,
             )
             notes = (*notes, *more)
         recoding = recoding_of(parts, labels, counts, roles, divides=True)

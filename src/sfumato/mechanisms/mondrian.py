@@ -38,6 +38,7 @@ from .partition.covered_people import CoveredPeople, axis_labels
 from .partition.improved_classes import IMPROVE, improved_classes
 from .partition.lineage import Lineage, Near
 from .partition.linked_people import LinkedPeople, release_linked, rows_of_people
+from .partition.mean_limits import divided, is_mean
 from .partition.parts import Parts, along, labels_of, partition, recoding_of, released_classes
 
 
@@ -78,7 +79,7 @@ class Mondrian(Steered):
         name="mondrian",
         title="Mondrian multidimensional partitioning",
         promise="each class meets all class requirements that you set (k_anonymity >= k, l-diversity, t-closeness, leakages, "
-        "...), and n_t_closeness if you require it",
+        "...), and n_t_closeness if you require it; means that you limit (marketer_risk, mutual_information) are met and used up",
         against="an adversary who knows all quasi-identifiers of a person and that the person is in the release",
         cost="numbers and dates become intervals that end at nobody's value (the outermost are open), columns with a taxonomy, "
         "mask or calendar become its labels, other columns become sets, unless you allow others (labels); these differ from class "
@@ -110,13 +111,16 @@ class Mondrian(Steered):
     def __post_init__(self) -> None:
         check_choices(self)
         self.check_steering()
-        if self.improve and (self.bounds == "cuts" or any(r.metric.card.scope != "class" for r in self.require)):
+        across = any(r.metric.card is n_t_closeness.card for r in self.require)
+        if self.improve and (self.bounds == "cuts" or across):
             raise InputError(
                 "mondrian: improve moves rows across cuts, so it goes neither with bounds=cuts nor with (n,t)-closeness; leave one out."
             )
 
     def honours(self, requirement: Requirement) -> bool:
-        """Any requirement on classes, and (n,t)-closeness."""
+        """Any requirement on classes, and (n,t)-closeness; without that and bounds=cuts also limits on means over the rows, which are used up."""
+        if is_mean(requirement):
+            return self.bounds == "data" and all(r.metric.card is not n_t_closeness.card for r in self.require)
         return super().honours(requirement) or requirement.metric.card.name == n_t_closeness.card.name
 
     def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
@@ -128,10 +132,13 @@ class Mondrian(Steered):
         axes, code = axes_of(counts, roles, self.ends, self.labels)
         require = self.promises
         people = CoveredPeople.of(self.looked_at, roles, axis_labels(axes, code))
-        on_classes = tuple(r for r in require if r.metric.card.scope == "class")
+        by_class, means = divided(require, counts, roles, split, owners)
+        on_classes = tuple(r for r in by_class if r.metric.card.scope == "class")
         demands = Demands.of(counts, roles, split, on_classes, people, owners)
         demands.check_whole(self.card.name)
-        lineage = _lineage(counts, roles, split, tuple(r for r in require if r.metric.card.scope != "class"))
+        if means is not None:
+            means.check_whole(self.card.name)
+        lineage = _lineage(counts, roles, split, tuple(r for r in by_class if r.metric.card.scope != "class"))
         relaxed = self.mode == "relaxed"
         chance = Chance(rng)
         tie = chance.order(len(counts)) if relaxed else None
@@ -143,10 +150,17 @@ class Mondrian(Steered):
             if _loss(axes, code, others[0], weights) < _loss(axes, code, parts, weights):
                 parts, labels = others
         notes: tuple[str, ...] = ()
-        if self.improve:
+        if self.improve or (means is not None and not means.met(parts, labels)):
             rulers = [AxisLoss(axis, weights) for axis in axes]
             parts, labels, notes = improved_classes(
-                axes, rulers, code, demands, parts, divides=relaxed, progress=lambda done: progress(0.5 + 0.5 * done)
+                axes,
+                rulers,
+                code,
+                demands,
+                parts,
+                divides=relaxed,
+                progress=lambda done: progress(0.5 + 0.5 * done),
+                means=means,
             )
         if relaxed:  # parts with equal labels are one class, and not every requirement survives a union
             _check_union(demands, parts, labels)
@@ -162,6 +176,11 @@ class Mondrian(Steered):
                     f'mondrian: {name} does not work where the rows of a person stay joined (rows = "linked" in {roles.source}); leave '
                     "it out."
                 )
+        if means := [r for r in self.require if is_mean(r)]:
+            raise InputError(
+                f'mondrian cannot steer by {means[0]} where the rows of a person stay joined (rows = "linked" in {roles.source}); leave it '
+                "out, and raise k until it is met."
+            )
         rows = rows_of_people(table, roles, self.card.name)
         people = LinkedPeople.of(rows, roles, chance, self.ends, self.labels)
         left, demands = people.left(self.promises, roles)

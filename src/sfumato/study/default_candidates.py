@@ -15,6 +15,8 @@ from ..core.table import Table
 from ..mechanisms import registry
 from ..mechanisms.hipaa import Hipaa
 from ..mechanisms.k_member import CLUSTERED, KMember
+from ..mechanisms.mondrian import Mondrian
+from ..mechanisms.partition.mean_limits import is_mean
 from ..metrics.privacy.hipaa_rules import hipaa_rules
 from ..search.lattice import Lattice
 from ..search.losses import Wanted
@@ -91,7 +93,7 @@ def candidates(
 ) -> tuple[Candidate, ...]:
     """Mechanisms that can meet these requirements, steered by those that they can steer by.
 
-    Where a requirement is about a mean, which no mechanism steers by, k runs over a range from which the means follow.
+    Where a requirement is about a mean, which few mechanisms steer by, k runs over a range from which the means follow.
     """
     counts = table.count(roles.quasi)
     nodes = Lattice.of(counts, roles).nodes
@@ -129,12 +131,12 @@ def candidates(
     texts = _texts(offers, trial)
     # where rules about columns are all that is asked, applying them loses least, and no lattice needs to be searched for it
     steering = [] if all(_rules(r) for r in require) else require
-    made = _made(texts, steering)
+    made = _made(texts, steering, linked=roles.linked)
     firsts = _texts([each for each in offers if each[2].first], trial)
     if firsts and steering:  # what the first link has seen to, no other need be steered by
         others = _texts([each for each in offers if not each[2].first], replace(trial, ks=ks[:1], few=ks[:1]))
         rest = [requirement for requirement in steering if not _rules(requirement)]
-        chained = [each.text for each in _made(others, rest).values()]
+        chained = [each.text for each in _made(others, rest, linked=roles.linked).values()]
         made |= _made([f"{first} | {text}" for first in firsts for text in chained], ())
     return tuple(made.values())
 
@@ -144,13 +146,20 @@ def _texts(offers: Sequence[tuple[int, str, Offer]], trial: Trial) -> list[str]:
     return [text for _, name, offer in offers for tried in offer.settings(trial) for text in product(name, tried)]
 
 
-def _made(texts: Sequence[str], steering: Sequence[Requirement]) -> dict[str, Candidate]:
-    """Candidates by their texts, told what to meet; those that a mechanism has no form for are left out."""
+def _made(texts: Sequence[str], steering: Sequence[Requirement], *, linked: bool = False) -> dict[str, Candidate]:
+    """Candidates by their texts, told what to meet; those that a mechanism has no form for are left out.
+
+    A limit on a mean does not go with everything that limits classes; then it is left to k, as it is where people are linked.
+    """
     made: dict[str, Candidate] = {}
+    on_classes = [requirement for requirement in steering if not is_mean(requirement)]
     for text in texts:
-        try:
-            told = steered(text, steering) if steering else text
-            made.setdefault(told, Candidate.of(told))
-        except SfumatoError:
-            continue
+        apart = linked and text.split()[0] == Mondrian.card.name
+        for asked in (on_classes if apart else steering, on_classes):
+            try:
+                told = steered(text, asked) if asked else text
+                made.setdefault(told, Candidate.of(told))
+                break
+            except SfumatoError:
+                continue
     return made

@@ -11,7 +11,9 @@ from .axes import PartitionAxis
 from .box_loss import BoxLoss
 from .class_demands import Demands
 from .clusters import AxisLoss
-from .improvement import Improvement
+from .improvement import Improvement, Stands
+from .mean_limits import MeanLimits
+from .mean_steering import Added, MeanSteering, nothing
 from .parts import Parts, labels_of
 from .settling import settle
 
@@ -31,9 +33,22 @@ def improved_classes(
     *,
     divides: bool,
     progress: Progress,
+    means: MeanLimits | None = None,
 ) -> tuple[Parts, list[list[str | None]], tuple[str, ...]]:
-    """Parts that lose no more, what each releases, and notes; `divides` says whether rows with equal quasi-identifiers may part."""
+    """Parts that lose no more, what each releases, and notes; `divides` says whether rows with equal quasi-identifiers may part.
+
+    Where `means` are limited, parts that meet them: these may lose more than parts that do not.
+    """
     least = demands.least_rows()
+
+    def made(
+        loss: BoxLoss, stands: Stands, added: Added, unit: IntArray, rows: IntArray, member: IntArray
+    ) -> Improvement:
+        if means is None:
+            return Improvement(loss, stands, unit, rows, member, least)
+        return MeanSteering(loss, stands, unit, rows, member, least, added=added, limits=means.limits)
+
+    added = nothing if means is None else means.added
     loss = BoxLoss(rulers, code)
     if (
         divides and demands.owners is None
@@ -42,11 +57,11 @@ def improved_classes(
         unit, member = np.repeat(parts.entry, pieces), np.repeat(parts.member, pieces)
         rows = np.ones(len(unit), dtype=np.int64)
         rows[np.cumsum(pieces) - 1] = parts.n - pieces + 1
-        pass_ = Improvement(loss, demands.met, unit, rows, member, least)
+        pass_ = made(loss, demands.met, added, unit, rows, member)
         pass_.run(progress)
         entry, n, member = _joined(pass_.unit, pass_.rows, pass_.member)
     elif divides:
-        pass_ = Improvement(loss, demands.met, parts.entry, parts.n, parts.member, least)
+        pass_ = made(loss, demands.met, added, parts.entry, parts.n, parts.member)
         pass_.run(progress)
         entry, n, member = pass_.unit, pass_.rows, pass_.member
     else:  # tuples that differ in sensitive values only stay together
@@ -65,15 +80,22 @@ def improved_classes(
             at, of = entries(unit)
             return demands.met(parts.entry[at], parts.n[at], member[of], count)
 
+        def adds(unit: IntArray, _: IntArray, member: IntArray, count: int) -> FloatArray:
+            at, of = entries(unit)
+            return added(parts.entry[at], parts.n[at], member[of], count)
+
         one = order[first]
         rows = np.add.reduceat(parts.n[order], first)
         loss = BoxLoss(rulers, code[:, parts.entry[one]])
-        pass_ = Improvement(loss, stands, np.arange(len(one)), rows, parts.member[one], least)
+        pass_ = made(loss, stands, adds, np.arange(len(one)), rows, parts.member[one])
         pass_.run(progress)
         at, of = entries(pass_.unit)
         entry, n, member = parts.entry[at], parts.n[at], pass_.member[of]
     better, labels = settle(axes, rulers, code, demands, entry, n, member)
-    if _total(rulers, code, better) > _total(rulers, code, parts):  # classes of equal labels had to be united
+    met_before = means is None or means.met(parts, labels_of(parts, axes, code, by_cuts=False))
+    if met_before and _total(rulers, code, better) > _total(
+        rulers, code, parts
+    ):  # classes of equal labels had to be united
         better, labels = parts, labels_of(parts, axes, code, by_cuts=False)
     return better, labels, ((CUT_SHORT,) if pass_.stopped == "interrupt" else ())
 

@@ -78,6 +78,8 @@ class Improvement:
     member: IntArray
     least: int
     work: int = 0
+    turn: int = 0
+    """Rounds so far: each looks for neighbours along another direction."""
     stopped: str = ""
     """Why it ended before nothing gained any more: "work" or "interrupt"."""
 
@@ -95,7 +97,7 @@ class Improvement:
         self.version = np.arange(int(self.member.max()) + 1)  # of each class: anew whenever it changes
         self.next = len(self.version)
         self.tried = np.zeros(0, dtype=np.int64)  # pairs of versions that do not gain
-        idle, turn = 0, 0
+        idle = 0
         while idle < 2 * axes + 4:
             if self.work >= most:
                 self.stopped = "work"
@@ -103,15 +105,15 @@ class Improvement:
             order = np.argsort(self.member, kind="stable")
             self.unit, self.rows, self.member = self.unit[order], self.rows[order], self.member[order]
             first = np.flatnonzero(np.diff(self.member, prepend=-1))
-            gained = self._round(first, turn)
-            idle, turn = (0 if gained else idle + 1), turn + 1
+            gained = self._round(first)
+            idle, self.turn = (0 if gained else idle + 1), self.turn + 1
             progress(min(self.work / most, 1.0))
 
-    def _round(self, first: IntArray, turn: int) -> bool:
+    def _round(self, first: IntArray) -> bool:
         """Divide pools of neighbours anew: whether any gained."""
         classes = self.loss.summary(self.unit, self.rows, first)
         lost, width = self.loss.total(classes), np.diff(np.append(first, len(self.unit)))
-        one, other = self._pairs(classes, first, lost, turn)
+        one, other = self._pairs(classes, first, lost)
         both = one != other
         now = lost[one] + np.where(both, lost[other], 0.0)
         widths = self.loss.united(classes, one, other)[1]
@@ -121,13 +123,13 @@ class Improvement:
             if not len(some):
                 continue
             a, b = one[some], other[some]
-            at, pool = _together(first, width, a, b)
+            at, pool = together(first, width, a, b)
             orders = [widths[:, some].argsort(axis=0, kind="stable")[-1 - r] for r in range(min(_ORDERS, len(widths)))]
             keys = [self.loss.place[axis[pool], self.unit[at]] for axis in orders]
             keys.append(self.loss.leaning(classes, self.unit[at], a[pool], b[pool]))
             self.work += len(at) * len(keys) * len(self.loss.place)
             cuts = [self._cut(at[turned], pool, turned) for turned in (np.lexsort((key, pool)) for key in keys)]
-            side = self._best(at, pool, cuts, now[some])
+            side = self._allowed(at, pool, a, b, now[some], *self._best(at, pool, cuts, now[some]))
             good = np.unique(pool[side >= 0])
             right = b.copy()
             alone = good[a[good] == b[good]]
@@ -142,21 +144,26 @@ class Improvement:
         self.member = member
         return self.next > before
 
-    def _pairs(self, classes: Any, first: IntArray, lost: FloatArray, turn: int) -> tuple[IntArray, IntArray]:
-        """Pairs of classes to put together, no class twice; one that is large enough for two may stand with itself."""
+    def _pairs(
+        self, classes: Any, first: IntArray, lost: FloatArray, *, uniting: bool = False
+    ) -> tuple[IntArray, IntArray]:
+        """Pairs of classes to put together, no class twice; one that is large enough for two may stand with itself.
+
+        `uniting`: to stay together, so none with itself, and those first that lose least by it.
+        """
         count, size = len(first), np.add.reduceat(self.rows, first)
-        line = np.argsort(_direction(turn, len(self.loss.place)) @ self.loss.centre(classes), kind="stable")
+        line = np.argsort(_direction(self.turn, len(self.loss.place)) @ self.loss.centre(classes), kind="stable")
         steps = [(line[:-d], line[d:]) for d in range(1, min(_WINDOW, count - 1) + 1)]
-        alone = np.flatnonzero(size >= 2 * self.least)
+        alone = np.flatnonzero((size >= 2 * self.least) & (not uniting))
         one = np.concatenate([alone, *(a for a, _ in steps)])
         other = np.concatenate([alone, *(b for _, b in steps)])
         one, other = np.minimum(one, other), np.maximum(one, other)
         key = self.version[one] * (1 << 31) + self.version[other]
         now = lost[one] + np.where(one == other, 0.0, lost[other])
-        open_ = np.flatnonzero(~np.isin(key, self.tried) & (now > 0))
+        open_ = np.flatnonzero(~np.isin(key, self.tried) & ((now > 0) | uniting))
         one, other, key = one[open_], other[open_], key[open_]
         joint = np.where(one == other, 0.0, self.loss.united(classes, one, other)[0])
-        wish = np.argsort(joint / now[open_], kind="stable")
+        wish = np.argsort(joint - now[open_] if uniting else joint / now[open_], kind="stable")
         at = wish[_matching(one[wish], other[wish], count)]
         self.tried = np.append(self.tried, key[at])  # where it gains, both have a new version
         return one[at], other[at]
@@ -181,11 +188,27 @@ class Improvement:
         side[turned] = np.arange(len(pool)) > place[pool]
         return best, side
 
-    def _best(self, at: IntArray, pool: IntArray, cuts: list[_Cuts], now: FloatArray) -> IntArray:
-        """The side of each unit, -1 where its pool stays as it is: the cheapest cut that gains and that both sides survive."""
+    def _allowed(
+        self,
+        at: IntArray,
+        pool: IntArray,
+        one: IntArray,
+        other: IntArray,
+        now: FloatArray,
+        side: IntArray,
+        then: FloatArray,
+    ) -> IntArray:
+        """Which cuts are made: the side of each unit again. All of them, where nothing but classes is limited."""
+        return side
+
+    def _best(self, at: IntArray, pool: IntArray, cuts: list[_Cuts], now: FloatArray) -> tuple[IntArray, FloatArray]:
+        """The side of each unit, -1 where its pool stays as it is: the cheapest cut that gains and that both sides survive.
+
+        And what each pool loses then.
+        """
         costs = np.array([cost for cost, _ in cuts])
         order, chosen = costs.argsort(axis=0, kind="stable"), np.full(len(at), -1)
-        left = np.ones(costs.shape[1], dtype=bool)
+        left, then = np.ones(costs.shape[1], dtype=bool), now.copy()
         for way in order:
             cost = costs[way, np.arange(len(way))]
             left &= cost < now * (1 - _GAIN)
@@ -200,11 +223,12 @@ class Improvement:
             stands = each[::2] & each[1::2]
             good = stands[number[pool[inside]]]
             chosen[inside[good]] = side[good]
-            left[np.flatnonzero(left)[stands]] = False
-        return chosen
+            made = np.flatnonzero(left)[stands]
+            then[made], left[made] = cost[made], False
+        return chosen, then
 
 
-def _together(first: IntArray, width: IntArray, one: IntArray, other: IntArray) -> tuple[IntArray, IntArray]:
+def together(first: IntArray, width: IntArray, one: IntArray, other: IntArray) -> tuple[IntArray, IntArray]:
     """The places of the units of each pair of classes, pair by pair, and the pair of each."""
     starts = np.stack([first[one], first[other]], axis=1).ravel()
     widths = np.stack([width[one], np.where(one == other, 0, width[other])], axis=1).ravel()

@@ -17,8 +17,11 @@ def _sentence(value: float) -> str:
 
 
 def _costs(classes: Classes) -> FloatArray:
-    """One right row a class, however many share it; parts of a class are one right row each."""
-    return np.ones(len(classes))
+    """One right row a class, however many share it; parts of a class are one right row each. Of people, rows by people."""
+    if classes.different is None:
+        return np.ones(len(classes))
+    costs: FloatArray = classes.size / classes.different
+    return costs
 
 
 def _limit(bound: float) -> str:
