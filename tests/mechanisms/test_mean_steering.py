@@ -110,7 +110,7 @@ def test_the_same_table_in_any_order_gives_the_same_release(tmp_path: Path) -> N
 def test_what_even_one_class_misses_is_refused() -> None:
     table = made({"x": [1, 2, 3]})
     for kind in (sf.Mondrian, sf.KMember):
-        with pytest.raises(Infeasible, match="even the whole table as a single class only reaches 0.333333"):
+        with pytest.raises(Infeasible, match=r"even the whole table as a single class only reaches 0\.333333"):
             kind(k=1, require=(require(f"{MEAN}0.3"),))(table.table, table.roles)
 
 
