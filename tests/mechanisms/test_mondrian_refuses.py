@@ -64,7 +64,8 @@ def test_infeasible_writes_nothing(table: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "wanted", ["mutual_information <= 1", "iloss <= 0.5", "discernibility <= 9", "marketer_risk <= 0.5"]
+    "wanted",
+    ["mutual_information_leak <= 0.5", "iloss <= 0.5", "discernibility <= 9", "rarest_combination[size=1] >= 5"],
 )
 def test_a_requirement_on_the_whole_table_is_refused_by_the_constructor(wanted: str) -> None:
     with refused(InputError, "whole table") as caught:

@@ -45,7 +45,7 @@ def tiny(rng: np.random.Generator, rows: int, *, missing: float) -> tuple[Any, s
     return sf.read(pa.table({**table, "ill": ill})), roles
 
 
-def best(table: Any, roles: sf.Roles, k: int, diverse: int, labels: Any, *, suppress: bool) -> float:
+def best(table: Any, roles: sf.Roles, k: int, diverse: int, labels: Any, *, suppress: bool, mean: float = 1.0) -> float:
     """The least ILoss of all partitions, each class released as partitioning does: by all subsets, none left out."""
     counts = table.count((*roles.quasi, "ill"))
     axes, code = axes_of(counts, roles, labels=labels)
@@ -69,20 +69,22 @@ def best(table: Any, roles: sf.Roles, k: int, diverse: int, labels: Any, *, supp
     size = inside.sum(axis=1)
     different = np.array([len(set(ill[row.astype(bool)])) for row in inside])
     cost = np.append(0.0, np.where((size >= k) & (different >= diverse), lost * size, np.inf))
-    least = np.full(2**many, np.inf)
-    least[0] = 0.0
+    least = np.full((2**many, many + 1, many + 1), np.inf)  # by classes and by rows that are left out
+    least[0, 0, 0] = 0.0
     for mask in range(1, 2**many):  # the class of the first row in it, which all subsets are tried for
         low = mask & -mask
         rest = mask ^ low
         part = rest
         while True:
-            least[mask] = min(least[mask], cost[part | low] + least[rest ^ part])
+            if np.isfinite(cost[part | low]):
+                least[mask, 1:] = np.minimum(least[mask, 1:], cost[part | low] + least[rest ^ part, :-1])
             if not part:
                 break
             part = (part - 1) & rest
         if suppress:
-            least[mask] = min(least[mask], whole + least[rest])
-    return float(least[-1]) / many
+            least[mask, :, 1:] = np.minimum(least[mask, :, 1:], whole + least[rest, :, :-1])
+    classes, out = np.indices(least[-1].shape)
+    return float(least[-1][classes <= mean * (many - out) + 1e-12].min()) / many
 
 
 def holds(seed: int, rows: int) -> float:
@@ -97,6 +99,11 @@ def holds(seed: int, rows: int) -> float:
         assert bound <= reached + 1e-12, (seed, labels, k, diverse)
         if 0 < reached < np.inf:
             share = max(share, bound / reached)
+        mean = (0.26, 0.3, 0.34, 0.5)[seed % 4]
+        asked = [*require, sf.require(f"marketer_risk <= {mean}")]
+        limited = least_loss(table, roles, k=k, require=asked, labels=labels).value
+        assert bound - 1e-9 <= limited
+        assert limited <= best(table, roles, k, diverse, labels, suppress=seed % 3 == 0, mean=mean) + 1e-12
     return share
 
 
@@ -161,6 +168,17 @@ def test_a_missing_value_beside_others_loses_everything() -> None:
     people = table(age=[1, 2, 3, None])
     roles = sf.Roles(quasi=("age",))
     assert least_loss(people, roles, k=4).value == pytest.approx(3 / 4)
+
+
+def test_a_mean_risk_asks_for_larger_classes_somewhere() -> None:
+    people = table(age=list(range(400)))
+    roles = sf.Roles(quasi=("age",))
+    losses = [
+        least_loss(people, roles, require=[sf.require(text) for text in asked]).value
+        for asked in (["k_anonymity >= 3"], ["k_anonymity >= 3", "marketer_risk <= 0.25"], ["k_anonymity >= 4"])
+    ]
+    assert 1.3 * losses[0] < losses[1] <= losses[2]
+    assert losses[1] <= 3 / 400 + 1e-12  # classes of four
 
 
 # --- work ------------------------------------------------------------------------------------------------------------

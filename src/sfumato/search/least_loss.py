@@ -16,6 +16,10 @@ with m >= k rows that loses c a row,
 (2) since a range of m values is at least their pairwise distances over floor(m^2/4), and so is a set's number of further values; a node of
 a hierarchy may cost each pair as much as all, so d' is half of d there. From (2) follows m c >= the sum over its rows of 2/m times
 the distances d' to its other rows, which is least for the k - 1 nearest, and grows with m. Both are summed over all rows, and the better sum is taken.
+
+Where the mean risk (marketer_risk) may be at most b, rows in classes of m rows pay in it: the sum of 1/m - b over the released rows is at most
+0. Let each row choose the size m of its class by itself, at what (1) or (2) says of that size; for every price p of the mean, no release
+loses less than the sum over rows of the least of f(m) + p (1/m - b), by duality, and the best price is taken.
 """
 
 from __future__ import annotations
@@ -29,18 +33,23 @@ from ..core.classes import Classes
 from ..core.column import FloatArray, IntArray
 from ..core.errors import InputError, Unavailable
 from ..core.label_kinds import Labels
-from ..core.metric import Requirement, Score, listed
+from ..core.metric import Requirement, Score, listed, spell_bound
 from ..core.release import Release
 from ..core.roles import Roles, check_roles
 from ..core.source import Source, as_table
 from ..metrics.privacy.distinct_l_diversity import distinct_l_diversity
 from ..metrics.privacy.k_anonymity import k_anonymity
+from ..metrics.privacy.marketer_risk import marketer_risk
 from .label_costs import ColumnCost
 from .nearest_others import Nearest, PairCosts, nearest_others
 from .required_columns import sensitive_columns
 
 WORK = 1_000_000_000
 """Looks at a pair of tuples in a column, after which rows that were not looked at are taken to be as near as they could be."""
+_WIDE, _MOST = 3.0, 60
+"""Up to how many times the mean size that a mean risk asks for sizes of classes are told apart, and up to how many rows."""
+_STEPS, _GOLDEN = 40, (5**0.5 - 1) / 2
+"""Golden-section search for the best price of a mean risk."""
 _ROUNDING = 1e-9
 """By what share the bound is lowered, since sums are rounded."""
 
@@ -64,8 +73,8 @@ def least_loss(
 ) -> Score:
     """The ILoss below which no local recoding comes: of classes of at least `k` rows, and as large and diverse as `require` asks.
 
-    Of the requirements those count that look at a class's size, and distinct_l_diversity; what others ask can only make the loss
-    larger. `labels` are the kinds of label, as for Mondrian and k_member; with `any` it holds for whatever labels. It is a bound: the
+    Of the requirements those count that look at a class's size, marketer_risk and distinct_l_diversity; what others ask can only make
+    the loss larger. `labels` are the kinds of label, as for Mondrian and k_member; with `any` it holds for whatever labels. It is a bound: the
     best release may lose more. The details say whether `work` sufficed, and which of the two sums it is.
     Extremes: 0 for k = 1, and where each combination stands k times; the loss of `*` where the table has fewer than k rows.
     """
@@ -92,9 +101,11 @@ def least_loss(
             int(np.ceil(r.bound - 1e-9)) for r in diverse if r.metric.column in (None, name) and np.isfinite(r.bound)
         )
         values.append((member, counts.codes[counts.names.index(name)], max(least, 1)))
-    nearest = nearest_others(PairCosts(columns, np.array(grouped.codes)), grouped.n, k, values, work)
+    mean = min((r.bound for r in require if r.metric.card is marketer_risk.card), default=1.0)
+    many = max(k, min(int(_WIDE / mean), _MOST)) if 0 < mean < 1 / k else k
+    nearest = nearest_others(PairCosts(columns, np.array(grouped.codes)), grouped.n, many, values, work)
     whole = sum(column.whole for column in columns)
-    sums = _sums(nearest, grouped.n, k, whole)
+    sums = _sums(nearest, grouped.n, k, whole, mean)
     best = max(sums, key=lambda name: sums[name])
     return Score(
         sums[best] * (1 - _ROUNDING),
@@ -103,6 +114,7 @@ def least_loss(
         details={
             "k": k,
             "diverse": bool(values),
+            "mean_risk": mean if mean < 1 / k else None,
             "labels": labels,
             "kinds": {column.name: list(column.allowed) for column in columns},
             "by": best,
@@ -141,25 +153,39 @@ def spell_least_loss(bound: Score) -> str:
         "any": "any labels that stand for the rows' values",
     }[bound.details["labels"]]
     diverse = ", with as many different sensitive values as required," if bound.details["diverse"] else ""
+    if bound.details["mean_risk"] is not None:
+        diverse = f", a mean risk of at most {spell_bound(bound.details['mean_risk'])}{diverse or ','}"
     return (
         f"No release with classes of at least {bound.details['k']:,} rows{diverse} and {labels} has an ILoss below {bound.value:.4g}, "
         "whatever the mechanism. This is a bound: the best possible release may lose more."
     )
 
 
-def _sums(nearest: Nearest, n: IntArray, k: int, whole: float) -> dict[str, float]:
+def _sums(nearest: Nearest, n: IntArray, k: int, whole: float, mean: float) -> dict[str, float]:
     """The mean over the rows of what each adds, by (1) and by (2); none adds more than a row that is left out."""
-    alone = np.max([nearest.cost, *nearest.values], axis=0)
-    return {
-        name: float(np.minimum(each, whole) @ n / n.sum())
-        for name, each in (("rows", alone), ("pairs", _pairs(nearest, k)))
-    }
+    many = nearest.costs.shape[1]
+    sizes = np.arange(k, many + 1)
+    alone = np.max([nearest.costs[:, k - 2] if k > 1 else np.zeros(len(n)), *nearest.values], axis=0)
+    rows = np.hstack([alone[:, None], np.maximum(nearest.costs[:, k - 1 :], alone[:, None])])
+    # by (2): of m rows exactly, and of all that have one more than the most
+    together = nearest.shares[:, sizes[sizes > 1] - 2] * (sizes[sizes > 1] / 2 / (sizes[sizes > 1] ** 2 // 4))
+    more = nearest.shares[:, many - 1] * (2 / (many + 1))
+    pairs = np.hstack([np.zeros((len(n), int(k == 1))), together, more[:, None]])
+    inverse = np.append(1 / sizes, 0.0)
+    return {name: _dual(each, inverse, n, whole, mean) for name, each in (("rows", rows), ("pairs", pairs))}
 
 
-def _pairs(nearest: Nearest, k: int) -> FloatArray:
-    """By (2): of even m the factor is 2/m, of odd m it is 2m/(m^2 - 1), so that k rows or one more are the least."""
-    if k < 2:
-        return np.zeros(len(nearest.cost))
-    if k % 2 == 0:
-        return nearest.shares[:, k - 2] * (2 / k)
-    return np.minimum(nearest.shares[:, k - 2] * (2 * k / (k * k - 1)), nearest.shares[:, k - 1] * (2 / (k + 1)))
+def _dual(each: FloatArray, inverse: FloatArray, n: IntArray, whole: float, mean: float) -> float:
+    """What rows lose at least, given what each loses by the size of its class (tuples x sizes) and one by each size: at the best price."""
+
+    def at(price: float) -> float:
+        lost = (each + price * (inverse - mean)).min(axis=1)
+        return float(np.minimum(lost, whole) @ n / n.sum())
+
+    if mean >= inverse.max() or mean <= 0:
+        return at(0.0)
+    low, high = 0.0, whole / mean
+    for _ in range(_STEPS):  # concave in the price
+        a, b = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        low, high = (low, b) if at(a) >= at(b) else (a, high)
+    return max(at(0.0), at(low), at(high))

@@ -22,12 +22,12 @@ _JOINT = 600
 
 @dataclass(frozen=True, eq=False)
 class Nearest:
-    """Of each tuple: the cost of covering it with its `k - 1`th nearest row, the sum over its nearest rows of what pairs count, and with how
-    many others of different sensitive values."""
+    """Of each tuple, how far its nearest rows are, and its nearest rows of other sensitive values."""
 
-    cost: FloatArray
+    costs: FloatArray
+    """Tuples x rows: the cost of covering it with its nearest row, the next one, and so on."""
     shares: FloatArray
-    """Tuples x rows: the running sum of the nearest rows' shares, from one row on."""
+    """Tuples x rows: the running sum of what its pairs with the nearest rows count, from one row on."""
     values: list[FloatArray]
     """For each sensitive column: the cost of covering it with its `l - 1`th nearest other value."""
     complete: bool
@@ -74,13 +74,13 @@ class PairCosts:
 
 
 def nearest_others(
-    costs: PairCosts, n: IntArray, k: int, values: list[tuple[IntArray, IntArray, int]], work: int
+    costs: PairCosts, n: IntArray, many: int, values: list[tuple[IntArray, IntArray, int]], work: int
 ) -> Nearest:
-    """Of tuples with `n` rows each; `values` are, for each sensitive column, the tuple and the value of each entry, and l."""
+    """The `many` nearest rows of tuples with `n` rows each; `values` are, for each sensitive column, the tuple and the value of each entry, and l."""
     order, first = _blocks(costs)
     ends = [column.ends(costs.codes[j][order], first) for j, column in enumerate(costs.columns)]
     sizes = np.diff(np.append(first, len(order)))
-    cost, shares = np.zeros(len(n)), np.zeros((len(n), k))
+    cost, shares = np.zeros((len(n), many)), np.zeros((len(n), many))
     apart = [np.zeros(len(n)) for _ in values]
     each, complete = work // len(first), True
     entries = [_by_tuple(tuple_, value, len(n)) for tuple_, value, _ in values]
@@ -92,7 +92,7 @@ def nearest_others(
             gap += more
             part += some
         gap, part = gap * (1 - 1e-9), part * (1 - 1e-9)  # no rounding may push a block away
-        near = _Near(here, k, [int(value.max()) + 1 for _, value, _ in values], [least for *_, least in values])
+        near = _Near(here, many, [int(value.max()) + 1 for _, value, _ in values], [least for *_, least in values])
         turn = np.argsort(gap, kind="stable")
         rest = np.minimum.accumulate(part[turn][::-1])[::-1]
         at, looked = 0, 0
@@ -111,8 +111,8 @@ def nearest_others(
                 near.see(i, other, starts, value)
             looked += len(here) * len(other) * len(costs)
             at = stop
-        cost[here] = near.farthest()
-        shares[here] = near.running()
+        cost[here] = _in_order(near.cost, near.by_cost, many)
+        shares[here] = np.cumsum(_in_order(near.share, near.by_share, many), axis=1)
         for i, each_apart in enumerate(near.apart()):
             apart[i][here] = each_apart
     return Nearest(cost, shares, apart, complete)
@@ -121,11 +121,11 @@ def nearest_others(
 class _Near:
     """The nearest rows of the tuples of a block so far."""
 
-    def __init__(self, here: IntArray, k: int, values: list[int], least: list[int]) -> None:
-        self.k, self.least = k, least
+    def __init__(self, here: IntArray, many: int, values: list[int], least: list[int]) -> None:
+        self.many, self.least = many, least
         room = (len(here), 1)
         self.cost, self.share = (np.full(room, np.inf) for _ in range(2))
-        self.by_cost, self.by_share = (np.full(room, k, dtype=np.int64) for _ in range(2))
+        self.by_cost, self.by_share = (np.full(room, many, dtype=np.int64) for _ in range(2))
         self.values = [np.full((len(here), count), np.inf) for count in values]
         self._last = self.cost
 
@@ -133,10 +133,10 @@ class _Near:
         """Tuples that were looked at."""
         self._last = cost
         self.cost, self.by_cost = _smallest(
-            np.hstack([self.cost, cost]), np.hstack([self.by_cost, np.minimum(n, self.k)]), self.k + 1
+            np.hstack([self.cost, cost]), np.hstack([self.by_cost, np.minimum(n, self.many)]), self.many + 1
         )
         self.share, self.by_share = _smallest(
-            np.hstack([self.share, share]), np.hstack([self.by_share, np.minimum(n, self.k)]), self.k + 1
+            np.hstack([self.share, share]), np.hstack([self.by_share, np.minimum(n, self.many)]), self.many + 1
         )
 
     def see(self, i: int, other: IntArray, starts: IntArray, value: IntArray) -> None:
@@ -153,7 +153,7 @@ class _Near:
     def pad(self, cost: float, share: float) -> None:
         """All rows that were not looked at, no nearer than this."""
         room = (len(self.cost), 1)
-        many = np.full(room, self.k, dtype=np.int64)
+        many = np.full(room, self.many, dtype=np.int64)
         self.cost, self.by_cost = (
             np.hstack([self.cost, np.full(room, cost)]),
             np.hstack([self.by_cost, many]),
@@ -161,21 +161,6 @@ class _Near:
         self.share = np.hstack([self.share, np.full(room, share)])
         self.by_share = np.hstack([self.by_share, many])
         self.values = [np.minimum(v, cost) for v in self.values]
-
-    def farthest(self) -> FloatArray:
-        """The cost with the last of the k - 1 nearest rows."""
-        return _at(self.cost, self.by_cost, self.k - 1)
-
-    def running(self) -> FloatArray:
-        """The sums of the shares of the nearest 1, 2, ..., k rows."""
-        order = np.argsort(self.share, axis=1, kind="stable")
-        share, rows = np.take_along_axis(self.share, order, 1), np.take_along_axis(self.by_share, order, 1)
-        reach = np.cumsum(rows, axis=1)
-        sums = np.zeros((len(share), self.k))
-        each = np.arange(self.k)
-        for i in range(len(share)):
-            sums[i] = np.cumsum(share[i][np.searchsorted(reach[i], each, side="right")])
-        return sums
 
     def apart(self) -> list[FloatArray]:
         """The cost with the last of the l - 1 nearest other values: a tuple's own value is at 0."""
@@ -186,19 +171,22 @@ class _Near:
 
     def settled(self, cost: float, share: float) -> bool:
         """Whether rows at this distance and further change nothing."""
-        if float(self.farthest().max()) > cost or float(_at(self.share, self.by_share, self.k).max()) > share:
+        last = [
+            float(_in_order(each, rows, self.many)[:, -1].max())
+            for each, rows in ((self.cost, self.by_cost), (self.share, self.by_share))
+        ]
+        if last[0] > cost or last[1] > share:
             return False
         return all(float(values.max()) <= cost for values in self.apart())
 
 
-def _at(cost: FloatArray, rows: IntArray, place: int) -> FloatArray:
-    """The cost of the row at a place, from 1, by cost; 0 for place 0."""
-    if not place:
-        return np.zeros(len(cost))
+def _in_order(cost: FloatArray, rows: IntArray, many: int) -> FloatArray:
+    """The costs of the nearest rows one by one, given the rows of each tuple."""
     order = np.argsort(cost, axis=1, kind="stable")
-    reach = np.cumsum(np.take_along_axis(rows, order, 1), axis=1)
-    at = (reach < place).sum(axis=1)[:, None]
-    return np.take_along_axis(np.take_along_axis(cost, order, 1), at, 1)[:, 0]
+    cost, reach = np.take_along_axis(cost, order, 1), np.cumsum(np.take_along_axis(rows, order, 1), axis=1)
+    place = np.arange(many)
+    at = np.array([np.searchsorted(each, place, side="right") for each in reach])
+    return np.take_along_axis(cost, at, 1)
 
 
 def _smallest(cost: FloatArray, rows: IntArray, many: int) -> tuple[FloatArray, IntArray]:
