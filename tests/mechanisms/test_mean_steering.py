@@ -127,3 +127,17 @@ def test_advice_tries_it() -> None:
     texts = [each.text for each in candidates(table.table, table.roles, limits, sf.metric("iloss"))]
     for kind in ("mondrian", "k_member"):
         assert any(text.startswith(f"{kind} k=3") and MEAN in text for text in texts)
+
+
+def test_microaggregation_uses_up_a_mean_risk() -> None:
+    rng = np.random.default_rng(11)
+    table = made({"x": rng.normal(50, 9, 300).round(1).tolist(), "y": rng.normal(0, 3, 300).round(1).tolist()})
+    asked = (require(f"{MEAN}0.25"),)
+    steered = sf.Microaggregation(k=3, require=asked)(table.table, table.roles, np.random.default_rng(1))
+    larger = sf.Microaggregation(k=4, improve=True)(table.table, table.roles, np.random.default_rng(1))
+    assert 0.24 <= sf.marketer_risk(steered, table.roles).value <= 0.25 + 1e-12
+    assert sf.k_anonymity(steered, table.roles).value >= 3
+    lost = [float(release.notes[0].split(" is ")[-1].rstrip(".")) for release in (steered, larger)]
+    assert lost[0] < lost[1]  # SSE/SST
+    with pytest.raises(Infeasible, match="has only 300 rows"):
+        sf.Microaggregation(k=3, require=(require(f"{MEAN}0.003"),))(table.table, table.roles)

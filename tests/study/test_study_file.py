@@ -146,8 +146,8 @@ def test_candidates_are_steered_unless_they_are_told_not_to(asked: Call) -> None
     text = 'require = ["t_closeness[equal] <= 0.4", "k_anonymity >= 3", "marketer_risk <= 0.5"]\n[[candidate]]\nmechanism = "mondrian"\nk = [2, 5]\n'
     steered = [c.mechanism for c in asked(text).study.candidates]
     assert [set(map(str, m.promises)) for m in steered if m] == [
-        {"k_anonymity >= 2", "t_closeness[equal] <= 0.4", "k_anonymity >= 3"},
-        {"k_anonymity >= 5", "t_closeness[equal] <= 0.4"},
+        {"k_anonymity >= 2", "t_closeness[equal] <= 0.4", "k_anonymity >= 3", "marketer_risk <= 0.5"},
+        {"k_anonymity >= 5", "t_closeness[equal] <= 0.4", "marketer_risk <= 0.5"},
     ]
     assert texts(asked(text + "steer = false\n")) == ["mondrian k=2", "mondrian k=5"]
 

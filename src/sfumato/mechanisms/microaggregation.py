@@ -22,7 +22,7 @@ from ..core.counts import pack
 from ..core.cover import BoolArray
 from ..core.errors import Infeasible, InputError
 from ..core.mechanism import MechanismCard, Offer, Progress, check_choices, check_whole, unheard
-from ..core.metric import Requirement
+from ..core.metric import TOLERANCE, Requirement, spell_bound
 from ..core.noun import dataclass
 from ..core.randomness import Chance, Rng
 from ..core.release import Release
@@ -30,6 +30,7 @@ from ..core.roles import Roles
 from ..core.table import Table
 from ..core.words import percent
 from ..metrics.privacy.k_anonymity import k_anonymity
+from ..metrics.privacy.marketer_risk import marketer_risk
 from .microdata.group_error import GroupError
 from .microdata.mdav import GroupMembers, Points, along, mdav
 from .microdata.numeric_columns import (
@@ -46,6 +47,7 @@ from .microdata.numeric_columns import (
 from .microdata.rows import Rows
 from .parameters.class_requirements import Steered
 from .partition.improvement import Improvement
+from .partition.mean_steering import MeanSteering
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,8 +66,8 @@ class Microaggregation(Steered):
     card: ClassVar[MechanismCard] = MechanismCard(
         name="microaggregation",
         title="Microaggregation (MDAV)",
-        promise="at least k rows share their released quasi-identifiers (k_anonymity >= k); if you name columns, only a required "
-        "k_anonymity is promised; with how=alone, only that at least k rows share each column's number",
+        promise="at least k rows share their released quasi-identifiers (k_anonymity >= k), and a limit on marketer_risk is met and used "
+        "up; if you name columns, only a required k_anonymity is promised; with how=alone, only that at least k rows share each column's number",
         against="an adversary who knows all quasi-identifiers of a person and that the person is in the release",
         cost="every number becomes the mean or median of its group, every category the most frequent one of its group: means "
         "stay, variances shrink, and the release contains numbers that nobody had; no sensitive value changes. With more "
@@ -94,11 +96,14 @@ class Microaggregation(Steered):
         check_whole(self, "block", least=2)
         if self.columns is not None:
             names_in(self.columns, "microaggregation")
-        self.check_steering(cannot="with how=together it can by k_anonymity")
+        self.check_steering(
+            cannot="with how=together it can by k_anonymity, over all quasi-identifiers also by marketer_risk"
+        )
 
     def honours(self, requirement: Requirement) -> bool:
-        """k-anonymity, where groups are made over all columns."""
-        return self.how == "together" and requirement.metric.card.name == k_anonymity.card.name
+        """k-anonymity, where groups are made over all columns; and over all quasi-identifiers a limit on the mean risk."""
+        mean = requirement.metric.card is marketer_risk.card and self.columns is None
+        return self.how == "together" and (mean or requirement.metric.card is k_anonymity.card)
 
     @property
     def promises(self) -> tuple[Requirement, ...]:
@@ -109,7 +114,9 @@ class Microaggregation(Steered):
 
     def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
         """Sanitize; which of several equal rows goes into which group is left to chance."""
-        k = max([self.k or 1, *(math.ceil(requirement.bound) for requirement in self.require)])
+        sizes = [math.ceil(r.bound) for r in self.require if r.metric.card is k_anonymity.card]
+        mean = min((r.bound for r in self.require if r.metric.card is marketer_risk.card), default=1.0)
+        k = max([self.k or 1, *sizes])
         if self.k is None and not self.require:
             raise InputError(
                 "microaggregation needs something to meet: set k, or require for example k_anonymity >= 5."
@@ -121,6 +128,10 @@ class Microaggregation(Steered):
                 check_size(rows, name, rows.numbers(name, "microaggregation"), "microaggregation")
         if len(rows) < k:
             raise Infeasible(f"microaggregation cannot make groups of {k} rows: {table.name} has only {len(rows)}.")
+        if len(rows) * mean < 1:
+            raise Infeasible(
+                f"microaggregation cannot bring the mean risk to {spell_bound(mean)}: {table.name} has only {len(rows)} rows."
+            )
 
         def told(share: float) -> None:
             progress(0.9 * share)
@@ -132,7 +143,7 @@ class Microaggregation(Steered):
         filled = moved = cells = 0
         blocks, divided = 1, False
         for part in parts:
-            group, cut, dealt = self._groups(rows, part, k, chance, told)
+            group, cut, dealt = self._groups(rows, part, k, mean, chance, told)
             blocks, divided = max(blocks, cut), divided or dealt
             for name in part:
                 number = rows.columns[name].numbers
@@ -187,21 +198,21 @@ class Microaggregation(Steered):
         return names
 
     def _groups(
-        self, rows: Rows, names: Sequence[str], k: int, chance: Chance, told: Progress
+        self, rows: Rows, names: Sequence[str], k: int, mean: float, chance: Chance, told: Progress
     ) -> tuple[IntArray, int, bool]:
         """The group of every row, in how many blocks they were found, and whether chance divided equal rows."""
         codes = [rows.codes[name] for name in names]
         key = pack(codes, [len(rows.columns[name]) for name in names], len(rows))
         _, first, member, n = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
         numbers = rows.columns[names[0]].numbers
-        if len(names) == 1 and numbers is not None:
+        if len(names) == 1 and numbers is not None and mean >= 1 / k:
             order, share = _line(numbers[codes[0][first]], n.astype(np.int64), k)
             at, blocks = np.argsort(order)[member], 1
         else:
             points = _points(rows, names, [code[first] for code in codes], n.astype(np.int64))
             shares, blocks = mdav(points, k, self.block, told)
-            if self.improve:
-                shares = self._improved(points, shares, k)
+            if self.improve or len(np.unique(shares.group)) > mean * len(rows):
+                shares = self._improved(points, shares, k, mean)
             turn = np.argsort(shares.point, kind="stable")
             at, share = member, np.repeat(shares.group[turn], shares.n[turn])
         group = np.empty(len(rows), dtype=np.int64)
@@ -209,8 +220,8 @@ class Microaggregation(Steered):
         divided = len(np.unique(member * (int(group.max()) + 1) + group)) > len(n)
         return group, blocks, divided
 
-    def _improved(self, points: Points, shares: GroupMembers, k: int) -> GroupMembers:
-        """Groups whose rows are no further from one another, made by the improvement pass."""
+    def _improved(self, points: Points, shares: GroupMembers, k: int, mean: float) -> GroupMembers:
+        """Groups whose rows are no further from one another, made by the improvement pass, and no more of them than the mean risk allows."""
         pieces = np.minimum(shares.n, k)
         rows = np.ones(int(pieces.sum()), dtype=np.int64)
         rows[np.cumsum(pieces) - 1] = shares.n - pieces + 1
@@ -218,8 +229,14 @@ class Microaggregation(Steered):
         def stands(_: IntArray, n: IntArray, member: IntArray, count: int) -> BoolArray:
             return np.bincount(member, weights=n, minlength=count) >= k
 
-        better = Improvement(
-            GroupError(points), stands, np.repeat(shares.point, pieces), rows, np.repeat(shares.group, pieces), k
+        def added(_: IntArray, n: IntArray, member: IntArray, count: int) -> FloatArray:
+            return np.full((1, count), 1 / points.n.sum())
+
+        loss, unit, group = GroupError(points), np.repeat(shares.point, pieces), np.repeat(shares.group, pieces)
+        better = (
+            Improvement(loss, stands, unit, rows, group, k)
+            if mean >= 1 / k
+            else MeanSteering(loss, stands, unit, rows, group, k, added=added, limits=np.array([mean + TOLERANCE]))
         )
         better.run(unheard)
         return GroupMembers(better.unit, better.member, better.rows)

@@ -20,7 +20,7 @@ from ..core.cover import BoolArray
 from ..core.errors import Infeasible, InputError
 from ..core.label_kinds import LABELS, Labels
 from ..core.mechanism import MechanismCard, Offer, Progress, Trial, check_choices, unheard
-from ..core.metric import Requirement
+from ..core.metric import Requirement, spell_number
 from ..core.noun import dataclass
 from ..core.randomness import Chance, Rng
 from ..core.range_ends import STYLES, Style
@@ -176,14 +176,9 @@ class Mondrian(Steered):
                     f'mondrian: {name} does not work where the rows of a person stay joined (rows = "linked" in {roles.source}); leave '
                     "it out."
                 )
-        if means := [r for r in self.require if is_mean(r)]:
-            raise InputError(
-                f'mondrian cannot steer by {means[0]} where the rows of a person stay joined (rows = "linked" in {roles.source}); leave it '
-                "out, and raise k until it is met."
-            )
         rows = rows_of_people(table, roles, self.card.name)
         people = LinkedPeople.of(rows, roles, chance, self.ends, self.labels)
-        left, demands = people.left(self.promises, roles)
+        left, demands = people.left(tuple(r for r in self.promises if not is_mean(r)), roles)
         labels = people.labels(
             left,
             demands,
@@ -193,7 +188,14 @@ class Mondrian(Steered):
             progress=progress,
         )
         kept = people.draw < left[people.who]
-        return release_linked(rows, roles, self, labels, kept, chance)
+        release = release_linked(rows, roles, self, labels, kept, chance)
+        for requirement in filter(is_mean, self.promises):  # not steered by here, so it is looked at
+            if not (verdict := requirement.check(release, roles)).met:
+                raise Infeasible(
+                    f"mondrian does not steer by {requirement} where the rows of a person stay joined, and reaches "
+                    f"{spell_number(round(verdict.score.value, 6))}; raise k."
+                )
+        return release
 
     def _cut(
         self,

@@ -17,6 +17,7 @@ from ..core.metric import Requirement, spell_number
 from ..core.noun import dataclass
 from ..core.release import Release
 from ..mechanisms import mechanism
+from ..mechanisms.partition.mean_limits import is_mean
 from .context import smallest_k
 
 ELSEWHERE = "made elsewhere"
@@ -201,11 +202,24 @@ def product(name: str, settings: Mapping[str, Any], require: Sequence[str] = ())
 
 
 def steered(text: str, require: Sequence[Requirement]) -> str:
-    """The same candidate, told to meet those of these requirements that it can steer by and does not promise already."""
+    """The same candidate, told to meet those of these requirements that it can steer by and does not promise already.
+
+    A limit on a mean does not go with everything that limits classes; then it is left to k.
+    """
     candidate = Candidate.of(text)
     made = candidate.mechanism
     assert made is not None
     promised = {str(r) for r in made.promises}
     k = smallest_k(made.promises)  # a class size that is promised already need not be asked for in other words
     more = [r for r in require if made.honours(r) and str(r) not in promised and not 1 < smallest_k([r]) <= k]
-    return text + "".join(f" require={shlex.quote(str(r))}" for r in more)
+    told = [text + "".join(f" require={shlex.quote(str(r))}" for r in asked) for asked in (more, _without_means(more))]
+    if told[0] != told[1]:
+        try:
+            Candidate.of(told[0])
+        except InputError:
+            return told[1]
+    return told[0]
+
+
+def _without_means(require: Sequence[Requirement]) -> list[Requirement]:
+    return [requirement for requirement in require if not is_mean(requirement)]

@@ -149,17 +149,15 @@ def _texts(offers: Sequence[tuple[int, str, Offer]], trial: Trial) -> list[str]:
 def _made(texts: Sequence[str], steering: Sequence[Requirement], *, linked: bool = False) -> dict[str, Candidate]:
     """Candidates by their texts, told what to meet; those that a mechanism has no form for are left out.
 
-    A limit on a mean does not go with everything that limits classes; then it is left to k, as it is where people are linked.
+    Where people are linked Mondrian does not steer by means, which are left to k.
     """
     made: dict[str, Candidate] = {}
     on_classes = [requirement for requirement in steering if not is_mean(requirement)]
     for text in texts:
-        apart = linked and text.split()[0] == Mondrian.card.name
-        for asked in (on_classes if apart else steering, on_classes):
-            try:
-                told = steered(text, asked) if asked else text
-                made.setdefault(told, Candidate.of(told))
-                break
-            except SfumatoError:
-                continue
+        asked = on_classes if linked and text.split()[0] == Mondrian.card.name else steering
+        try:
+            told = steered(text, asked) if asked else text
+            made.setdefault(told, Candidate.of(told))
+        except SfumatoError:
+            continue
     return made
