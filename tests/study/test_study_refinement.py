@@ -236,7 +236,11 @@ def test_neighbours_differ_in_one_parameter_and_keep_what_is_required(text: str)
             ["n_t_closeness[equal,n=100] <= 0.4", "marketer_risk <= 0.1"],
             ["n_t_closeness[equal,n=100] <= 0.4"],
         ),
-        ("mondrian k=5", ["t_closeness[equal] <= 0.4", "identity_information <= 0.1"], ["t_closeness[equal] <= 0.4"]),
+        (
+            "mondrian k=5",
+            ["t_closeness[equal] <= 0.4", "mutual_information_leak <= 0.1"],
+            ["t_closeness[equal] <= 0.4"],
+        ),
         ("mondrian k=5 require='t_closeness[equal] <= 0.4'", ["t_closeness[equal] <= 0.4"], []),
         (
             "mondrian k=5 require='t_closeness[equal] <= 0.4'",
