@@ -30,7 +30,9 @@ class Domain:
     @classmethod
     def of(cls, values: Sequence[Any]) -> Domain:
         held = set(values) - {None}
-        ordered = not any(isinstance(value, str) for value in held)
+        texts = [value for value in held if isinstance(value, str)]
+        # codes of digits are asked for by ranges like numbers, because neighbours are alike; a leading zero makes them names
+        ordered = all(text.isdigit() and text[0] != "0" for text in texts)
         order: list[Any] = [*sorted(held), *([None] if None in values else [])]
         at = {value: i for i, value in enumerate(order)}
         return cls(order, np.array([at[value] for value in values]), ordered)

@@ -424,6 +424,7 @@ def zeros(rows: int) -> MadeUp:
         },
         sensitive=("ill",),
         limits=PUBLIC,
+        rules={"benefit": {"cuts": [[1, 200, 600], [1]]}},
         hand={
             "gain": [edges(1, 1000, 5000), edges(1)],
             "benefit": [edges(1, 200, 600), edges(1)],
