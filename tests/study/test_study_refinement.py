@@ -383,3 +383,15 @@ def test_on_a_large_table_few_candidates_are_tried_and_none_by_the_clock(monkeyp
         assert not any("time_limit" in candidate.text for candidate in found[large])
     assert len(found[True]) < 0.7 * len(found[False])
     assert {c.family for c in found[False]} - {c.family for c in found[True]} == {"local_suppression"}
+
+
+def test_on_a_large_table_releases_are_not_held_but_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = study(memory(), "mondrian k=4", "mondrian k=9", requirements=("k_anonymity >= 3",))
+    results = {}
+    for large in (False, True):
+        monkeypatch.setattr("sfumato.study.default_candidates.LARGE", 0 if large else 10**9)
+        results[large] = held.run(refine=0)
+        assert [point.release is None for point in results[large].points] == [large] * 2
+    assert results[True].to_dict() == results[False].to_dict()
+    again, before = (results[large].release(0).table.count(held.roles.quasi).n.tolist() for large in (True, False))
+    assert again == before

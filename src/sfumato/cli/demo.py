@@ -115,13 +115,12 @@ def run(
             f"No candidate of the demo meets its requirements in a town of {rows} people; take more with --rows."
         )
     point = result.points[chosen]
-    assert point.release is not None
     make, check = result.commands(str(release_file))
     step("4. Publish it", make)
     made = point.candidate.mechanism
     assert made is not None
     wanted = list(dict.fromkeys([*made.promises, *requirements]))
-    publish(point.release, roles, wanted, release_file, waive=waive)
+    publish(result.release(chosen), roles, wanted, release_file, waive=waive)
     if not json:
         typer.echo(f"  {release_file}: written, measured again from the file, and renamed")
 

@@ -25,6 +25,7 @@ from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
 from .candidate import Candidate
+from .default_candidates import is_large
 from .point import Measurement
 from .score_store import Kept, name_of, of_release, of_roles, program
 from .stopping import Stop
@@ -120,6 +121,9 @@ def run(
         if i not in todo:
             told(i, before, True)
             stop.measured()
+    drops = len(candidates) > 1 and is_large(
+        bench.table, bench.roles
+    )  # many releases would fill the memory; one is soon made again
     partly = {i: before for i, before in measured.items() if i in todo}
     measured = {i: before for i, before in measured.items() if i not in todo}
     with (
@@ -128,6 +132,8 @@ def run(
     ):
         for i, result in () if stop.due else results:
             stop.measured()
+            if drops and candidates[i].release is None:
+                result = replace(result, release=None)
             measured[i] = partly[i].joined(result) if i in partly else result
             everything = wanted is None or bool((kept.get(keys[i]) or {}).get("all"))
             if measured[i].lasting:
