@@ -40,9 +40,14 @@ def shuffled(length: int) -> IntArray:
     numpy.random would do it, too, and takes longer to load than most counts take.
     """
     key = np.arange(1, length + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return np.argsort(hashed(key)).astype(np.int64)
+
+
+def hashed(key: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Each number mixed by SplitMix64's last step, so that near numbers end up far apart."""
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         key = (key ^ (key >> np.uint64(shift))) * np.uint64(factor)
-    return np.argsort(key ^ (key >> np.uint64(31))).astype(np.int64)
+    return key ^ (key >> np.uint64(31))
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,6 +41,8 @@ from .usefulness import BY_USE, beside
 __all__ = ["Candidate", "Point", "Result", "Study", "grid", "number", "scores_dict"]
 
 RISK, UTILITY = str(prosecutor_risk), str(BY_USE)
+ROUNDS = 4
+"""How often a study looks around what it would recommend, unless told otherwise."""
 GRID = tuple(f"{Mondrian.card.name} k={k}" for k in (2, 3, 5, 10, 20, 50, 100))
 _EQUAL = t_closeness.set(ground="equal")
 SPLIT_GRID = tuple(
@@ -149,7 +151,7 @@ class Study:
         seed: int | None = None,
         cache: Path | None = None,
         workers: int = 1,
-        refine: int = 3,
+        refine: int = ROUNDS,
         progress: Callable[[int, str], None] | bool | None = None,
         listen: Listener | None = None,
         time_limit: float | None = None,

@@ -58,13 +58,10 @@ from ..publishing.waivers import check_waivers
 from .candidate import Candidate, grid, product, spelled, steered
 from .context import WP29, Context
 from .inference import with_inference
-from .study import RISK, UTILITY, Study
+from .study import RISK, ROUNDS, UTILITY, Study
 
 Pairs = Annotated[tuple[tuple[str, str], ...], Meta(description='a list of pairs, [["RISK METRIC", "UTILITY METRIC"]]')]
 Nodes = Annotated[int, Meta(ge=1, description="a whole number of at least 1: how many nodes to take")]
-
-ROUNDS = 4
-"""How often a study looks around what it would recommend."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from ...core.column import FloatArray, IntArray
-from ...core.counts import Counts
+from ...core.counts import Counts, shuffled
 from ...core.roles import Roles
 
 Weigh = Literal["owner", "use"]
@@ -59,8 +59,9 @@ def missed(rows: IntArray, *, ordered: bool) -> float:
         total = np.concatenate([[0.0], np.cumsum(share)])
         asked: FloatArray = total[count:] - total[:-count]
     else:  # by frequency, so that the spelling of the values says nothing
-        rng = np.random.default_rng(0)
         by_rows, blocks = np.sort(share)[::-1], size // count
-        orders = [rng.permutation(size)[: blocks * count] for _ in range(-(-_DRAWS // blocks))]
-        asked = np.concatenate([by_rows[order].reshape(blocks, count).sum(axis=1) for order in orders])
+        orders = -(-_DRAWS // blocks)
+        order, value = np.divmod(shuffled(orders * size), size)  # nothing here is secret: the same sets every time
+        sets = value[np.argsort(order, kind="stable")].reshape(orders, size)[:, : blocks * count]
+        asked = by_rows[sets].reshape(-1, count).sum(axis=1)
     return float((np.abs(asked - count / size) / np.maximum(asked, SANITY)).mean())

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...core.column import Column, FloatArray, IntArray
-from ...core.counts import Counts
+from ...core.counts import Counts, hashed
 from ...core.group_join import Joined
 from ...core.metric import Score, Usual, measure
 from ...core.parameter import Choice, Number
@@ -101,22 +101,16 @@ def impartial(counts: Counts, start: Sequence[FloatArray]) -> list[IntArray]:
     Each value starts with numbers of its own; then, three times, a tuple is marked by its rows and its values' marks, and
     a value by the marks of its tuples (colour refinement).
     """
-    marks = [_mix(np.round(numbers, 6).view(np.uint64)) for numbers in start]
+    marks = [hashed(np.round(numbers, 6).view(np.uint64)) for numbers in start]
     for _ in range(3):
-        tuples = _mix(counts.n.astype(np.uint64))
+        tuples = hashed(counts.n.astype(np.uint64))
         for i, code in enumerate(counts.codes):
-            tuples = _mix(tuples + marks[i][code] * np.uint64(2 * i + 3))
+            tuples = hashed(tuples + marks[i][code] * np.uint64(2 * i + 3))
         for i, code in enumerate(counts.codes):
             own = np.zeros(len(marks[i]), dtype=np.uint64)
             np.add.at(own, code, tuples)
-            marks[i] = _mix(marks[i] ^ _mix(own))
+            marks[i] = hashed(marks[i] ^ hashed(own))
     return [np.argsort(mark, kind="stable").astype(np.int64) for mark in marks]
-
-
-def _mix(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
 
 
 @measure(
