@@ -391,6 +391,20 @@ def _(world: World, m: Match) -> None:
     assert m[2] or all(result.points[i].value(result.study.utility) >= mine for i in result.frontier)
 
 
+@says(
+    rf"Its ILoss is ([\d.e-]+)\. No release with classes of at least {N} rows(?:, with as many different sensitive values as required,)? and "
+    r".+? has an ILoss below ([\d.e-]+), whatever the mechanism\. This is a bound: the best possible release may lose more\."
+)
+def _(world: World, m: Match) -> None:
+    """The bound itself is held against all partitions in tests/search/test_least_loss.py."""
+    result = world.extra["result"]
+    chosen = result.points[result.recommended[0]]
+    lost = chosen.scores["iloss"][1].value
+    assert abs(number(m[1]) - lost) <= 1e-3 * lost
+    assert number(m[3]) <= lost
+    assert whole(m[2]) <= min(classes(world.released, world.quasi).values())
+
+
 @says(r"No candidate on the frontier( that meets every requirement)? has less risk\.")
 def _(world: World, m: Match) -> None:
     result = world.extra["result"]

@@ -37,6 +37,7 @@ from ..core.metric import Requirement, Score, listed, spell_bound
 from ..core.release import Release
 from ..core.roles import Roles, check_roles
 from ..core.source import Source, as_table
+from ..core.words import down
 from ..metrics.privacy.distinct_l_diversity import distinct_l_diversity
 from ..metrics.privacy.k_anonymity import k_anonymity
 from ..metrics.privacy.marketer_risk import marketer_risk
@@ -156,7 +157,7 @@ def spell_least_loss(bound: Score) -> str:
     if bound.details["mean_risk"] is not None:
         diverse = f", a mean risk of at most {spell_bound(bound.details['mean_risk'])}{diverse or ','}"
     return (
-        f"No release with classes of at least {bound.details['k']:,} rows{diverse} and {labels} has an ILoss below {bound.value:.4g}, "
+        f"No release with classes of at least {bound.details['k']:,} rows{diverse} and {labels} has an ILoss below {down(bound.value, 4)}, "
         "whatever the mechanism. This is a bound: the best possible release may lose more."
     )
 

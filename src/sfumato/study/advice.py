@@ -189,7 +189,7 @@ def _bound(result: Result, chosen: int) -> list[Said]:
     if result.least is None:
         return []
     lost = result.points[chosen].value(BY_LABELS)
-    return [Said("bound", f"Its ILoss is {spell(lost, apart=result.least.value)}. {spell_least_loss(result.least)}")]
+    return [Said("bound", f"Its ILoss is {spell(lost)}. {spell_least_loss(result.least)}")]
 
 
 def _bare(result: Result, i: int) -> bool:
