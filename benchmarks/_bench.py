@@ -100,7 +100,8 @@ def adult_roles(quasi: list[str], *, trees: bool = True) -> Any:
 
 def peer(name: str, *arguments: str, seconds: int | None = None) -> subprocess.CompletedProcess[str]:
     """A peer in its own environment, stopped after so many CPU seconds: other work on the machine does not shorten them."""
-    python = ROOT / (".venv-anjana" if name == "anjana" else ".venv-bench") / "bin" / "python"
+    own = {"anjana": ".venv-anjana", "dpmm": ".venv-dpmm"}.get(name.partition("-")[0], ".venv-bench")
+    python = ROOT / own / "bin" / "python"
     if not python.exists():
         raise FileNotFoundError(python)
 

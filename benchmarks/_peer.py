@@ -55,3 +55,19 @@ elif name == "anjana":
     seconds, cpu, held = time.perf_counter() - started, time.process_time() - busy, peak()
     made.to_csv(Path(out), index=False)
     print(json.dumps({"seconds": seconds, "cpu": cpu, "mb": held, "rows": len(made)}))
+elif name in (
+    "dpmm-mst",
+    "dpmm-aim",
+):  # columns of codes; their sizes and [epsilon, delta] stand for quasi and sensitive
+    from dpmm.pipelines import AIMPipeline, MSTPipeline
+
+    epsilon, delta = json.loads(sensitive)
+    frame = frame.astype(int)
+    kind = MSTPipeline if name == "dpmm-mst" else AIMPipeline
+    made_by = kind(epsilon=epsilon, delta=delta, disable_processing=True, n_jobs=1, max_model_size=80, compress=True)
+    busy = time.process_time()
+    made_by.fit(frame, dict(zip(frame.columns, quasi, strict=True)), random_state=0)
+    made = made_by.generate(n_records=len(frame), random_state=0)
+    cpu = time.process_time() - busy
+    made[list(frame.columns)].to_csv(Path(out), index=False)
+    print(json.dumps({"cpu": cpu, "mb": peak()}))

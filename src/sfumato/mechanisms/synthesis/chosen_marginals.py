@@ -26,6 +26,8 @@ from .measured_marginals import GRID, MeasuredMarginals
 
 ROUNDS = 16
 """Rounds that are planned for each column; annealing makes them fewer (AIM: T = 16 d)."""
+SINGLES = 3
+"""Rounds that a single column costs (AIM: 1, less its choice): later scores lean on these counts most."""
 CHOICE = Fraction(1, 10)
 """The share of a round that its choice costs (AIM: 1 - alpha)."""
 MOST_CELLS = 400_000
@@ -74,7 +76,7 @@ def adaptive(measured: MeasuredMarginals, chance: Chance, progress: Progress) ->
     account, width = measured.account, len(measured.sizes)
     each = account.whole / (ROUNDS * width)
     for i in range(width):
-        measured.measure((i,), each * (1 - CHOICE))
+        measured.measure((i,), each * SINGLES)
     sets: list[Columns] = [(i,) for i in range(width)]
     pairs = [pair for pair in itertools.combinations(range(width), 2) if measured.size(pair) <= MOST_CELLS]
     # a pair is worth as much as its columns take part in the pairs that count (AIM: the weights of a workload of all pairs)
