@@ -4,10 +4,9 @@
     multiple of one bare DuckDB GROUP BY of the same columns from the same CSV file; the whole cold run beside it
 (b) a cold start: `sfumato --help`, and the smallest search with its verified file, beside the imports that no search does without;
     least of five, in CPU seconds, which a busy machine changes least
-(c) lattices too large to exhaust: the best node and the bound after 30 seconds
 
 ARX runs in turns with ours where a folder is given (`--arx`, or SFUMATO_ARX) that holds what it was compiled to in `classes/`
-and the libraries it needs in `lib/`; `Arx.java` is compiled against it. Sizes named are the only ones of (a), and (c) is left out.
+and the libraries it needs in `lib/`; `Arx.java` is compiled against it. Sizes named are the only ones of (a). Lattices too large to exhaust: `wide_lattice.py`.
 """
 
 from __future__ import annotations
@@ -179,44 +178,6 @@ def start(folder: Path, roles: Path) -> None:
         print(f"    {name:22} {cpu:.2f} CPU seconds = {cpu / imports:.1f}x the imports")
 
 
-def wide(path: Path, columns: int, rows: int = 20_000) -> tuple[Path, int]:
-    """A table of correlated columns of 6 to 96 values in ladders of 3 to 5 levels, and its roles."""
-    import numpy as np
-
-    rng = np.random.default_rng(columns)
-    hidden = rng.normal(size=(rows, 3))
-    names, data, rules, nodes = [], [], [], 1
-    for j in range(columns):
-        heights = [3, 4, 3, 3, 2][j % 5]
-        step = 2
-        values = [96, 48, 12, 24, 6][j % 5]
-        x = hidden @ rng.normal(size=3) + rng.normal(size=rows)
-        data.append(np.clip((x + 3) / 6 * values, 0, values - 1).astype(int))
-        names.append(f"c{j}")
-        rules.append(f"c{j} = {{ widths = {[step * 2**h for h in range(heights - 1)]} }}")
-        nodes *= heights + 1
-    lines = [",".join(names)] + [",".join(map(str, row)) for row in np.array(data).T.tolist()]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    roles = path.with_suffix(".toml")
-    roles.write_text(
-        f"[roles]\nquasi = {json.dumps(names)}\n\n[hierarchies]\n" + "\n".join(rules) + "\n", encoding="utf-8"
-    )
-    return roles, nodes
-
-
-def large(path: str, roles: str) -> dict[str, Any]:
-    import sfumato as sf
-
-    found = sf.optimal_generalization(
-        sf.read(path),
-        sf.Roles.read(roles),
-        require=[sf.require("k_anonymity >= 5")],
-        suppression=0.05,
-        time_limit=30.0,
-    )
-    return {"nodes": found.nodes, "loss": found.loss, "bound": found.bound, "checked": found.checked, "mb": peak()}
-
-
 def main() -> None:
     need_adult()
     asked = argparse.ArgumentParser()
@@ -260,18 +221,7 @@ def main() -> None:
             path.unlink()
         print("(b) a cold start on Adult")
         start(folder, roles)
-        if options.rows:
-            return
-        print("(c) lattices too large to exhaust, 20,000 rows, k = 5, 5%: after 30 seconds")
-        for columns in (16, 24):
-            path = folder / f"wide{columns}.csv"
-            rules, _ = wide(path, columns)
-            got = child(__file__, "large", str(path), str(rules))
-            print(
-                f"    {columns} quasi-identifiers, {got['nodes']:.2e} nodes: loss {got['loss']:.4f}, none below {got['bound']:.4f}; "
-                f"{got['checked']:,} checked, {got['mb']:.0f} MB"
-            )
 
 
 if __name__ == "__main__":
-    serve({"bare": bare, "ours": ours, "large": large}, main)
+    serve({"bare": bare, "ours": ours}, main)

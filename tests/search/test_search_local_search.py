@@ -15,9 +15,11 @@ from sfumato.core.errors import Infeasible
 from sfumato.core.hierarchy import Hierarchy
 from sfumato.core.table import Table
 from sfumato.metrics import require
-from sfumato.search import full_domain
+from sfumato.search import full_domain, local_search
+from sfumato.search.box_bound import BoxBound
+from sfumato.search.face_bound import Face, Faces
 from sfumato.search.full_domain import optimal_generalization
-from sfumato.search.local_search import Face, Wide, explore_wide
+from sfumato.search.local_search import LocalSearch, explore_wide
 from sfumato.search.problem import pose
 
 MakeTable = Callable[[dict[str, Any]], Table]
@@ -80,7 +82,7 @@ def test_a_face_is_a_bound_at_every_width(table: MakeTable) -> None:
     """The least of a face never exceeds what the columns of any feasible node cost, and grows with the face."""
     data, roles = random_table(table, 7, columns=4, rows=80)
     problem = pose(data, roles, require=[require("k_anonymity >= 4")], minimise="loss", suppression=0.05)
-    wide = Wide(problem)
+    wide = Faces(problem)
     feasible = []
     for node in itertools.product(*map(range, problem.lattice.shape)):
         verdict = problem.judge(problem.judge.rollup(node))
@@ -138,3 +140,87 @@ def test_without_limits_the_search_repeats_itself(table: MakeTable) -> None:
         assert problem.best is not None
         results.append((problem.best.levels, problem.best.loss, bound, problem.checked))
     assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("minimise", ["loss", "iloss", "loss + 0.5*granularity"])
+@pytest.mark.parametrize("suppression", [0.0, 0.1, 0.4, 1.0])
+def test_boxes_bound_and_prove(table: MakeTable, minimise: str, suppression: float) -> None:
+    """After any work, no feasible node costs less than the bound; with enough work it is the least of all nodes."""
+    for seed in range(4):
+        data, roles = random_table(table, 50 + seed, columns=5)
+        asked = [require("k_anonymity >= 3")]
+        exact = pose(data, roles, require=asked, minimise=minimise, suppression=suppression)
+        losses = [exact.look(node)[1] for node in itertools.product(*map(range, exact.lattice.shape))]
+        before = -math.inf
+        for nodes in (1, 30, 100, 10**6):
+            problem = pose(data, roles, require=asked, minimise=minimise, suppression=suppression)
+            problem.most = nodes
+            boxes = BoxBound(problem)
+            assert boxes.tells_all
+            boxes.run()
+            assert before - 1e-9 <= problem.floor
+            assert min(problem.floor, problem.best.loss if problem.best else math.inf) <= min(losses) + 1e-9
+            before = problem.floor
+        assert problem.best is not None
+        assert math.isclose(problem.best.loss, min(losses), rel_tol=1e-9)
+        assert problem.floor >= problem.best.loss - 1e-8
+
+
+def test_boxes_say_nothing_of_what_sizes_do_not_tell(table: MakeTable) -> None:
+    """Diversity needs the values, and discernibility is no sum over cells: other bounds are taken there."""
+    data, roles = random_table(table, 5)
+    for text, minimise, tells, tells_all in (
+        ("k_anonymity >= 3", "loss", True, True),
+        ("k_anonymity >= 3", "discernibility", False, False),
+        ("k_anonymity >= 3", "loss_geometric", False, False),
+        ("distinct_l_diversity >= 2", "loss", False, False),
+    ):
+        boxes = BoxBound(pose(data, roles, require=[require(text)], minimise=minimise, suppression=0.1))
+        assert (boxes.tells, boxes.tells_all) == (tells, tells_all)
+    both = [require("k_anonymity >= 3"), require("distinct_l_diversity >= 2")]
+    boxes = BoxBound(pose(data, roles, require=both, minimise="loss", suppression=0.1))
+    assert boxes.tells
+    assert not boxes.tells_all
+
+
+@pytest.mark.parametrize("budget", [None, 60])
+def test_more_suppression_never_worsens_a_wide_search(
+    table: MakeTable, budget: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each stage of a search is the same whatever the limit: so the nodes of a larger limit contain those of a smaller one."""
+    monkeypatch.setattr(local_search, "KICKS", 5)
+    fell = 0
+    for seed in range(12):
+        data, roles = random_table(table, 700 + seed, columns=6, rows=150)
+        losses, nodes = [], set()
+        for suppression in (0.0, 0.01, 0.03, 0.1, 0.15, 0.4, 1.0):
+            asked = [require("k_anonymity >= 4")]
+            problem = pose(data, roles, require=asked, minimise="loss", suppression=suppression)
+            problem.most = budget
+            search = LocalSearch(problem)
+            search.run()
+            assert nodes <= search.known.keys()
+            nodes = set(search.known)
+            assert problem.best is not None
+            losses.append(problem.best.loss)
+        for before, after in itertools.pairwise(losses):
+            assert after <= before + 1e-12, (seed, losses)
+        fell += losses[-1] < losses[0]
+    assert fell > 6
+
+
+def test_work_is_counted_and_not_said_to_be_time(table: MakeTable, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search whose work is done says neither that the time is up nor that the nodes are."""
+    monkeypatch.setattr(full_domain, "LARGEST", 1)
+    monkeypatch.setattr(local_search, "WORK", 3_000_000)
+    data, roles = random_table(table, 21, columns=8, rows=400)
+    found = optimal_generalization(data, roles, require=[require("k_anonymity >= 5")], suppression=1.0)
+    assert found.status == "gap"
+    assert found.stopped is None
+    again = optimal_generalization(data, roles, require=[require("k_anonymity >= 5")], suppression=1.0)
+    assert (again.levels, again.loss, again.bound, again.checked) == (
+        found.levels,
+        found.loss,
+        found.bound,
+        found.checked,
+    )

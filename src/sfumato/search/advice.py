@@ -171,7 +171,7 @@ def _loosened(
     bound = requirement.bound
     every = np.ones(len(grouped), dtype=bool)
     loosened = _asking(judge, requirement, requirement)
-    for demand in loosened._demands:
+    for demand in loosened.demands:
         if demand.requirement is requirement:  # so many rows miss it at once, whatever becomes of the rest
             values = up * loosened._values(demand, grouped, every)
             order = np.argsort(values, kind="stable")

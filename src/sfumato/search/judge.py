@@ -104,12 +104,12 @@ class Judge:
     """Whether some metric wants to know which original value became which released one."""
     prices: Callable[[Grouped], FloatArray | None] | None = None
     """What it costs to leave out each class of a node, where that adds up; rows, where nothing is said."""
-    _demands: list[_Demand] = field(default_factory=list, init=False)
+    demands: list[_Demand] = field(default_factory=list, init=False)
     _means: list[_Demand] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         for into, requirements in (
-            (self._demands, [r for r in self.require if r.metric.card.scope == "class"]),
+            (self.demands, [r for r in self.require if r.metric.card.scope == "class"]),
             (self._means, [r for r in self.require if self._is_mean(r)]),
         ):
             plain, split = [], []
@@ -124,7 +124,7 @@ class Judge:
     @cached_property
     def _changing(self) -> list[_Demand]:
         """What a class has of these depends on the rest of the table."""
-        return [demand for demand in self._demands if not demand.alone]
+        return [demand for demand in self.demands if not demand.alone]
 
     @cached_property
     def on_table(self) -> tuple[Requirement, ...]:
@@ -177,7 +177,7 @@ class Judge:
         floor = np.zeros(len(grouped))
         left = _Staying(np.ones(len(grouped), dtype=bool), np.zeros(len(grouped), dtype=bool))
         kept, by_rule = left.kept, False
-        for demand in self._demands:  # against the whole table, which is what all nodes share
+        for demand in self.demands:  # against the whole table, which is what all nodes share
             if not kept.any():
                 break
             values = self._values(demand, grouped, kept)

@@ -1,13 +1,16 @@
-"""Lattices too large to hold: the best node found by local search, and a bound from smaller lattices inside.
+"""Lattices too large to hold: a good node by local search on the loss itself, and then the bound.
 
-**The bound.** Let a group be some of the columns, and its face the nodes where all others are `*`. What a node releases,
-its projection on a face releases too, only coarser: so a projection that rules out all below it rules out the node, and
-the rows it must suppress the node must suppress. Losses that add up over the columns add up over groups. So no node
-costs less than the sum, over groups that divide the columns, of the cheapest that each face allows. A face of a hundred
-thousand nodes is an array, searched best-first. Faces grow by one column at a time, and keep what they know.
+**Moves.** From `*` down: of all nodes a level up or down in one column the one that costs least, as long as it costs less.
+Where none does, one column to any level, then one column up and another down; then from one column changed at random, and others
+up until that is feasible (the order is seeded; nothing here protects privacy). What a node costs at least by its levels, and by the rows that those above
+it must suppress, spares judging most of them.
 
-**The node.** Down from `*` along what gains most, then sideways by one column up and others down, then from random
-nodes nearby, until the time is up. The order is seeded; nothing here protects privacy.
+**Stages.** The limit on suppressed rows is raised in fixed steps up to the one that is set, and each stage starts from the best
+node so far. So a search with a larger limit begins with every stage of one with a smaller limit, step by step the same, and
+what it finds costs no more. A limit between two steps takes the stages below it, and of all nodes judged those that meet it. Only a
+better node that turns up while the bound is sought, or another choice of the classes to leave out, is no part of that.
+
+**Work.** What may be spent is counted in cells that are read, never in seconds, so the answer does not depend on how busy a machine is.
 
 Ties between nodes of equal loss are not looked for: the first found stays.
 """
@@ -17,266 +20,204 @@ from __future__ import annotations
 import math
 import random
 import time
+from collections.abc import Iterator
 
-import numpy as np
-
-from ..core.column import FloatArray
-from .judge import NodeVerdict
+from .box_bound import BoxBound
+from .face_bound import SIZES, Faces
 from .lattice import Levels
 from .losses import ShareTerm
-from .optimal import cheapest_way, halve, node_at
 from .problem import Problem
 
-SIZES = (20_000, 300_000, 3_000_000)
-"""The largest faces, from one round to the next; without a time limit the last round is left out."""
+STAGES = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+"""The limits on suppressed rows, as shares of all, at which a search stops over."""
+WORK = 4_000_000_000
+"""Cells of tuples that are read in all."""
+PART = 0.5
+"""The share of the work that looks for a node; the rest is for the bound."""
+GLANCE = 0.05
+"""The share of the work that shows whether faces tell more than boxes."""
+KICKS = 40
+"""Random starts at each stage, at most."""
 ROUNDS = 200
-"""Random nodes that are tried from where there is no time limit."""
+"""Random ways down that are tried where `*` throughout is not feasible, though nodes below it may be."""
 
 
-class Face:
-    """The cheapest node over some columns that may be feasible, all other columns being `*`; `least` is its bound."""
-
-    def __init__(self, wide: Wide, columns: tuple[int, ...] = ()) -> None:
-        self.wide = wide
-        self.columns: tuple[int, ...] = ()
-        self.total: FloatArray = np.zeros(())
-        self.judged = np.zeros((), dtype=bool)
-        for column in columns:
-            self.widen(column)
-
-    def widen(self, column: int) -> None:
-        """One more column: what is known of a node holds whatever the level of the new one."""
-        judged, self.columns = self.judged, (*self.columns, column)
-        self.total = self.total[..., None] + self.wide.cost[column]
-        self.judged = np.zeros(self.total.shape, dtype=bool)
-        self.judged[..., -1] = judged
-
-    @property
-    def least(self) -> float:
-        """No node of the whole lattice has columns that cost less than this."""
-        return float(self.total.min())
-
-    def _node(self, at: Levels) -> Levels:
-        node = list(self.wide.top)
-        for column, level in zip(self.columns, at, strict=True):
-            node[column] = level
-        return tuple(node)
-
-    def _check(self, at: Levels) -> bool:
-        """Judge a node: whether it rules out all below it."""
-        never, penalty = self.wide.ruled(self._node(at))
-        down = tuple(slice(0, level + 1) for level in at)
-        self.judged[at] = True
-        if never:
-            self.total[down] = np.inf
-        elif penalty > 0:
-            base = np.zeros(())
-            for column, level in zip(self.columns, at, strict=True):
-                base = base[..., None] + self.wide.cost[column][: level + 1]
-            np.maximum(self.total[down], base + penalty, out=self.total[down])
-        return never
-
-    def search(self) -> None:
-        """Judge the cheapest node until it is one that is judged already, or the budget is spent."""
-        while not self.wide.problem.spent:
-            at = node_at(int(np.argmin(self.total)), self.total.shape)
-            if self.judged[at] or not np.isfinite(self.total[at]):
-                return
-            if self._check(at):
-                self._climb(at)
-
-    def _climb(self, at: Levels) -> None:
-        """By halving, up the cheapest way to the last node that rules out all below it."""
-        top = tuple(n - 1 for n in self.total.shape)
-        way = cheapest_way(at, top, lambda j, level: float(self.wide.step[self.columns[j]][level]))
-
-        def rules_out(node: Levels) -> bool:
-            return bool(self.total[node] == np.inf) or (not self.judged[node] and self._check(node))
-
-        halve(way, len(way) - 1, rules_out, self.wide.problem)
-
-
-class Wide:
-    """The search over one problem; verdicts are remembered."""
+class LocalSearch:
+    """The best nodes of one problem, stage by stage; what was judged is remembered."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.top = problem, problem.lattice.top
-        terms = problem.loss.terms
-        self.geometric = len(terms) == 1 and isinstance(terms[0][1], ShareTerm) and terms[0][1].geometric
-        self.cost = terms[0][1].cost if self.geometric else problem.loss.columns()
-        self.step = [np.diff(column) for column in self.cost]
+        (factor, term), *others = problem.loss.terms
+        self.factor = factor if not others and isinstance(term, ShareTerm) and term.geometric else None
+        self.cost = [column.tolist() for column in (problem.loss.columns() if self.factor is None else term.cost)]
+        self.known: dict[Levels, tuple[float, int, bool, float]] = {}
+        """What each judged node costs, the rows it suppresses, whether it rules out all below it, and what those cost more."""
+        self.limit, self.nodes = 0, math.inf
         self.random = random.Random(0)
-        self._known: dict[Levels, tuple[bool, bool, float]] = {}
-        self.faces: list[Face] = []
-        bottom = problem.judge.rollup(problem.lattice.bottom)
-        whole = NodeVerdict(bottom, np.ones(len(bottom), dtype=bool), 0, False, np.zeros(len(bottom)), False)
-        self.constant = 0.0 if self.geometric else problem.loss.constant + problem.loss.rise(whole)
-        # the most telling columns first: they rule out most
-        entropy = [_entropy(ladder.rows) for ladder in problem.lattice.ladders]
-        self.order = sorted(range(len(self.top)), key=lambda j: (-entropy[j], j))
 
-    # --- judging
+    # --- nodes
 
-    def _check(self, levels: Levels) -> tuple[bool, bool, float]:
-        """Feasible, rules out all below, and what nodes below cost more."""
-        if levels not in self._known:
-            verdict = self.problem.check(levels)
+    def base(self, levels: Levels) -> float:
+        """What a node costs at least, by its levels alone."""
+        total = sum(cost[level] for cost, level in zip(self.cost, levels, strict=True))
+        return self.problem.loss.constant + total if self.factor is None else self.factor * math.expm1(total)
+
+    def look(self, levels: Levels) -> tuple[float, int, bool, float]:
+        """Judge a node that is not known yet."""
+        if levels not in self.known:
+            verdict, loss = self.problem.look(levels, whole=bool(self.problem.judge.on_table))
             penalty = 0.0 if verdict.never else self.problem.loss.penalty(verdict)
-            self._known[levels] = (verdict.feasible, verdict.never, penalty)
-            self.tell()
-        return self._known[levels]
+            self.known[levels] = loss, verdict.suppressed, verdict.never, penalty
+            if self.problem.watch is not None:
+                self.problem.watch(self.problem, self.problem.floor)
+        return self.known[levels]
 
-    def ruled(self, levels: Levels) -> tuple[bool, float]:
-        """Whether a node rules out all below it, and what nodes below cost more."""
-        return self._check(levels)[1:]
-
-    def feasible(self, levels: Levels) -> bool:
-        """Whether a node is feasible."""
-        return self._check(levels)[0]
-
-    def tell(self) -> None:
-        """Keep the bound, and show progress."""
-        if self.problem.watch is not None:
-            self.problem.watch(self.problem, self.problem.floor)
-
-    # --- the bound
-
-    def bound(self) -> None:
-        """Add the faces up."""
-        inside = {column for face in self.faces for column in face.columns}
-        total = sum(face.least for face in self.faces)
-        total += sum(float(cost.min()) for j, cost in enumerate(self.cost) if j not in inside)
-        if self.geometric:
-            total = self.problem.loss.terms[0][0] * math.expm1(total)
-        self.problem.floor = max(self.problem.floor, self.constant + total)
-
-    def divide(self, size: int) -> None:
-        """Divide the columns into groups of at most so many nodes, and search the face of each, column by column."""
-        groups: list[list[int]] = [[]]
-        for column in self.order:
-            nodes = math.prod(self.top[j] + 1 for j in groups[-1])
-            if groups[-1] and nodes * (self.top[column] + 1) > size:
-                groups.append([])
-            groups[-1].append(column)
-        first = self.faces[0] if self.faces else None
-        self.faces = [
-            first
-            if i == 0 and first is not None and first.columns == tuple(group[: len(first.columns)])
-            else Face(self)
-            for i, group in enumerate(groups)
-        ]
-        for face, group in zip(self.faces, groups, strict=True):
-            for column in group[len(face.columns) :]:
-                if self.done:
-                    return
-                face.widen(column)
-                face.search()
-                self.bound()
+    def loss(self, levels: Levels) -> float:
+        """What a node costs; infinity where it is not feasible at this stage."""
+        loss, suppressed, _, _ = self.look(levels)
+        return loss if suppressed <= self.limit else math.inf
 
     @property
-    def done(self) -> bool:
-        """Whether nothing is left to do."""
-        best = self.problem.best
-        return (
-            self.problem.spent
-            or self.problem.floor == math.inf
-            or (best is not None and self.problem.floor >= best.loss - self.problem.slack)
-        )
+    def spent(self) -> bool:
+        """Whether this stage is over."""
+        return self.problem.spent or self.problem.checked >= self.nodes
 
-    # --- the node
+    # --- moves
 
-    def _steps(self, levels: Levels, by: int) -> list[Levels]:
-        return [
-            (*levels[:j], level + by, *levels[j + 1 :])
-            for j, level in enumerate(levels)
-            if 0 <= level + by <= self.top[j]
+    def _to(self, levels: Levels, by: int | None) -> Iterator[tuple[Levels, bool]]:
+        """The nodes with one column so many levels up or down, or at any other; and whether they are below."""
+        for j, level in enumerate(levels):
+            for new in range(self.top[j] + 1) if by is None else (level - by, level + by):
+                if new != level and 0 <= new <= self.top[j]:
+                    yield (*levels[:j], new, *levels[j + 1 :]), new < level
+
+    def cheapest(self, levels: Levels, than: float, by: int | None) -> tuple[Levels, float] | None:
+        """Of the neighbours the one that costs least, if it costs less than this."""
+        _, _, never, penalty = self.look(levels)
+        bounded = [
+            (self.base(node) + penalty * below, node) for node, below in self._to(levels, by) if not (below and never)
         ]
+        best, least = None, than - self.problem.slack
+        for bound, node in sorted(bounded):
+            if bound >= least or self.spent:
+                break
+            loss = self.loss(node)
+            if loss < least:
+                best, least = node, loss
+        return None if best is None else (best, least)
 
-    def fall(self, levels: Levels, noise: float = 0.0) -> Levels:
-        """Lower one column after the other, what gains most first, while the node stays feasible."""
-        columns = [j for j, level in enumerate(levels) if level > 0]
-        while columns and not self.problem.spent:
-            gain = {j: self.step[j][levels[j] - 1] * (1 + noise * self.random.uniform(-1, 1)) for j in columns}
-            j = max(columns, key=lambda j: (gain[j], -j))
-            node = (*levels[:j], levels[j] - 1, *levels[j + 1 :])
-            if self.feasible(node):
-                levels = node
-                if levels[j] == 0:
-                    columns.remove(j)
-            else:
-                columns.remove(j)
+    def descend(self, levels: Levels) -> Levels:
+        """From a feasible node the steepest way down to one that no neighbour beats."""
+        loss = self.loss(levels)
+        while not self.spent and (step := self.cheapest(levels, loss, 1) or self.cheapest(levels, loss, None)):
+            levels, loss = step
         return levels
 
-    def start(self) -> bool:
-        """A first feasible node: `*` throughout if it is one, else the first on random ways down from it."""
-        if self.feasible(self.top):
-            self.fall(self.top)
-            return True
-        if self.ruled(self.top)[0]:
-            self.problem.floor = math.inf
-            return False
+    def settle(self, levels: Levels) -> Levels:
+        """From such a node, one column up and another down, as long as that finds a better one."""
+        while True:
+            loss, before = self.loss(levels), levels
+            for node, below in sorted(self._to(levels, 1), key=lambda move: (self.base(move[0]), move[0])):
+                if self.spent:
+                    return levels
+                if not below and (step := self.cheapest(node, loss, 1)) is not None:
+                    levels = self.descend(step[0])
+                    break
+            if levels == before:
+                return levels
+
+    def kick(self, levels: Levels) -> Levels:
+        """From a node one column changed at random, and others a level up until that is feasible."""
+        changed = list(levels)
+        turned = self.random.randrange(len(levels))
+        changed[turned] = self.random.choice([h for h in range(self.top[turned] + 1) if h != levels[turned]] or [0])
+        while not self.spent and self.loss(tuple(changed)) == math.inf:
+            low = [j for j, level in enumerate(changed) if level < self.top[j]]
+            if not low:
+                break
+            changed[self.random.choice([j for j in low if j != turned] or low)] += 1
+        return tuple(changed)
+
+    # --- stages
+
+    def best(self) -> Levels | None:
+        """Of all nodes judged the one that costs least at this stage; of equals the first."""
+        losses = {levels: loss for levels, (loss, suppressed, _, _) in self.known.items() if suppressed <= self.limit}
+        best = min(losses, key=losses.__getitem__, default=None)
+        return None if best is None or losses[best] == math.inf else best
+
+    def stage(self, limit: int, part: float) -> None:
+        """Search with at most so many rows suppressed, until such a part of all work is done."""
+        self.limit, self.problem.work, self.nodes = limit, part * WORK, part * (self.problem.most or math.inf)
+        if self.loss(self.top) < math.inf:
+            self.descend(self.top)
+        best = self.best()
+        if best is None:
+            return
+        best = self.settle(self.descend(best))
+        for _ in range(KICKS):
+            if self.spent:
+                return
+            node = self.kick(best)
+            if self.loss(node) < math.inf:
+                node = self.descend(node)
+                if self.loss(node) < self.loss(best) - self.problem.slack:
+                    best = self.settle(node)
+
+    def start(self, part: float) -> None:
+        """Where `*` throughout is not feasible, the first feasible node on random ways down from it."""
+        self.limit, self.work, self.nodes = (
+            self.problem.judge.limit,
+            part * WORK,
+            part * (self.problem.most or math.inf),
+        )
         for _ in range(ROUNDS):
             node = self.top
-            while any(node) and not self.problem.spent:
-                node = self.random.choice(self._steps(node, -1))
-                feasible, never, _ = self._check(node)
-                if feasible:
-                    self.fall(node)
-                    return True
+            while any(node) and not self.spent:
+                node = self.random.choice([node for node, below in self._to(node, 1) if below])
+                loss, _, never, _ = self.look(node)
+                if loss < math.inf:
+                    return
                 if never:
                     break
-        return False
 
-    def settle(self) -> None:
-        """From the best, one column up and others down, as long as that finds a better one."""
-        while not self.problem.spent:
-            best = self.problem.best
-            assert best is not None
-            for up in self._steps(best.levels, 1):
-                self.fall(up)
-                if self.problem.best is not best or self.problem.spent:
-                    break
-            if self.problem.best is best:
-                return
-
-    def shake(self) -> None:
-        """From the best a few random steps up, then down in an order of its own."""
-        best = self.problem.best
-        assert best is not None
-        node = best.levels
-        for _ in range(self.random.randint(2, 5)):
-            up = self._steps(node, 1)
-            if up:
-                node = self.random.choice(up)
-        self.fall(node, noise=0.7)
-        if self.problem.best is not best:
-            self.settle()
-
-
-def _entropy(rows: FloatArray | np.ndarray) -> float:
-    p = rows[rows > 0] / max(rows.sum(), 1)
-    return float(-(p * np.log2(p)).sum())
+    def run(self) -> None:
+        """All stages up to the limit that is set."""
+        judge, rows = self.problem.judge, self.problem.judge.rollup.rows
+        if self.look(self.top)[2]:
+            self.problem.floor = math.inf
+            return
+        limits = [limit for share in STAGES if (limit := int(share * rows + 1e-9)) <= judge.limit]
+        for i, limit in enumerate(limits, 1):
+            if i == len(limits) and self.look(self.top)[0] == math.inf:
+                self.start(PART * i / len(STAGES))
+            self.stage(limit, PART * i / len(STAGES))
 
 
 def explore_wide(problem: Problem) -> tuple[bool, float]:
-    """Find a good node, bound, and go on with both in turn until the time is up or the two meet."""
-    wide = Wide(problem)
-    wide.bound()
+    """Find a good node, then bound what any other can cost, until the work is done or the two meet."""
+    faces = Faces(problem)
+    faces.bound()
     problem.ground = problem.floor
-    if wide.start():
-        wide.settle()
-    sizes = SIZES if problem.deadline is not None else SIZES[:-1]
-    for size in sizes:
-        started = time.monotonic()
-        wide.divide(size)
-        until = time.monotonic() + (time.monotonic() - started)
-        rounds = 0
-        while problem.best is not None and not wide.done:  # as long again for a better node
-            if problem.deadline is None and rounds >= ROUNDS:
-                break
-            if problem.deadline is not None and time.monotonic() > until and size != sizes[-1]:
-                break
-            wide.shake()
-            rounds += 1
+    deadline = problem.deadline
+    if deadline is not None:  # the clock is divided as the work is
+        problem.deadline = deadline - (1 - PART) * max(deadline - time.monotonic(), 0.0)
+    LocalSearch(problem).run()
+    problem.deadline = deadline
+    _bound(problem, faces)
     best = problem.best
     return problem.floor >= (math.inf if best is None else best.loss - problem.slack), problem.floor
+
+
+def _bound(problem: Problem, faces: Faces) -> None:
+    """By boxes where the sizes of classes tell; by faces where they do not, or where small faces already tell more."""
+    rollup, boxes = problem.judge.rollup, BoxBound(problem)
+    if boxes.tells:
+        problem.work = rollup.work + GLANCE * WORK
+        faces.divide(SIZES[0])
+        problem.work = WORK
+        boxes.run()
+    if not boxes.tells_all or boxes.bound < problem.floor:
+        problem.work = rollup.work + (1 - PART) * WORK
+        for size in SIZES:
+            faces.divide(size)

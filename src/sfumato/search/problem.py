@@ -66,6 +66,8 @@ class Problem:
     """The judged node that misses by the fewest rows, for advice where none is feasible."""
     deadline: float | None = None
     most: int | None = None
+    work: float = math.inf
+    """Cells after which the present part of a search ends."""
     floor: float = -math.inf
     """No node that was not judged costs less than this."""
     watch: Callable[[Problem, float | None], None] | None = None
@@ -79,9 +81,11 @@ class Problem:
     """Rows that might be left out, and are not, since no requirement says which."""
 
     @property
-    def stopped_by(self) -> Literal["time", "checks"]:
-        """Which limit a search that is not done has reached."""
-        return "checks" if self.most is not None and self.checked >= self.most else "time"
+    def stopped_by(self) -> Literal["time", "checks"] | None:
+        """Which limit a search that is not done has reached; none, if all its work is done."""
+        if self.most is not None and self.checked >= self.most:
+            return "checks"
+        return "time" if self.deadline is not None and time.monotonic() > self.deadline else None
 
     def learn(self, verdict: NodeVerdict) -> None:
         """Remember what a verdict leaves in doubt."""
@@ -111,22 +115,28 @@ class Problem:
 
     def check(self, levels: Levels) -> NodeVerdict:
         """Judge a node, and keep it if it is the best."""
+        return self.look(levels)[0]
+
+    def look(self, levels: Levels, *, whole: bool = False) -> tuple[NodeVerdict, float]:
+        """Judge a node, keep it if it is the best, and say what it costs: infinity where it is not feasible.
+
+        What is asked of the whole table costs most, so it is asked last and of no node that is worse than the best, unless `whole`.
+        """
         verdict = self.judge(self.judge.rollup(levels))
         self.checked += 1
-        loss = self.loss.value(verdict) if verdict.feasible else None
-        promising = loss is not None and (self.best is None or self.better(loss, (sum(levels), levels)))
-        if promising or self.judge.telling:  # what is asked of the whole table costs most, so it is asked last
+        loss = self.loss.value(verdict) if verdict.feasible else math.inf
+        promising = verdict.feasible and (self.best is None or self.better(loss, (sum(levels), levels)))
+        if promising or whole or self.judge.telling:
             judged, verdict = verdict, self.judge.whole(verdict)
-            if promising and verdict.feasible and verdict.suppressed != judged.suppressed:
+            if verdict.feasible and verdict.suppressed != judged.suppressed:
                 loss = self.loss.value(verdict)
-                promising = self.best is None or self.better(loss, (sum(levels), levels))
+            promising = promising and (self.best is None or self.better(loss, (sum(levels), levels)))
         self.learn(verdict)
         if promising and verdict.feasible:
-            assert loss is not None
             self.best = Best(verdict, loss)
         elif not verdict.feasible and (self.least is None or verdict.suppressed < self.least[0]):
             self.least = (verdict.suppressed, verdict)
-        return verdict
+        return verdict, loss if verdict.feasible else math.inf
 
     def better(self, loss: float, rank: tuple[int, Levels]) -> bool:
         """Whether a loss at this place beats the best: it is smaller, or as small and earlier."""
@@ -143,9 +153,8 @@ class Problem:
 
     @property
     def spent(self) -> bool:
-        """Whether the time or the checks are used up."""
-        late = self.deadline is not None and time.monotonic() > self.deadline
-        return late or (self.most is not None and self.checked >= self.most)
+        """Whether the time, the checks or the work are used up."""
+        return self.stopped_by is not None or self.judge.rollup.work >= self.work
 
 
 def check_limits(time_limit: float | None, max_checks: int | None) -> None:

@@ -24,7 +24,9 @@ from .lattice import Lattice, Levels
 from .row_owners import RowOwners
 
 Codes = npt.NDArray[np.int32]
-_ROOM = 2**62
+ROOM = 2**62
+STEP = 20_000
+"""What looking at a node costs besides its cells, in cells."""
 _CACHE = 192 * 2**20
 """Bytes of rolled-up tables that are kept to roll up from."""
 _MANY = 6_000
@@ -111,7 +113,7 @@ class Rollup:
             member = value = n = weight = np.zeros(0, dtype=np.int64)
         self.base = Grouped(lattice.bottom, np.arange(len(tuples)), tuples.n, member, value, n, weight)
         # codes of each base tuple at each level: what keys are made of
-        self._codes: list[list[Codes]] = [
+        self.codes: list[list[Codes]] = [
             [np.ascontiguousarray(code[own].astype(np.int32)) for code in ladder.codes]
             for ladder, own in zip(lattice.ladders, tuples.codes, strict=True)
         ]
@@ -121,6 +123,8 @@ class Rollup:
         self._entries = np.array([len(self.base) + len(self.base.n)])
         self._bytes = 0
         self._last: tuple[Grouped, IntArray] | None = None
+        self.work = 0
+        """Cells that were read so far: what a limit on work counts, the same on every machine."""
 
     def __call__(self, levels: Levels) -> Grouped:
         """The classes at a node."""
@@ -139,7 +143,7 @@ class Rollup:
 
     def classes_of(self, levels: Levels, first: IntArray) -> list[Codes]:
         """For base tuples, their code at a node in every column."""
-        return [codes[level][first] for codes, level in zip(self._codes, levels, strict=True)]
+        return [codes[level][first] for codes, level in zip(self.codes, levels, strict=True)]
 
     def member(self, grouped: Grouped) -> IntArray:
         """The class of every base tuple at a node."""
@@ -155,7 +159,7 @@ class Rollup:
         return found
 
     def _regroup(self, source: Grouped, levels: Levels) -> Grouped:
-        key, space = self._keys(source, levels)
+        key, space = self.keys(source, levels)
         if (
             self.joint is None and space <= 8 * len(source) + 4096
         ):  # nothing to number: classes stand where their key is
@@ -166,7 +170,7 @@ class Rollup:
             return Grouped(
                 levels, first[there], exact(rows[there]), source.member, source.value, source.n, source.weight
             )
-        member, count = self._merge(key, space)
+        member, count = self.merge(key, space)
         first = np.empty(count, dtype=np.int64)
         first[member[::-1]] = source.first[::-1]  # the first one of each class, whatever the route to it
         size = exact(np.bincount(member, weights=source.size, minlength=count))
@@ -223,19 +227,20 @@ class Rollup:
         grouped = Grouped(levels, first, size, of_value, value, summed, weight, own, np.bincount(history)[own])
         return grouped, member
 
-    def _keys(self, source: Grouped, levels: Levels) -> tuple[IntArray, int]:
+    def keys(self, source: Grouped, levels: Levels) -> tuple[IntArray, int]:
         """A key at the node for each class of the source, and how many keys there may be; columns at `*` tell nothing."""
         codes, sizes = [], []
-        for own, size, level in zip(self._codes, self._sizes, levels, strict=True):
+        for own, size, level in zip(self.codes, self._sizes, levels, strict=True):
             if size[level] > 1:
                 codes.append(own[level] if source is self.base else own[level][source.first])
                 sizes.append(size[level])
+        self.work += STEP + (len(codes) + 4) * len(source) + 4 * len(source.n)
         return pack(codes, sizes, len(source)), math.prod(sizes)
 
-    def _merge(self, key: IntArray, space: int) -> tuple[IntArray, int]:
+    def merge(self, key: IntArray, space: int) -> tuple[IntArray, int]:
         """The class at the node of each class of the source, from their keys."""
         length = len(key)
-        if space >= _ROOM:
+        if space >= ROOM:
             _, inverse = np.unique(key, return_inverse=True)
             return inverse.astype(np.int64), int(inverse.max()) + 1
         if space <= 8 * length + 4096:
