@@ -215,7 +215,7 @@ def _bound(problem: Problem, faces: Faces) -> None:
     if boxes.tells:
         problem.work = rollup.work + GLANCE * WORK
         faces.divide(SIZES[0])
-        problem.work = WORK
+        problem.work = max(WORK, rollup.work + (1 - PART) * WORK)
         boxes.run()
     if not boxes.tells_all or boxes.bound < problem.floor:
         problem.work = rollup.work + (1 - PART) * WORK
