@@ -32,7 +32,7 @@ STAGES = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 """The limits on suppressed rows, as shares of all, at which a search stops over."""
 WORK = 4_000_000_000
 """Cells of tuples that are read in all."""
-PART = 0.5
+PART = 0.4
 """The share of the work that looks for a node; the rest is for the bound."""
 GLANCE = 0.05
 """The share of the work that shows whether faces tell more than boxes."""
