@@ -2,8 +2,8 @@
 
 Byun, Kamra, Bertino, Li 2007. The table is counted once into distinct weighted tuples. A cluster looks at all tuples that are left
 twice: for its first tuple and for the thousand that are nearest to it, among which the others are then looked for. Beyond `block`
-distinct tuples, Mondrian cuts the table into blocks first, so that the cost follows the tuples: seconds for 30,000, less than a minute for
-200,000.
+distinct tuples, Mondrian cuts the table into blocks first, so that the cost follows the tuples: seconds for 30,000
+(`benchmarks/advise.py cluster`).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from .partition.settling import settle
 _VALUES = 256
 """Sensitive values that are each tried before the next row is chosen."""
 _NEAR = 1_000
-"""Tuples nearest to the first of a cluster among which the others are looked for, where there are four times as many."""
+"""Tuples nearest to the first of a cluster among which the others are looked for, where there are sixteen times as many."""
 _TRIED = 16
 """Clusters that are tried for a row that is left over."""
 

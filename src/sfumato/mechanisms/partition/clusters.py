@@ -203,8 +203,8 @@ class Pool:
         self._stale = set(range(len(self._groups)))
 
     def narrow(self, losses: FloatArray, most: int) -> None:
-        """From now on look only at so many tuples with the least of these losses, if there are four times as many."""
-        if len(losses) <= 4 * most:
+        """From now on look only at so many tuples with the least of these losses, if there are sixteen times as many."""
+        if len(losses) <= 16 * most:
             return
         self._scope = np.sort(np.argpartition(losses, most)[:most])
         self.tuples = self._all[self._scope]
