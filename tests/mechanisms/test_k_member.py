@@ -381,7 +381,7 @@ def test_the_file_depends_on_the_rows_only(table: Made, k: int, data: st.DataObj
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(table=tables(), near=st.integers(1, 6), labels=st.sampled_from(["hierarchies", "plain", "cheapest"]))
+@given(table=tables(most=60), near=st.integers(1, 2), labels=st.sampled_from(["hierarchies", "plain", "cheapest"]))
 def test_a_narrow_look_sees_the_losses_of_a_wide_one(
     table: Made, near: int, labels: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
