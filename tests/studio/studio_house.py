@@ -16,7 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 
 ROUTES = (
     "/", "/open", "/columns", "/hierarchies", "/limits", "/look", "/run", "/run/events", "/map", "/map/figure", "/decide", "/decide/events",
-    "/documents/report.html", "/package/release.csv", "/package/package.zip", "/studio.js", "/studio.css", "/vega.js",
+    "/documents/report.html", "/package/release.csv", "/package/package.zip", "/release/xlsx", "/studio.js", "/studio.css", "/vega.js",
 )  # fmt: skip
 POSTS = (
     "/open/upload", "/open/reading", "/columns/roles", "/columns/waive", "/hierarchies/rule", "/hierarchies/groups", "/limits/answers", "/look/at", "/run/start", "/run/stop",

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from studio_house import Client, files, serving
 
+import sfumato as sf
 from sfumato.core.roles import Roles
 from sfumato.core.toml import opened
 from sfumato.studio.work_folder import study_toml
@@ -129,8 +130,6 @@ def test_reading_roles_limits_and_levels(studio: tuple[Client, Path]) -> None:
     looser = client.post("/limits/answers", {**moved, "bounds": ["0.2"]})
     assert "not looser" in looser.json["error"]
 
-    import sfumato as sf
-
     study = read_study(folder / "study.toml").study
     explorer = sf.explore(study.table, study.roles, require=study.require, metrics=["iloss"])
     levels = list(explorer.highest.values())
@@ -177,9 +176,13 @@ def test_a_run_is_followed_stopped_resumed_and_packaged_to_the_bytes_of_the_comm
         assert client.post("/decide/package", {"candidate": "1", "replace": "yes"}).status == 200
         wait(client, "/decide/events")
         other = files(folder / "package")
-        assert client.post("/decide/package", {"candidate": "0", "replace": "yes"}).status == 200
+        assert client.post("/decide/package", {"candidate": "0", "replace": "yes", "also": ["exe"]}).status == 400
+        assert client.post("/decide/package", {"candidate": "0", "replace": "yes", "also": "parquet"}).status == 200
         wait(client, "/decide/events")
         assert files(folder / "package") != other
+        assert client.get("/release/parquet").status == 200
+        assert client.get("/release/xlsx").status == 400
+        assert sf.read(folder / "release.parquet").rows == sf.read(folder / "package" / "release.csv").rows
     script = str(Path(sys.executable).with_name("sfumato"))
     words = [
         "study",

@@ -12,6 +12,7 @@ from house import in_memory
 from sfumato.core.errors import InputError
 from sfumato.core.roles import Roles
 from sfumato.core.toml import opened
+from sfumato.studio.job import clear_package
 from sfumato.studio.jobs import Jobs
 from sfumato.studio.kept_points import read_points
 from sfumato.studio.study_plan import entry
@@ -94,9 +95,9 @@ def test_damaged_files_of_the_page_are_told_in_a_sentence(tmp_path: Path) -> Non
     jobs = Jobs(WorkFolder.at(tmp_path))
     study = Study(table=in_memory({"q": ["a", "b"]}), roles=Roles(quasi=("q",)))
     for text in ("", "{", '{"points": 3}', "null", "[]"):
-        jobs.points_file.write_text(text)
+        jobs.folder.points.write_text(text)
         with pytest.raises(InputError, match="run it again"):
-            read_points(jobs.points_file, study)
+            read_points(jobs.folder.points, study)
     jobs.events_file("study").write_text(
         '{"event": "started", "at": 1}\n{"event": "began", "process": 1}\nrubbish\n{"eve'
     )
@@ -104,3 +105,17 @@ def test_damaged_files_of_the_page_are_told_in_a_sentence(tmp_path: Path) -> Non
     assert state.ended == "died"
     assert not state.running
     jobs.stop("study")  # process 1 is not ours, so that nothing happens
+
+
+def test_what_is_no_package_is_left_alone(tmp_path: Path) -> None:
+    folder = WorkFolder.at(tmp_path)
+    folder.package.mkdir()
+    (folder.package / "thesis.tex").write_text("years of work")
+    with pytest.raises(InputError, match="no package"):
+        clear_package(folder)
+    assert (folder.package / "thesis.tex").exists()
+    (folder.package / "SHA256SUMS").write_text("")
+    folder.release("xlsx").write_text("an earlier one")
+    clear_package(folder)
+    assert not folder.package.exists()
+    assert not folder.release("xlsx").exists()

@@ -146,7 +146,7 @@ class Desk:
     @property
     def has_points(self) -> bool:
         """Whether a run of this study has ended."""
-        return self.jobs.points_file.exists()
+        return self.folder.points.exists()
 
     @property
     def result(self) -> Result:
@@ -160,7 +160,7 @@ class Desk:
 
     @property
     def _run(self) -> tuple[Result, str]:
-        study, path = self.study, self.jobs.points_file
+        study, path = self.study, self.folder.points
         return self._once("run", (study, _state(path)), lambda: read_points(path, study))
 
     def counted(self, name: str) -> tuple[Column, Mapping[str | None, int]] | None:

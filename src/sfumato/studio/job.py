@@ -1,7 +1,7 @@
 """The child process: a study or a package, made as the command line makes it; what happens is told in its files.
 
 python -m sfumato.studio.job study FOLDER
-python -m sfumato.studio.job package FOLDER
+python -m sfumato.studio.job package FOLDER [xlsx parquet ...]
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from ..core.errors import NotMet, SfumatoError
+from ..core.errors import InputError, NotMet, SfumatoError
 from ..profile.free_release import check_free
+from ..publishing import publish
 from ..report.documents import write_all
 from ..report.package import write_package
 from ..study.events import FILE, EventLog, Stage
@@ -25,21 +26,24 @@ from ..study.result import Result
 from ..study.study_file import StudyFile, read_study
 from .job_log import Journal
 from .kept_points import write_points
-from .work_folder import WorkFolder
+from .work_folder import ENDINGS, WorkFolder
 
 
-def run_study(folder: WorkFolder, log: EventLog, points: Path) -> dict[str, Any]:
+def run_study(folder: WorkFolder, log: EventLog) -> dict[str, Any]:
     """Make and measure every candidate, then write the documents: `sfumato study study.toml --out study`."""
     state, file = folder.state, read_study(folder.study_file)
     result = _result(folder, file, log)
     log(Stage("documents"))
     write_all(result, folder.documents, formats=("html", "md"), numbers=_finite(result.to_dict()))
-    write_points(points, result, state)
+    write_points(folder.points, result, state)
     return {"points": len(result.points)}
 
 
-def make_package(folder: WorkFolder, log: EventLog, points: Path) -> dict[str, Any]:
-    """Write the package of what was decided: `sfumato study FILE --out study --package package`."""
+def make_package(folder: WorkFolder, log: EventLog, *endings: str) -> dict[str, Any]:
+    """Write the package of what was decided, `sfumato study FILE --out study --package package`, and the release in other formats.
+
+    What is drawn at random is drawn anew for the package. Another format would be another draw, so there is none then.
+    """
     path = folder.decision_file if folder.decision_file.exists() else folder.study_file
     file = read_study(path)
     check_free(file.study.table, file.study.roles, file.study.waive)
@@ -47,13 +51,31 @@ def make_package(folder: WorkFolder, log: EventLog, points: Path) -> dict[str, A
     if result.recommended[0] is None:
         raise NotMet(f"The package is not written. {result.recommended[1]}")
     log(Stage("package"))
-    for old in (folder.package, folder.package.with_name(folder.package.name + ".house")):
-        if old.exists():  # the page asked before it let an earlier package be replaced
-            shutil.rmtree(old)
+    clear_package(folder)
     packaged = write_package(
         result, folder.package, allow_seeded=file.allow_seeded, neutralise_formulas=file.neutralise_formulas
     )
-    return {"files": [str(each.relative_to(packaged.folder)) for each in packaged.files]}
+    if packaged.redrawn:
+        return {"redrawn": bool(endings)}
+    chosen, study = result.recommended[0], file.study
+    made = result.points[chosen].candidate.mechanism
+    require = list(dict.fromkeys([*(made.promises if made else ()), *study.require]))
+    for ending in endings:
+        publish(result.release(chosen), study.roles, require, folder.release(ending), waive=study.waive)
+    return {"redrawn": False}
+
+
+def clear_package(folder: WorkFolder) -> None:
+    """Remove an earlier package, which its owner agreed to, and nothing that is none."""
+    house = folder.package.with_name(folder.package.name + ".house")
+    for old, mark in ((folder.package, "SHA256SUMS"), (house, "study.json")):
+        if old.exists() and (old.is_symlink() or not (old / mark).is_file()):
+            raise InputError(f"{old}: this is no package, so it is left alone; move it away, or choose another folder.")
+    for old in (folder.package, house):
+        if old.exists():
+            shutil.rmtree(old)
+    for ending in ENDINGS:
+        folder.release(ending).unlink(missing_ok=True)
 
 
 def _result(folder: WorkFolder, file: StudyFile, log: EventLog) -> Result:
@@ -71,15 +93,15 @@ def _finite(value: Any) -> Any:
     return json.loads(json.dumps(value), parse_constant=lambda _: None)
 
 
-def main(kind: str, place: str) -> int:
+def main(kind: str, place: str, *words: str) -> int:
     """Do the job; whatever goes wrong is told as one sentence."""
     signal.signal(signal.SIGTERM, _stop)
     folder = WorkFolder.at(Path(place))
     journal = Journal(folder.private / f"{kind}.jsonl")
     journal.tell("began", process=os.getpid())
-    work = {"study": run_study, "package": make_package}[kind]
+    log = EventLog(folder.kept / FILE)
     try:
-        journal.tell("done", **work(folder, EventLog(folder.kept / FILE), folder.private / "points.json"))
+        journal.tell("done", **(run_study(folder, log) if kind == "study" else make_package(folder, log, *words)))
         return 0
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -53,11 +53,6 @@ class Jobs:
     _children: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     _turn: threading.Lock = field(default_factory=threading.Lock)
 
-    @property
-    def points_file(self) -> Path:
-        """What the last study measured."""
-        return self.folder.private / "points.json"
-
     def events_file(self, kind: str) -> Path:
         """What a kind of job tells."""
         return self.folder.private / f"{kind}.jsonl"
@@ -68,7 +63,7 @@ class Jobs:
         ended = not events or events[-1]["event"] in ENDS
         return JobState(kind, events, not ended and self._process(kind, events) is not None)
 
-    def start(self, kind: str) -> None:
+    def start(self, kind: str, *words: str) -> None:
         """Start a job, unless one runs in this folder already."""
         with self._turn:
             for other in KINDS:
@@ -79,7 +74,7 @@ class Jobs:
             Journal(path).tell("started")
             with open(self.folder.private / f"{kind}.log", "wb") as log:
                 child = subprocess.Popen(
-                    [sys.executable, "-P", "-m", "sfumato.studio.job", kind, str(self.folder.path)],
+                    [sys.executable, "-P", "-m", "sfumato.studio.job", kind, str(self.folder.path), *words],
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,

@@ -6,6 +6,7 @@
     decision.toml       the same with the one candidate that the owner took, where that is another than the recommended
     study/              the documents, and in .kept the scores
     package/, package.house/   the release, and what stays in the house
+    release.xlsx, ...   the release in other formats
     .studio/            what became of child processes, and the points of the last run, for the page alone
 
 Nothing is written anywhere else, and no name in it comes from a page but the cleaned name of an upload.
@@ -31,6 +32,8 @@ _UNSAFE = re.compile(r"[^\w-]+")
 _LONGEST_STEM = 60
 _ENDINGS = (*(end for each in formats.FORMATS for end in each.endings), ".duckdb", ".db", ".sqlite", ".sqlite3")
 _PACKED = (".gz", ".zst")
+ENDINGS = {"xlsx": "Excel", "parquet": "Parquet", "sav": "SPSS", "dta": "Stata"}
+"""What the release is written as besides CSV, where the owner asks for it."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,15 @@ class WorkFolder:
     def package(self) -> Path:
         """The release package."""
         return self.path / "package"
+
+    @property
+    def points(self) -> Path:
+        """What the last run measured."""
+        return self.private / "points.json"
+
+    def release(self, ending: str) -> Path:
+        """The release by itself in another format than the package's."""
+        return self.path / f"release.{ending}"
 
     @property
     def private(self) -> Path:

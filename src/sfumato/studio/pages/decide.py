@@ -15,6 +15,7 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
 from ...core.errors import InputError
+from ...core.table_formats import check_out
 from ...study.advice import advice
 from ...study.inference import unprotected
 from ...study.result import Result
@@ -22,6 +23,7 @@ from ..body import sent
 from ..desk import Desk
 from ..rendering import go, page
 from ..study_plan import entry
+from ..work_folder import ENDINGS
 from .run_study import followed, progress
 
 DOCUMENTS = {
@@ -41,6 +43,7 @@ class SentDecision(msgspec.Struct, forbid_unknown_fields=True):
     candidate: str
     title: str = ""
     replace: str = ""
+    also: list[str] = []
 
 
 def show(request: Request) -> Response:
@@ -56,6 +59,8 @@ def show(request: Request) -> Response:
         request, "decide.html", title="Decide", result=result, advice=said, chosen=chosen, fitting=fitting,
         context=result.study.context, verdicts=() if chosen is None else result.points[chosen].verdicts,
         open=unprotected(result), waived=result.study.waive, documents=_documents(desk), commands=commands(desk, result),
+        formats=ENDINGS,
+        others=[ending for ending in ENDINGS if desk.folder.release(ending).is_file()],
         packaged=desk.folder.package.is_dir(), label=result.study.title or "", **progress(desk, "package"),
     )  # fmt: skip
 
@@ -91,6 +96,10 @@ def _package(desk: Desk, decision: SentDecision) -> None:
     at = int(decision.candidate)
     if desk.folder.package.exists() and not decision.replace:
         raise InputError("There is a package already; say that it may be replaced.")
+    for ending in decision.also:
+        if ending not in ENDINGS:
+            raise InputError("Choose a format from the list.")
+        check_out(desk.folder.release(ending), desk.roles.released(desk.table.columns), desk.table.rows)
     title = " ".join(decision.title.split())[:200]
     content = desk.folder.study()
     if title and title != content.get("title"):
@@ -98,7 +107,7 @@ def _package(desk: Desk, decision: SentDecision) -> None:
     desk.folder.decision_file.unlink(missing_ok=True)
     if at != result.recommended[0]:
         desk.folder.write_decision({**content, "refine": 0, "candidate": [entry(result.points[at].candidate)]})
-    desk.jobs.start("package")
+    desk.jobs.start("package", *dict.fromkeys(decision.also))
 
 
 async def events(request: Request) -> Response:
@@ -120,6 +129,18 @@ def release(request: Request) -> Response:
     """The released table by itself, as it was verified."""
     path = _packaged(request.app.state.desk) / "release.csv"
     return FileResponse(path, media_type="text/csv", filename="release.csv")
+
+
+def other(request: Request) -> Response:
+    """The released table in another format."""
+    desk: Desk = request.app.state.desk
+    ending = request.path_params["ending"]
+    _packaged(desk)
+    if ending not in ENDINGS or not desk.folder.release(ending).is_file():
+        raise InputError("The release was not written in this format.")
+    return FileResponse(
+        desk.folder.release(ending), media_type="application/octet-stream", filename=f"release.{ending}"
+    )
 
 
 def whole(request: Request) -> Response:
@@ -147,5 +168,6 @@ routes = (
     Route("/decide/events", events, methods=["GET"]),
     Route("/documents/{name}", document, methods=["GET"]),
     Route("/package/release.csv", release, methods=["GET"]),
+    Route("/release/{ending}", other, methods=["GET"]),
     Route("/package/package.zip", whole, methods=["GET"]),
 )
