@@ -79,7 +79,7 @@ def run(
         measures=(),
         **more,
     )
-    return study.run(seed=seed)
+    return study.run(seed=seed, refine=0)
 
 
 def listing(folder: Path) -> set[str]:
