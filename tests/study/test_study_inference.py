@@ -102,6 +102,7 @@ def test_a_waiver_stands_in_every_document(tmp_path: Path) -> None:
     write_all(result, tmp_path, formats=("md",))
     for name in ("report", "note", "wp29", "ema", "intruder"):
         assert "waived: known from the register" in (tmp_path / f"{name}.md").read_text(), name
+    assert result.to_dict()["waived"] == {"ill": "known from the register"}
 
 
 def test_the_owners_word_on_people_stands_in_every_document(tmp_path: Path) -> None:

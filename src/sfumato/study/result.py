@@ -281,6 +281,7 @@ class Result:
             "risk": str(study.risk),
             "utility": str(study.utility),
             "requirements": [str(requirement) for requirement in study.require],
+            "waived": dict(study.waive),
             "candidates": [
                 {
                     "name": point.candidate.name,
