@@ -12,7 +12,7 @@ from house import in_memory
 from sfumato.core.errors import InputError
 from sfumato.core.roles import Roles
 from sfumato.core.toml import opened
-from sfumato.studio.job import clear_package
+from sfumato.studio.job import replaced_package
 from sfumato.studio.jobs import Jobs
 from sfumato.studio.kept_points import read_points
 from sfumato.studio.study_plan import entry
@@ -111,11 +111,50 @@ def test_what_is_no_package_is_left_alone(tmp_path: Path) -> None:
     folder = WorkFolder.at(tmp_path)
     folder.package.mkdir()
     (folder.package / "thesis.tex").write_text("years of work")
-    with pytest.raises(InputError, match="no package"):
-        clear_package(folder)
+    with pytest.raises(InputError, match="no package"), replaced_package(folder):
+        raise AssertionError("the new package must not be begun")
     assert (folder.package / "thesis.tex").exists()
-    (folder.package / "SHA256SUMS").write_text("")
-    folder.release("xlsx").write_text("an earlier one")
-    clear_package(folder)
-    assert not folder.package.exists()
-    assert not folder.release("xlsx").exists()
+
+
+def _packaged(folder: WorkFolder, text: str) -> None:
+    folder.package.mkdir()
+    (folder.package / "SHA256SUMS").write_text(text)
+    folder.release("xlsx").write_text(text)
+
+
+def _texts(folder: WorkFolder) -> dict[str, str]:
+    texts = {path.name: path.read_text() for path in folder.path.iterdir() if path.is_file()}
+    return texts | {path.parent.name: path.read_text() for path in folder.path.glob("package*/SHA256SUMS")}
+
+
+def test_an_earlier_package_stays_until_the_new_one_is_whole(tmp_path: Path) -> None:
+    folder = WorkFolder.at(tmp_path)
+    _packaged(folder, "old")
+
+    def stopped() -> None:
+        with replaced_package(folder):
+            folder.package.mkdir()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped()
+    assert _texts(folder) == {"package": "old", "release.xlsx": "old"}
+    with replaced_package(folder):
+        _packaged(folder, "new")
+    assert _texts(folder) == {"package": "new", "release.xlsx": "new"}
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_package_that_stood_aside_when_a_job_was_killed_comes_back(tmp_path: Path, begun: bool) -> None:
+    """Killed while only the package was set aside, or when a new one was begun."""
+    folder = WorkFolder.at(tmp_path)
+    _packaged(folder, "old")
+    folder.package.rename(folder.path / "package.before")
+    if begun:
+        folder.release("xlsx").rename(folder.path / "release.xlsx.before")
+        folder.package.mkdir()
+        (folder.package / "SHA256SUMS").write_text("half")
+        (folder.private / "package-begun").touch()
+    with pytest.raises(ValueError, match="refused"), replaced_package(folder):
+        raise ValueError("refused")
+    assert _texts(folder) == {"package": "old", "release.xlsx": "old"}

@@ -12,6 +12,8 @@ import shutil
 import signal
 import sys
 import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -51,31 +53,64 @@ def make_package(folder: WorkFolder, log: EventLog, *endings: str) -> dict[str, 
     if result.recommended[0] is None:
         raise NotMet(f"The package is not written. {result.recommended[1]}")
     log(Stage("package"))
-    clear_package(folder)
-    packaged = write_package(
-        result, folder.package, allow_seeded=file.allow_seeded, neutralise_formulas=file.neutralise_formulas
-    )
-    if packaged.redrawn:
-        return {"redrawn": bool(endings)}
-    chosen, study = result.recommended[0], file.study
-    made = result.points[chosen].candidate.mechanism
-    require = list(dict.fromkeys([*(made.promises if made else ()), *study.require]))
-    for ending in endings:
-        publish(result.release(chosen), study.roles, require, folder.release(ending), waive=study.waive)
+    with replaced_package(folder):
+        packaged = write_package(
+            result, folder.package, allow_seeded=file.allow_seeded, neutralise_formulas=file.neutralise_formulas
+        )
+        if packaged.redrawn:
+            return {"redrawn": bool(endings)}
+        chosen, study = result.recommended[0], file.study
+        made = result.points[chosen].candidate.mechanism
+        require = list(dict.fromkeys([*(made.promises if made else ()), *study.require]))
+        for ending in endings:
+            publish(result.release(chosen), study.roles, require, folder.release(ending), waive=study.waive)
     return {"redrawn": False}
 
 
-def clear_package(folder: WorkFolder) -> None:
-    """Remove an earlier package, which its owner agreed to, and nothing that is none."""
+@contextmanager
+def replaced_package(folder: WorkFolder) -> Iterator[None]:
+    """Set an earlier package aside, which its owner agreed to, until the new one is whole; if none comes, it is back in its place.
+
+    After a kill the next package begins by putting back what still stands aside. What is no package is left alone.
+    """
     house = folder.package.with_name(folder.package.name + ".house")
     for old, mark in ((folder.package, "SHA256SUMS"), (house, "study.json")):
         if old.exists() and (old.is_symlink() or not (old / mark).is_file()):
             raise InputError(f"{old}: this is no package, so it is left alone; move it away, or choose another folder.")
-    for old in (folder.package, house):
-        if old.exists():
-            shutil.rmtree(old)
-    for ending in ENDINGS:
-        folder.release(ending).unlink(missing_ok=True)
+    places = (folder.package, house, *(folder.release(ending) for ending in ENDINGS))
+    aside = {place: place.with_name(f"{place.name}.before") for place in places}
+    begun = folder.private / "package-begun"
+    _put_back(aside, begun)
+    for place, before in aside.items():
+        if place.exists():
+            place.rename(before)
+    begun.touch()
+    try:
+        yield
+    except BaseException:
+        _put_back(aside, begun)
+        raise
+    begun.unlink()
+    for before in aside.values():
+        _remove(before)
+
+
+def _put_back(aside: Mapping[Path, Path], begun: Path) -> None:
+    """What stands aside takes its place again, also that of a new package which was begun; what is whole stays."""
+    for place, before in aside.items():
+        if begun.exists():
+            _remove(place)
+        if before.exists() and not place.exists():
+            before.rename(place)
+        _remove(before)
+    begun.unlink(missing_ok=True)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _result(folder: WorkFolder, file: StudyFile, log: EventLog) -> Result:
