@@ -33,7 +33,10 @@ def visits(name: str = "patient_id", rows: int = 120, each: int = 3) -> Table:
 ROLES = sf.Roles(quasi=("age",), sensitive=("ill",), source="roles.toml")
 
 
-@pytest.mark.parametrize("name", ["patient_id", "PatientNo", "person", "id", "kundennummer", "bsn", "SSN", "pid"])
+@pytest.mark.parametrize(
+    "name",
+    ["patient_id", "PatientNo", "person", "id", "kundennummer", "bsn", "SSN", "pid", "Pat.-ID", "Fall PatNr", "subjid"],
+)
 @pytest.mark.parametrize("role", ["identifiers", "insensitive", "none"])
 def test_a_name_that_numbers_people_and_repeats(name: str, role: str) -> None:
     named = {} if role == "none" else {role: (name,)}
@@ -129,6 +132,7 @@ def test_words() -> None:
     assert numbers_people(tokens("Stammdaten Patientennummer"))
     assert numbers_people(tokens("Hospital Patient ID"))
     assert not numbers_people(tokens("store_id"))
+    assert not numbers_people(tokens("vers_code"))  # short for a version as well
     assert not numbers_people(tokens("patient visit id"))
     assert not numbers_people(tokens("number_of_patients"))
 

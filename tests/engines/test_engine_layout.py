@@ -112,6 +112,38 @@ def test_a_range_and_a_note_below(tmp_path: Path, rows_of: Any) -> None:
     assert sf.read(path, range="B2:C4").rows == 2
 
 
+@BOTH
+@pytest.mark.parametrize(
+    "end",
+    [
+        [["Gesamt", 6, None], ["* preliminary", None, None]],
+        [[None, None, None], ["Insgesamt:", 6, None], ["made by the registry", None, None], ["Tel. 123", None, None]],
+        [["Mittelwert", None, None], ["Summe aller Fälle", None, None]],
+        [["Quelle: Register", None, None], ["Stand: 12.03.2024", None, None]],
+        [[None, None, None], ["a note", None, None], ["that goes on", None, None]],
+    ],
+)
+def test_totals_and_notes_below(tmp_path: Path, rows_of: Any, make: Any, end: list[list[Any]]) -> None:
+    """What stands below a total, below an empty row or is called a note goes with it, however many rows it takes."""
+    table = sf.read(make(tmp_path, [["who", "n", "mean"], *BODY, *end]))
+    assert rows_of(table) == ROWS
+    assert any("--no-totals" in note for note in table.notes)
+    assert sf.read(make(tmp_path, [["who", "n", "mean"], *BODY, *end]), totals=False).rows > 3
+
+
+@BOTH
+@pytest.mark.parametrize("last", [["d", None, None], ["Anzahl", 4, 1], ["Mean Street", 4, 2], ["Total", 7, 1]])
+def test_a_last_row_that_is_sparse_or_sounds_like_a_total_stays(tmp_path: Path, make: Any, last: list[Any]) -> None:
+    assert sf.read(make(tmp_path, [["who", "n", "mean"], *BODY, last])).rows == 4
+
+
+def test_a_note_of_one_field_below_lines_of_several(tmp_path: Path) -> None:
+    (path := tmp_path / "t.csv").write_text("who;n;mean\na;1;2\nb;2;3\nc;3;4\n\nSource: register\n", encoding="utf-8")
+    assert sf.read(path).rows == 3
+    path.write_text('who;n;mean\na;1;2\nb;2;3\nc;3;"4\nSource: register\n"\n', encoding="utf-8")
+    assert sf.read(path).rows == 3  # within quotes it is a value
+
+
 def test_an_option_that_an_error_names_is_taken(tmp_path: Path, refusal: Any) -> None:
     path = sheet(tmp_path / "t.xlsx", [["a", None, "c"], ["x", 2, 3], ["y", 4, 5]])
     refusal(InputError, lambda: sf.read(path), path, "--no-header", "--header-row")

@@ -463,3 +463,16 @@ def test_queries_may_be_spelled_as_the_file() -> None:
         Release(table=days, original=days), sf.Roles(quasi=("q",)), [{"q": ("1.1.1981", "31.12.1981")}]
     )
     assert found.actual.tolist() == [1]
+
+
+@pytest.mark.usefixtures("both_ways")
+@pytest.mark.parametrize("word", ["k.A.", "n.b.", "unknown", "-", ".", "nicht bestimmt", "N/A"])
+def test_a_word_for_missing_keeps_no_column_from_being_numbers_or_dates(word: str) -> None:
+    """It stays as it stands, since it is missing only once the owner says so; a word that says something keeps the column a text."""
+    assert read(["6,5", word, "1.007,25", None, word])[0] == ["6.5", word, "1007.25", None, word]
+    assert read(["31.12.1980", word, "01.02.1990"])[0] == ["1980-12-31", word, "1990-02-01"]
+    assert read(["1,234.5", word, "2"])[0] == ["1234.5", word, "2"]
+    assert read(["6,5", word, "high"])[0] == ["6,5", word, "high"]
+    assert read([word, word])[0] == [word, word]
+    table = sf.read(pa.table({"q": ["6,5", word, "7,25"] * 20}), missing=word)
+    assert table.count(("q",)).columns[0].numbers is not None

@@ -67,7 +67,17 @@ def test_columns_of_a_family_have_one_role() -> None:
 
 
 def test_outcomes_severity_and_laboratory_values_are_sensitive() -> None:
-    names = ("severity", "Schweregrad", "outcome", "readmitted", "Labor CRP", "hba1c")
+    names = (
+        "severity",
+        "Schweregrad",
+        "outcome",
+        "readmitted",
+        "Labor CRP",
+        "hba1c",
+        "Klinik HbA1c",
+        "Entlassgrund",
+        "Barthel-Index",
+    )
     found = sf.profile(
         sf.read(
             pa.table({name: [f"{i % 3}" for i in range(60)] for name in names} | {"age": [i % 40 for i in range(60)]})

@@ -43,7 +43,7 @@ def codes(values: list[Any]) -> tuple[str, ...]:
         ([10115 + i for i in range(90)] * 2 + [99999] * 5, ("99999",)),
         ([f"2023-{1 + i % 12:02d}-{1 + i % 28:02d}" for i in range(300)] + ["9999-12-31"] * 3, ("9999-12-31",)),
         ([f"{1930 + i % 60}-05-0{1 + i % 9}" for i in range(300)] + ["1900-01-01"] * 5, ("1900-01-01",)),
-        (["a", "b"] * 30 + ["k.A.", "unknown", "-", "n/a", "Keine Angabe"], ("-", "Keine Angabe", "k.A.", "n/a", "unknown")),
+        (["a", "b"] * 30 + ["k.A.", "unknown", "-", "n/a", "Keine Angabe", "n.b."], ("-", "Keine Angabe", "k.A.", "n.b.", "n/a", "unknown")),
         (["12", "13", "14", "15"] * 9 + ["k.A.", "999", "999"], ("999", "k.A.")),
     ],
 )  # fmt: skip

@@ -240,3 +240,26 @@ def test_what_tells_rows_apart_is_never_insensitive() -> None:
     named = profile(table, quasi=["age"])
     assert named.roles.insensitive == ()
     assert {"amount", "reading", "seen_at"} <= set(named.roles.identifiers)
+
+
+def visits(**columns: list[object]) -> pa.Table:
+    """Three rows of each of forty people, born on different days, and beside them these columns."""
+    who = [i // 3 for i in range(120)]
+    born = [f"{1950 + (7 * i) % 50}-0{1 + i % 9}-1{i % 10}" for i in who]
+    return pa.table(
+        {
+            "birth_date": born,
+            "sex": [["f", "m"][i % 2] for i in who],
+            "month": [1 + i % 12 for i in range(120)],
+            **columns,
+        }
+    )
+
+
+def test_a_number_is_a_persons_where_births_and_sexes_stay_the_same_with_it() -> None:
+    numbers = visits(dossier_no=[500 + i // 3 for i in range(120)], store_no=[i % 30 for i in range(120)])
+    suggested = sf.suggest_roles(numbers)
+    assert suggested.person == "dossier_no"
+    assert suggested.people == {"rows": "unlinked"}
+    assert sf.suggest_roles(numbers.drop(["dossier_no"])).person is None  # a shop has customers of all ages
+    assert sf.suggest_roles(numbers.drop(["birth_date"])).person is None  # a sex alone says too little

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import cache
 
 from .errors import InputError
@@ -65,7 +66,10 @@ def words_of(text: str, by: str | None = None) -> frozenset[str]:
 
 PEOPLE = words_of("""person people patient subject participant respondent customer client user member employee worker student pupil
     citizen resident insured beneficiary individual personen patienten kunden mitglied versicherten mitarbeiter personne
-    usager cliente persona paciente usuario paziente utente pessoa persoon klant""")
+    usager cliente persona paciente usuario paziente utente pessoa persoon klant proband probanden teilnehmer klient klienten
+    bewohner schuler studierenden versicherte mitglieds burger spender mieter sujet assure eleve alumno""")
+_SHORT = words_of("pat pt ptnt subj pers cust emp stud resp kd vers tn mitgl")
+"""How people are called for short, before a word for a number: pat_id, Pers.-Nr."""
 OFFICIAL = words_of("""ssn socialsecurity passport nationalid taxid dni nif cpf bsn nhs nhsnumber mrn medicalrecord iban creditcard
     accountnumber licenseplate numberplate driverlicense codicefiscale steuernummer steuerid versichertennummer
     sozialversicherungsnummer ausweis reisepass kontonummer kennzeichen passeport pasaporte passaporto 身份证 护照""")
@@ -94,14 +98,15 @@ def numbers_people(words: tuple[str, ...]) -> bool:
         return False
     if len(words) == 1:
         return words[0] in _BARE_ID or words[0] in PEOPLE or _compound(words[0])
-    if _compound(words[-1]) or (words[-2] in PEOPLE and words[-1] in _ID):
+    short = words[-2] in _SHORT and words[-1] not in ("code", "key")
+    if _compound(words[-1]) or ((words[-2] in PEOPLE or short) and words[-1] in _ID):
         return True  # the name of a group of columns may stand before it: "Stammdaten Patientennummer"
     return bool(set(words) & _ID) and bool(set(words) & PEOPLE) and set(words) <= _ID | PEOPLE | BETWEEN
 
 
 def _compound(word: str) -> bool:
     """Whether it is somebody and a number in one word: kundennummer, personid."""
-    return any(word.endswith(end) and word.removesuffix(end) in PEOPLE for end in _ENDS)
+    return any(word.endswith(end) and word.removesuffix(end) in PEOPLE | _SHORT for end in _ENDS)
 
 
 @dataclass(frozen=True)
@@ -147,6 +152,32 @@ def several_rows(table: Table, roles: Roles) -> Repeated | None:
     if roles.one_row_per_person:
         return None
     return lookalike(table, roles)
+
+
+def named_as_number(name: str) -> bool:
+    """Whether a name says that its column numbers something, whatever that is: case_no, Fallnr."""
+    words = tokens(name)
+    return "of" not in words and (
+        bool(set(words) & (_ID - {"code"}))
+        or any(word.endswith(("id", "nr", "nummer", "number")) for word in words[-1:])
+    )
+
+
+def numbered_by(table: Table, names: Sequence[str], fixed: Sequence[str]) -> Repeated | None:
+    """The coarsest of these columns in whose repeated values nothing that is fixed of a person changes: births, sexes, names.
+
+    A number of a case or a bill would do, too, where one of the person is missing; it only counts too many people then.
+    """
+    if not fixed:
+        return None
+    found = []
+    for name in names:
+        repeated = _repeated(table, name, named=False)
+        if repeated is None or repeated.people < FEW or repeated.rows > _TYPICAL * repeated.people:
+            continue
+        if all(len(table.count((name, each))) == len(table.count((name,))) for each in fixed):
+            found.append(repeated)
+    return min(found, key=lambda each: each.people, default=None)
 
 
 def lookalike(table: Table, roles: Roles | None = None) -> Repeated | None:
@@ -247,16 +278,13 @@ def _looks(table: Table, name: str, roles: Roles | None) -> Repeated | None:
     if numbered:
         return repeated
     few_rows_each = repeated.people >= FEW and repeated.rows <= _TYPICAL * repeated.people
-    return repeated if few_rows_each and _numbered(table, name, words) else None
+    return repeated if few_rows_each and _numbered(table, name) else None
 
 
-def _numbered(table: Table, name: str, words: tuple[str, ...]) -> bool:
+def _numbered(table: Table, name: str) -> bool:
     """Whether the values are numbers or codes in a column named so (case_id), or opaque ones, rather than names, places or dates."""
     texts = table.head(_SAMPLE)[name]
-    named = bool(set(words) & (_ID - {"code"})) or (
-        len(words) == 1 and words[0].endswith(("id", "nr", "nummer", "number"))
-    )
-    shape = _NUMBERED if named else _OPAQUE
+    shape = _NUMBERED if named_as_number(name) else _OPAQUE
     return bool(texts) and all(re.match(shape, text) for text in texts)
 
 

@@ -17,7 +17,17 @@ from collections.abc import Iterable, Sequence
 
 from .noun import dataclass
 
-MARKS = r"\*+|NA|NULL|"
+MISSING_WORDS = "|".join(
+    (
+        r"\?+|-+|\.+|#?n/?\.?\s?a\.?|nan|nil|null|none|#null!|unknown|unk|missing|not (?:available|known|stated|recorded|specified|done|measured)",
+        r"no (?:answer|data|response|opinion)|dk|d/k|don['’]?t know|refus(?:ed|al)|prefer not to (?:say|answer)|not applicable|blank|\(blank\)",
+        r"k\.?\s?a\.?|o\.\s?a\.|n\.\s?[bdeg]\.|keine?\s(?:angaben?|werte?|daten)|ohne\sangabe|unbekannt|nicht\s(?:bekannt|erfasst|angegeben|bestimmt|erhoben)",
+        r"nicht\s(?:gemessen|durchgeführt|zutreffend|verfügbar)|weiß\snicht|verweigert|trifft\snicht\szu|entfällt|fehlt|\(leer\)|ne\ssait\spas|no\ssabe",
+        r"no\scontesta|ns/nc|inconnue?|non\srenseignée?|desconocid[oa]|sin\sdato|s/d|sconosciut[oa]|desconhecid[oa]|onbekend",
+    )
+)
+"""Words that people write where a value is missing, in whatever case: they keep a column of numbers from being one no more than nothing does."""
+MARKS = rf"\*+|NA|NULL|(?i:{MISSING_WORDS})|"
 """What may stand among the values of any column; the last is nothing at all."""
 DAY = {sign: rf"[0-9]{{1,2}}{re.escape(sign)}[0-9]{{1,2}}{re.escape(sign)}[1-9][0-9]{{3}}" for sign in "./-"}
 """Two numbers and a year, and the sign between them."""

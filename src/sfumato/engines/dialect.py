@@ -18,7 +18,7 @@ from ..core.errors import InputError
 from ..core.noun import dataclass
 from ..core.sheet_places import checked_skip, header_rows, joined_names, spell_rows
 from ..core.spelling import BLANKS
-from .layout import Layout, find
+from .layout import Layout, below, called_total, find
 
 _SAMPLE = 1 << 18
 _LONGEST = 1 << 21
@@ -182,23 +182,66 @@ def _too_long(path: Path, what: str) -> InputError:
     return InputError(f"{path}: {what} is longer than {_LONGEST >> 20} MB; is this a table with a line for each row?")
 
 
-def last_record(path: Path, dialect: Dialect) -> list[str] | None:
-    """The fields of the last line that is not blank; None where it is not sure to be a whole record."""
-    end = b""
+@dataclass(frozen=True)
+class Ending:
+    """Lines at the end of a file that are no rows of its table: how many, and from which byte on."""
+
+    lines: int
+    at: int
+    full: tuple[str, ...]
+    """The fields of a line that is called a total and has no empty one: it is one only if a number in it is a sum."""
+
+
+def ending(path: Path, dialect: Dialect, *, last: bool = False) -> Ending | None:
+    """The totals and notes below a table, by their shape; None where there are none, or it is not sure where a record begins.
+
+    `last`: the last line alone, whatever it holds.
+    """
+    raw, before = b"", 0
+    if path.suffix == ".zst":
+        return None
     try:
-        if path.suffix == ".gz":  # unpacked once, as every count will do again
-            with gzip.open(path) as packed:
-                while block := packed.read(_SAMPLE):
-                    end = (end + block)[-_SAMPLE:]
-        else:
-            with path.open("rb") as file:
-                file.seek(max(0, path.stat().st_size - _SAMPLE))
-                end = file.read()
-    except (OSError, EOFError, zlib.error):
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            if path.suffix != ".gz":
+                before = file.seek(max(0, path.stat().st_size - _SAMPLE))
+            while block := file.read(_SAMPLE):  # what is packed is unpacked once, as every count will do again
+                cut = max(0, len(raw) + len(block) - _SAMPLE)
+                raw, before = (raw + block)[cut:], before + cut
+        lines = io.StringIO(
+            raw.decode("utf-8", errors="strict" if not before else "replace").rstrip(), newline=""
+        ).readlines()
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError):
         return None  # said, with its reason, by whoever counts
-    lines = _lines(end.decode("utf-8", errors="replace").rstrip())
-    records = _records(lines[-1], dialect.delimiter, dialect.quote, 1) if len(lines) > 1 else []
-    return records[0] if records and len(records[0]) == len(dialect.names) else None
+    lines = lines[1:][-_LINES:]  # the first may be cut, or is the header
+    cells: list[list[str]] = []
+    for line in lines:
+        odd = bool(dialect.quote) and line.count(dialect.quote) % 2 == 1  # a record goes on in the next line
+        cells.append(_records(line, dialect.delimiter, dialect.quote, 1)[0] if line.strip() and not odd else [])
+    if not cells or not any(cells[-1]):
+        return None
+    whole = len(cells[-1]) == len(dialect.names)
+    at = [len(cells) - 1] if last and whole else [] if last else below(cells, len(dialect.names))
+    full = tuple(cells[-1]) if not at and not last and whole and called_total(cells[-1]) else ()
+    at = at or [len(cells) - 1] * bool(full)
+    if not at or any(len(cells[i]) not in (1, len(dialect.names)) for i in at):
+        return None
+    start = at[0]
+    while (
+        start
+        and not any(field.strip() for field in cells[start - 1])
+        and lines[start - 1].strip(f"{dialect.delimiter}\r\n\t ") == ""
+    ):
+        start -= 1  # what only sets them apart
+    size = sum(len(line.encode()) for line in lines[start:])
+    return Ending(len(at), before + len(raw.rstrip()) - size, full)
+
+
+def cut(path: Path, at: int, to: Path) -> None:
+    """Write a copy up to a byte, streaming."""
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as source, to.open("wb") as target:
+        while at and (block := source.read(min(at, 1 << 20))):
+            target.write(block)
+            at -= len(block)
 
 
 def transcode(path: Path, encoding: str, to: Path) -> None:

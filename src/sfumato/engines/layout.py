@@ -21,6 +21,14 @@ _TOTAL = re.compile(
     r"(?i)^\s*(grand |sub[- ]?)?(totals?|totale|totaal|summe|gesamt(summe|zahl|ergebnis)?|insgesamt|somme|suma|sum|soma|"
     r"total g[ée]n[ée]ral|zwischensumme|Σ)\s*:?\s*$"
 )
+_SUMMARY = re.compile(
+    r"(?i)^\s*((grand |sub[- ]?)?totals?|summen?|gesamt|insgesamt|anzahl|mittelwert|durchschnitt|standardabweichung|average|mean|median|count|"
+    r"min(imum)?|max(imum)?|moyenne|media|promedio|gemiddelde)\b"
+)
+"""What begins a row of figures about the column above; a row may begin so, too, so its other cells must mostly be empty."""
+_NOTE = re.compile(
+    r"(?i)^\s*([*†‡¹²³]|\d\)|(quelle|source|stand|hinweise?|anmerkung(en)?|notes?|legende|fuente|fonte|bron|printed|erstellt|created)\b)"
+)
 _LOOKED_AT = 200
 """Rows below the header that tell what a column holds."""
 _FAR = 30
@@ -157,17 +165,25 @@ def _two(cells: Cells, rows: Sequence[int], wide: Sequence[int], first: int) -> 
 
 
 def _ending(cells: Cells, body: Sequence[int], wide: Sequence[int]) -> list[int]:
-    """The rows at the end that are no rows of the table: totals, and notes that an empty row sets apart."""
-    end = len(body)
-    while end > 2:
-        i = body[end - 1]
+    """The rows at the end that are no rows of the table: totals, and notes that an empty row sets apart, that stand below a total, or are called notes."""
+    start = end = len(body)
+    while start > 2:
+        i = body[start - 1]
         there = [j for j in wide if _filled(cells[i], j)]
-        apart = body[end - 2] < i - 1
-        note = len(there) == 1 and len(wide) > 2 and _wordy(cells[i][there[0]])
-        if not (note and apart) and not _total(cells, body[:end], wide):
-            break
-        end -= 1
+        lone = len(there) == 1 and len(wide) > 2 and _wordy(cells[i][there[0]])
+        total = _total(cells, body[:start], wide)
+        if (not lone and not total) or any(cells[i] == cells[other] for other in body[start:]):
+            break  # of rows that are alike only one is the total
+        start -= 1
+        if total or body[start - 1] < i - 1 or _NOTE.match(cells[i][there[0]]):
+            end = start
     return list(body[end:])
+
+
+def below(cells: Cells, columns: int) -> list[int]:
+    """The last rows that are no rows of a table of so many columns: totals and notes, as `find` leaves them out."""
+    wide = range(columns)
+    return _ending(cells, [i for i, row in enumerate(cells) if any(_filled(row, j) for j in wide)], wide)
 
 
 def called_total(row: Sequence[str]) -> bool:
@@ -180,13 +196,16 @@ def _total(cells: Cells, body: Sequence[int], wide: Sequence[int]) -> bool:
     """Whether the last row is called a total, and is unlike a row: cells are empty that mostly are not, or its numbers are sums."""
     *others, last = body
     there = [j for j in wide if _filled(cells[last], j)]
-    if not there or not isinstance(cells[last][there[0]], str) or not _TOTAL.match(cells[last][there[0]]):
+    name = cells[last][there[0]] if there else None
+    if not isinstance(name, str) or not (_TOTAL.match(name) or _SUMMARY.match(name)):
         return False
     sample = others[-_LOOKED_AT:]
-    for j in wide:
-        filled = sum(_filled(cells[i], j) for i in sample)
-        if j not in there and 2 * filled > len(sample):
-            return True
+    full = [j for j in wide if 2 * sum(_filled(cells[i], j) for i in sample) > len(sample)]
+    empty = sum(j not in there for j in full)
+    if empty > (0 if _TOTAL.match(name) else len(full) / 2):
+        return True
+    if not _TOTAL.match(name):
+        return False
     numbers = [j for j in there if isinstance(cells[last][j], int | float)]
     return any(
         abs(

@@ -56,9 +56,8 @@ class Lines:
     wrong with the file is found by that, too, so that it is told with the number of its line.
     """
 
-    def __init__(self, path: Path, file: Path, dialect: Dialect, but_one: str = "") -> None:
-        """`but_one`: a condition in SQL; one of the rows that meet it, the total, is no row of the table."""
-        self.path, self.file, self.found, self.but_one = path, file, dialect, but_one
+    def __init__(self, path: Path, file: Path, dialect: Dialect) -> None:
+        self.path, self.file, self.found = path, file, dialect
         self._made: list[tuple[str, str] | None] = []
 
     def __call__(self) -> tuple[str, str] | None:
@@ -157,7 +156,4 @@ class Lines:
         rows, lines = run(f"SELECT count(*), count({name_of(times)}) FROM {table}", where)[0]
         if not rows == lines == len(given):
             return None  # a quote that was left open has swallowed lines
-        if self.but_one:
-            less = f"{name_of(times)} - CAST({self.but_one} AS BIGINT) AS {name_of(times)}"
-            return f"SELECT * REPLACE ({less}) FROM {table} WHERE NOT ({self.but_one} AND {name_of(times)} = 1)", times
         return f"SELECT * FROM {table}", times

@@ -168,9 +168,14 @@ def _cell(cell: str, way: Way) -> str:
     """A value in plain spelling; what may stand beside values (`*`, NA) stays."""
     if way.sign:
         return f"COALESCE(strftime(try_strptime({cell}, {_form(way.sign, way.first)}), '%Y-%m-%d'), {cell})"
+    plain = cell
     for sign in GROUPS if way.comma else ",":
-        cell = f"replace({cell}, {literal(sign)}, '')"
-    return f"replace({cell}, ',', '.')" if way.comma else cell
+        plain = f"replace({plain}, {literal(sign)}, '')"
+    if not way.comma:
+        return plain
+    return (
+        f"CASE WHEN right({cell}, 1) BETWEEN '0' AND '9' THEN replace({plain}, ',', '.') ELSE {cell} END"  # k.A. stays
+    )
 
 
 def _form(sign: str, first: str) -> str:

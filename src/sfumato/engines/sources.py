@@ -234,44 +234,40 @@ def _csv(path: Path, options: dict[str, Any], *, trim: bool) -> DuckTable:
     if seen.encoding not in ("utf-8", "utf-8-sig"):
         file = folder() / f"{next(serial)}.csv"
         dialect.transcode(path, seen.encoding, file)
-    # Every column is text: a code keeps its leading zeros, and what a value is gets decided on the distinct values.
+    whole = _records(path, file, seen)
+    end = None if totals is False else dialect.ending(file, seen, last=bool(totals))
+    if totals and end is None:
+        raise InputError(f"{path}: the last line is no whole row, so --totals cannot leave it out; mend it.")
+    if end is None:
+        return whole
+    kept = folder() / f"{next(serial)}.csv"
+    dialect.cut(file, end.at, kept)
+    table = _records(path, kept, seen)
+    if end.full and not _adds_up(table, end.full):
+        return whole  # a category called Total
+    said = "the last line, a total," if end.lines == 1 else f"the last {end.lines} lines, totals or notes,"
+    return replace(
+        table,
+        notes=(*table.notes, f"{said} left out; keep: --no-totals"),
+        written={"totals": True} if end.lines == 1 else {},
+    )
+
+
+def _records(path: Path, file: Path, seen: dialect.Dialect) -> DuckTable:
+    """The records of a file, which may be a copy. Every column is text: a code keeps its leading zeros, and what a value is gets decided on the distinct values."""
     columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in seen.names)
     sql = (
         f"SELECT * FROM read_csv({spell_path(file)}, auto_detect = false, columns = {{{columns}}}, "
         f"{reading(seen)}, header = {str(seen.header).lower()}, skip = {seen.skip})"
     )
-    table = DuckTable.of(str(path), sql, seen.notes)
-    last = None if totals is False else dialect.last_record(file, seen)
-    if totals and last is None:
-        raise InputError(f"{path}: the last line is no whole row, so --totals cannot leave it out; mend it.")
-    if last is None or not (totals or layout.called_total(last)):
-        return replace(table, lines=Lines(path, file, seen))
-    return _without_total(table, Lines(path, file, seen, _same(seen.names, last)), last, sure=bool(totals))
+    return replace(DuckTable.of(str(path), sql, seen.notes), lines=Lines(path, file, seen))
 
 
-def _same(names: Sequence[str], row: Sequence[str]) -> str:
-    """Whether a row holds these texts, in SQL."""
-    cells = zip(names, row, strict=True)
-    return " AND ".join(f"{name_of(c)} IS NOT DISTINCT FROM NULLIF({literal(text)}, '')" for c, text in cells)
-
-
-def _without_total(table: DuckTable, lines: Lines, last: Sequence[str], *, sure: bool) -> DuckTable:
-    """The table without its last row where that is a total: one with empty fields, or with numbers that are sums.
-
-    Rows that happen to be exactly like it stay.
-    """
-    same, numbers = lines.but_one, [f"TRY_CAST({name_of(c)} AS DOUBLE)" for c in table.columns]
-    sums = ", ".join(f"COALESCE(sum({number}) FILTER (WHERE NOT ({same})), 0)" for number in numbers)
-    alike, *added = run(f"SELECT count(*) FILTER (WHERE {same}), {sums} FROM ({table.sql})", table.name)[0]
-    total = any(_is_sum(text, number) for text, number in zip(last, added, strict=True))
-    if not alike or not (sure or total or not all(field.strip() for field in last)):
-        return replace(table, lines=Lines(lines.path, lines.file, lines.found))
-    others = f"SELECT * FROM ({table.sql}) WHERE NOT ({same})"
-    if alike > 1:
-        row = ", ".join(f"NULLIF({literal(text)}, '')" for text in last)
-        others += f" UNION ALL SELECT {row} FROM range({alike - 1})"
-    made = DuckTable.of(table.name, others, (*table.notes, "the last line, a total, left out; keep: --no-totals"))
-    return replace(made, lines=lines, written={"totals": True})
+def _adds_up(table: DuckTable, total: Sequence[str]) -> bool:
+    """Whether a number of this line is the sum of its column."""
+    sums = ", ".join(f"COALESCE(sum(TRY_CAST({name_of(c)} AS DOUBLE)), 0)" for c in table.columns)
+    (added,) = run(f"SELECT {sums} FROM ({table.sql})", table.name)
+    return any(_is_sum(text, number) for text, number in zip(total, added, strict=True))
 
 
 def _is_sum(text: str, added: float) -> bool:

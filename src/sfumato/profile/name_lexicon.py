@@ -62,7 +62,7 @@ CONCEPTS = (
     ),
     _concept(
         "birth", "quasi", "many registers hold the date or place of birth, and it rarely changes",
-        """birth birthday birthdate birthyear dateofbirth dob yob born geburt geburtsdatum geburtsjahr naissance nacimiento
+        """birth birthday birthdate birthyear dateofbirth dob yob born geburt geburtsdatum geburtsjahr geb gebdatum gebdat gebjahr geburtstag naissance nacimiento
         nascita nascimento geboorte geboortedatum geboortejaar 出生 生日""",
     ),
     _concept(
@@ -119,12 +119,12 @@ CONCEPTS = (
         krankschreibung gesundheit behandlung medikament medikation befund impfung schwanger schwangerschaft behinderung
         schwerbehindert schwerbehinderung pflegegrad pflegestufe maladie sante diagnostic traitement grossesse enceinte vaccin
         ordonnance arretmaladie handicap enfermedad salud diagnostico tratamiento discapacidad malattia salute diagnosi terapia
-        disabilita doenca saude tratamento ziekte gezondheid behandeling aandoening klacht klachten medicatie zwanger
+        disabilita doenca saude tratamento barthel barthelindex beatmung beatmungsstunden beatmungsdauer ventilation glasgow gcs apgar asa nyha icu intensivstation ziekte gezondheid behandeling aandoening klacht klachten medicatie zwanger
         allergie symptome symptomes sintomas sintomi blutdruck blutzucker bloeddruk bloedsuiker glykamie nebendiagnose hauptdiagnose 诊断 疾病 健康 病""",
     ),
     _concept(
         "outcome", "sensitive", "its name says how it went for a person, which nobody may learn from the release",
-        """outcome outcomes disposition dischargedisposition mort default defaultpayment defaultpaymentnextmonth severity schweregrad mortality died deceased survival survived complication complications komplikation komplikationen
+        """outcome outcomes disposition dischargedisposition dischargereason entlassgrund entlassungsgrund entlassungsart entlassart motivosortie modedesortie mort default defaultpayment defaultpaymentnextmonth severity schweregrad mortality died deceased survival survived complication complications komplikation komplikationen
         relapse remission readmission readmitted recovered response responder defaulted churn churned verlauf ergebnis issue resultat
         gravite gravedad gravita gravidade ernst triage exitus overleden decede fallecido deceduto obito verstorben uberlebt ruckfall heilung""",
     ),
@@ -218,8 +218,10 @@ def concept(name: str) -> Concept | None:
     cut = next((i for i, word in enumerate(words) if i and word in BETWEEN), len(words))
     for part in (words[:cut], words[cut:]):  # what stands before "of" or "at" is the head, else the last word
         for i in reversed(range(len(part))):
-            pair = _known(part[i - 1] + part[i]) if i else None
-            if known := pair or _known(part[i]) or _compound(part[i]):
+            joined = (
+                _known("".join(part[max(i - before, 0) : i + 1])) for before in (3, 2, 1, 0)
+            )  # HbA1c is four parts
+            if known := next(filter(None, joined), None) or _compound(part[i]):
                 return known
     return None
 

@@ -17,14 +17,11 @@ import numpy as np
 from ..core.column import Column, FloatArray, IntArray
 from ..core.counts import Counts
 from ..core.noun import dataclass
+from ..core.spelling import MISSING_WORDS
 from ..core.words import counted
 from .orders import MOST_LEVELS, order
 
-_WORDS = re.compile(
-    r"""(?ix) [?]+ | -+ | [.]+ | \#?n/?[.]?\s?a[.]? | nan | nil | null | none | \#null! | unknown | unk | missing | not\ (available|known|stated|recorded|specified)
-    | no\ (answer|data|response|opinion) | dk | d/k | don['’]?t\ know | refus(ed|al) | prefer\ not\ to\ (say|answer) | not\ applicable | k\.?\s?a\.? | keine?\ angaben? | ohne\ angabe | unbekannt | nicht\ (bekannt|erfasst|angegeben) | weiß\ nicht | verweigert | trifft\ nicht\ zu | ne\ sait\ pas | no\ sabe | no\ contesta | ns/nc | fehlt | inconnue? | non\ renseignée?
-    | desconocid[oa] | sin\ dato | s/d | sconosciut[oa] | desconhecid[oa] | onbekend"""
-)
+_WORDS = re.compile(MISSING_WORDS, re.IGNORECASE)
 _HIGH = re.compile(r"(9+|9*[678]|([678])\2*)([.]0+)?|9+[.]9+")
 _LOW = re.compile(r"-(9+|9*[678]|([678])\2*|[1-5])([.]0+)?")
 _DAYS = ("9999-12-31", "9999-01-01", "9999-09-09", "2999-12-31", "2099-12-31", "1111-11-11", "1900-01-01", "1899-12-30", "1899-12-31", "1901-01-01",

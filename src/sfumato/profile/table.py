@@ -18,12 +18,12 @@ import numpy as np
 
 from ..core.errors import InputError
 from ..core.noun import Sheet, dataclass
-from ..core.people import PEOPLE_ROWS, Repeated, several_rows
+from ..core.people import PEOPLE_ROWS, Repeated, named_as_number, numbered_by, several_rows
 from ..core.roles import Roles
 from ..core.source import Source, as_table
 from ..core.table import Table
 from ..core.words import counted, percent
-from . import suggestions
+from . import name_lexicon, suggestions
 from .kinds import Kind, kind, sample_counts
 from .name_lexicon import Role
 from .proposals import proposals
@@ -174,7 +174,9 @@ def profile(table: Source, *, most: int = 3, quasi: Sequence[str] | None = None,
     looks = suggestions.suggest(seen, quasi) | suggestions.named(roles)
     by_column = settle(table, seen, looks, quasi_named=quasi is not None) if roles is None else looks
     repeated = several_rows(table, suggestions.roles(seen, by_column) if roles is None else roles)
-    if roles is None and repeated is not None and by_column[repeated.column].role == "identifiers":
+    if roles is None and quasi is None and repeated is None:
+        repeated = _by_what_stays(table, seen)
+    if roles is None and repeated is not None and (not repeated.named) and by_column[repeated.column].role != "person":
         by_column[repeated.column] = suggestions.Suggestion(
             "person", "it repeats like a person's number: some people have several rows"
         )
@@ -218,6 +220,20 @@ def profile(table: Source, *, most: int = 3, quasi: Sequence[str] | None = None,
         owned=roles is not None,
         proposals=proposals(seen, suggested, table.written, repeated),
     )
+
+
+def _by_what_stays(table: Table, seen: Sequence[ProfiledColumn]) -> Repeated | None:
+    """The column that seems to number people, since whoever has one of its values has one birth date, sex and name."""
+    what = {
+        c.name: concept.key for c in seen if c.distinct > 1 and (concept := name_lexicon.concept(c.name)) is not None
+    }
+    fixed = [name for name, key in what.items() if key in ("birth", "sex", "name")]
+    if not any(what[name] != "sex" for name in fixed):
+        return None  # a sex is alike in many small groups
+    numbering = [
+        c.name for c in seen if named_as_number(c.name) and c.name not in fixed and what.get(c.name) != "weight"
+    ]
+    return numbered_by(table, numbering, fixed)
 
 
 def suggest_roles(table: Source) -> Roles:
