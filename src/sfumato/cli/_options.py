@@ -79,6 +79,25 @@ Waive = Annotated[
         help="Publish this column although a check objects to it. The reason appears in every document. Repeatable.",
     ),
 ]
+Purpose = Annotated[
+    str | None,
+    typer.Option(metavar="TEXT", help="What the recipients will use the data for. It stands on the decision sheet."),
+]
+Day = Annotated[
+    str | None,
+    typer.Option(
+        metavar="YYYY-MM-DD",
+        help="The day of the decision. Without it, the decision sheet leaves a line for it, so its bytes do not depend on the day.",
+    ),
+]
+Accept = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--accept",
+        metavar="'KEY: REASON'",
+        help="Why an open point of the decision sheet is accepted, by the key that the sheet prints beside it. Repeatable.",
+    ),
+]
 Metrics = Annotated[
     list[str] | None,
     typer.Option(

@@ -57,6 +57,9 @@ def run(
     title: Annotated[
         str | None, typer.Option(metavar="TEXT", help="The name of the release in its note and its README.")
     ] = None,
+    purpose: o.Purpose = None,
+    date: o.Day = None,
+    accept: o.Accept = None,
     require: o.Require = None,
     waive: o.Waive = None,
     risk: o.Risk = None,
@@ -98,7 +101,7 @@ def run(
     from ..core.roles import Roles
     from ..inspect.default_metrics import usual_metrics
     from ..profile.free_release import check_free
-    from ..publishing.waivers import read_waivers
+    from ..publishing.waivers import read_reasons, read_waivers
     from ..study.candidate import Candidate
     from ..study.context import WP29, Context
     from ..study.default_candidates import candidates, overlooked
@@ -141,6 +144,9 @@ def run(
         title=title,
         arguments=reading.arguments,
         waive=waivers,
+        purpose=purpose,
+        date=date,
+        accept=read_reasons(accept or []),
     )
     for text in overlooked(table, named, study.candidates):
         o.tell(text)

@@ -31,6 +31,25 @@ def read_waivers(texts: Sequence[str], columns: Sequence[str]) -> dict[str, str]
     return check_waivers(entries, columns, where="--waive")
 
 
+def read_reasons(texts: Sequence[str]) -> dict[str, str]:
+    """Why open points are accepted, from `KEY: reason`; the key is what stands before the first colon and a space.
+
+    >>> read_reasons(["wp29.singling_out: the data are ten years old"])
+    {'wp29.singling_out': 'the data are ten years old'}
+    """
+    reasons: dict[str, str] = {}
+    for text in texts:
+        key, colon, reason = text.partition(": ")
+        if not colon or not key.strip() or not reason.strip():
+            raise InputError(
+                f"--accept {text}: write 'KEY: reason'; the decision sheet prints the key of each open point."
+            )
+        if key.strip() in reasons:
+            raise InputError(f"--accept: {key.strip()!r} was accepted already; give one reason.")
+        reasons[key.strip()] = " ".join(reason.split())
+    return reasons
+
+
 def check_waivers(entries: Any, columns: Sequence[str], *, where: str) -> dict[str, str]:
     """The entries, if each names a column and gives a reason."""
     if not isinstance(entries, Mapping):

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import PurePath
 
 from .. import __version__
-from ..attacks import registry
 from ..core.errors import Unavailable
 from ..core.metric import Metric, Score
-from ..core.outcome import MARKS, Outcome, Rate, Standing, standing
+from ..core.outcome import MARKS, Outcome, Rate
 from ..core.people import owners_word
 from ..inspect.changes import ColumnChange, Suppression
 from ..inspect.riskiest_combinations import ClassSizes
 from ..profile.free_columns import waived_sentences
 from ..study import inference
+from ..study.attack_findings import held_against, made_again
+from ..study.decision import attack_name
 from ..study.findings import ReleaseFindings, findings
 from ..study.study import Result
 from .document import (
@@ -71,7 +71,7 @@ def sure(score: Score) -> str:
 
 def table_name(result: Result) -> str:
     """The table's name without the folders that lead to it."""
-    return result.study.title or PurePath(result.study.table.name).name or result.study.table.name
+    return result.study.title or result.table_name
 
 
 def limits(result: Result) -> list[Block]:
@@ -272,31 +272,10 @@ def rate(share: Rate | None, *, interval: bool = True) -> str:
     return f"{percent(share.value)} [{percent(share.low)}, {percent(share.high)}]"
 
 
-def attack_name(key: str) -> tuple[str, str]:
-    """The title of a test and the column that it is on, if any, by its key such as `inference(salary)`."""
-    name, _, column = key.partition("(")
-    return registry()[name].card.title, column.removesuffix(")")
-
-
 def attack_title(key: str) -> Text:
     """The same as a title."""
     title, column = attack_name(key)
     return [f"{title} of ", code(column)] if column else title
-
-
-def held_against(attack: Outcome, again: Outcome | None) -> Standing:
-    """What an attack proves, by the same judgement as `sfumato attack`.
-
-    The baseline is that of the release itself, the control that of the one made again from half of the rows, each held against the
-    attack on the same release. A release on which nobody can be attacked is not blamed for what the other one allows.
-    """
-    return standing(
-        attacked=attack.attacked,
-        over_baseline=attack.over_baseline,
-        over_control=None if again is None else again.over_control,
-        weaker=attack.weaker,
-        certain=attack.certain,
-    )
 
 
 def above(attack: Outcome, again: Outcome | None) -> Mark:
@@ -307,12 +286,6 @@ def above(attack: Outcome, again: Outcome | None) -> Mark:
     return soft(f"{MARKS[stands.verdict]} {stands.words}")
 
 
-def made_again(release: ReleaseFindings, test: str) -> Outcome | None:
-    """How a test of WP29 went on the release made again from half of the rows, if it was."""
-    again = None if isinstance(release.held_out, str) else release.held_out.each.get(test)
-    return again if isinstance(again, Outcome) else None
-
-
 def wp29_grid(release: ReleaseFindings) -> list[Block]:
     """The three tests with interval, baseline and control."""
     held = release.held_out
@@ -321,7 +294,7 @@ def wp29_grid(release: ReleaseFindings) -> list[Block]:
         if isinstance(attack, str):
             rows.append([attack_title(name), f"Not measured: {attack}"])
             continue
-        again = made_again(release, name)
+        again = made_again(release.held_out, name)
         both = "–" if again is None else f"{rate(again.success)} and {rate(again.control)}"
         rows.append([attack_title(name), rate(attack.success), rate(attack.baseline), both, above(attack, again)])
     blocks: list[Block] = [

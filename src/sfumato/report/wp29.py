@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..attacks import wp29_tests
+from ..study.attack_findings import held_against, made_again
+from ..study.decision import attack_name
 from ..study.findings import ReleaseFindings
 from ..study.study import Result
 from . import shared_sections
@@ -46,13 +48,13 @@ def wp29(result: Result) -> Document:
 def short(release: ReleaseFindings, *, worked: bool = False) -> Iterator[str]:
     """A sentence for each test, or only for those that work better than without the release."""
     for name, attack in release.wp29.items():
-        test, column = shared_sections.attack_name(name)
+        test, column = attack_name(name)
         title = test.capitalize() + (f" of {column}" if column else "")
         if isinstance(attack, str):
             if not worked:
                 yield f"{title}: not measured. {attack}"
             continue
-        stands = shared_sections.held_against(attack, shared_sections.made_again(release, name))
+        stands = held_against(attack, made_again(release.held_out, name))
         if worked and not stands.worked:
             continue
         rate = f"works in {shared_sections.rate(attack.success)} of the attacks, " if attack.attacked else ""

@@ -15,7 +15,7 @@ from ..core.arrow import integers, take
 from ..core.attack import Attack
 from ..core.errors import SfumatoError, Unavailable
 from ..core.noun import dataclass
-from ..core.outcome import Outcome
+from ..core.outcome import Outcome, Standing, standing
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
@@ -47,6 +47,27 @@ class HeldOut:
 def without_values(outcome: Outcome) -> Outcome:
     """An outcome whose details hold nothing that could be a value of the table."""
     return replace(outcome, details={name: outcome.details[name] for name in _DETAILS if name in outcome.details})
+
+
+def held_against(attack: Outcome, again: Outcome | None) -> Standing:
+    """What an attack proves, by the same judgement as `sfumato attack`.
+
+    The baseline is that of the release itself, the control that of the one made again from half of the rows, each held against the
+    attack on the same release. A release on which nobody can be attacked is not blamed for what the other one allows.
+    """
+    return standing(
+        attacked=attack.attacked,
+        over_baseline=attack.over_baseline,
+        over_control=None if again is None else again.over_control,
+        weaker=attack.weaker,
+        certain=attack.certain,
+    )
+
+
+def made_again(held_out: HeldOut | str, test: str) -> Outcome | None:
+    """How a test of WP29 went on the release made again from half of the rows, if it was."""
+    again = None if isinstance(held_out, str) else held_out.each.get(test)
+    return again if isinstance(again, Outcome) else None
 
 
 def _outcome(attack: Attack[Any], release: Release, roles: Roles, **given: Any) -> Outcome | str:

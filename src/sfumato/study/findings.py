@@ -20,6 +20,7 @@ from ..inspect.audit import Audit, audit
 from ..inspect.changes import ColumnChange, Suppression, columns, suppressed
 from ..inspect.ema_questions import Question
 from ..inspect.exposure import Exposure, exposure
+from ..inspect.learned import Learned, learned
 from ..inspect.raw_risk import RawRisk, Threshold
 from ..inspect.riskiest_combinations import (
     MASK,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MASK", "findings", "riskiest", "sizes"]
 
-VERSION = 6
+VERSION = 7
 _NOBODY = 2**62
 """No group has so many people: none is named."""
 _SAMPLE = 3000
@@ -72,6 +73,7 @@ class ReleaseFindings:
     suppressed: Suppression | str
     columns: tuple[ColumnChange, ...] | str
     exposure: tuple[Exposure, ...] | str
+    learned: tuple[Learned, ...] | str
     wp29: dict[str, Outcome | str]
     held_out: HeldOut | str
     linkage: tuple[Outcome | str, ...]
@@ -159,6 +161,7 @@ def _of_release(result: Result, chosen: int, raw: RawRisk | None) -> ReleaseFind
         suppressed=_or_reason(lambda: suppressed(evidence)),
         columns=_or_reason(lambda: columns(release, roles)),
         exposure=_or_reason(lambda: exposure(release, roles)),
+        learned=_or_reason(lambda: learned(release, roles)),
         wp29=tests,
         held_out=outside,
         linkage=tuple(linkages(release, roles, raw, seed)),

@@ -49,6 +49,11 @@ class Result:
     def _about(self) -> list[str]:
         return [f"{len(self.points)} points"]
 
+    @property
+    def table_name(self) -> str:
+        """The table's name without the folders that lead to it."""
+        return Path(self.study.table.name).name or self.study.table.name
+
     @cached_property
     def made(self) -> list[int]:
         """The candidates that could be made."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from functools import cached_property
@@ -41,6 +42,7 @@ from .usefulness import BY_USE, beside
 __all__ = ["Candidate", "Point", "Result", "Study", "grid", "number", "scores_dict"]
 
 RISK, UTILITY = str(prosecutor_risk), str(BY_USE)
+_DAY = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])")
 ROUNDS = 4
 """How often a study looks around what it would recommend, unless told otherwise."""
 GRID = tuple(f"{Mondrian.card.name} k={k}" for k in (2, 3, 5, 10, 20, 50, 100))
@@ -88,6 +90,12 @@ class Study:
     """How the table is read, as the command line writes it; for the commands in the report."""
     waive: Waivers = field(default_factory=dict)
     """Columns that may go out although something was found in them, each with the owner's reason."""
+    purpose: str | None = None
+    """What the recipients will use it for, in the owner's words."""
+    date: str | None = None
+    """The day of the decision (YYYY-MM-DD), which the owner gives: documents know no other, so their bytes do not depend on the day."""
+    accept: Mapping[str, str] = field(default_factory=dict)
+    """Why open points of the decision are accepted, each by its key."""
 
     def _about(self) -> list[str]:
         return [f"{len(self.candidates)} candidates", f"{len(self.require)} requirements"]
@@ -103,6 +111,11 @@ class Study:
         object.__setattr__(self, "require", listed(self.require))
         if self.waive:
             object.__setattr__(self, "waive", check_waivers(self.waive, self.table.columns, where="waive"))
+        for key, reason in self.accept.items():
+            if not isinstance(reason, str) or not reason.strip():
+                raise InputError(f"accept: say why {key!r} is accepted; the reason stands on the decision sheet.")
+        if self.date is not None and not _DAY.fullmatch(self.date):
+            raise InputError(f"date: {self.date!r} is no day; write it as YYYY-MM-DD.")
         if self.context is not None:
             self.context.check(self.roles)
         for risk, utility in ((self.risk, self.utility), *self.maps):

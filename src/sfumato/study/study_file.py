@@ -6,11 +6,15 @@ risk = "prosecutor_risk"                # the axes of the map; these unless said
 utility = "iloss"
 measures = ["k_anonymity", "query_error[ranges]"]   # for the table; everything that can be asked unless said
 require = ["k_anonymity >= 10"]
+purpose = "teaching"                     # for the decision sheet, like date = "2026-11-19" and title
 maps = [["singling_out_risk[size=3]", "query_error[ranges]"]]   # more maps
 
 [context]                               # the two questions; their limits join `require`
 to = "public"
 impact = "medium"
+
+[accept]                                # why open points of the decision sheet are accepted, by the key it prints
+"wp29.singling_out" = "the recipients sign an agreement"
 
 [waive]                                 # columns that may go out although something was found in them, and why
 weight = "the survey office publishes it"
@@ -82,6 +86,9 @@ class _StudyKeys(FileOptions):
     table: Text
     roles: Text
     title: Text | None = None
+    purpose: Text | None = None
+    date: Text | None = None
+    accept: Mapping[str, Text] = field(default_factory=dict)
     audit: Text | None = None
     risk: Text | None = None
     utility: Text = UTILITY
@@ -164,6 +171,9 @@ def _of(keys: _StudyKeys, *, where: str, folder: Path) -> StudyFile:
         checks={} if keys.audit is None else read_checks(folder / keys.audit),
         arguments=_arguments(keys.options),
         waive=waive,
+        purpose=keys.purpose,
+        date=keys.date,
+        accept=keys.accept,
     )
     return StudyFile(study, keys.seed, keys.allow_seeded, keys.refine, keys.neutralise_formulas)
 
