@@ -72,6 +72,23 @@ def test_weights_and_chosen_people() -> None:
     assert again.worst.value == c.worst.value  # the chosen are drawn by the seed, not by the folds
 
 
+def test_each_class_counts_once() -> None:
+    """Two classes, of three women and three men: a class counts the share of its rows that are nearer."""
+    roles = sf.Roles(quasi=("sex",), insensitive=("age", "x"))
+    ages = TRUE["age"]
+    made = paired({**TRUE, "age": [0, 1, 0, 1, 0, 1]}, TRUE)
+    said = SaysNumbers([ages[0], 0, ages[2], ages[3], 0, ages[5]])  # nearer for one woman, and for all men
+    aims = (
+        sf.Aim(name="people"),
+        sf.Aim(name="classes", count="classes"),
+        sf.Aim(name="old", weights={"age >= 70": 10, "otherwise": 1}, count="classes"),
+    )
+    by_people, by_class, old = attacked(made, roles, miners=[said], aims=aims, folds=3).aims
+    assert (by_people.worst.value, by_people.total) == (4, 6)
+    assert (by_class.worst.value, by_class.total) == (pytest.approx(1 / 3 + 1), pytest.approx(2))
+    assert old.worst.value == pytest.approx(1 / 3 + 12 / 3)
+
+
 def test_the_chosen_are_drawn_by_the_seed() -> None:
     binary = sf.Aim(name="C", chosen=0.5, weights={**{f"x = {i}": 2**i for i in range(6)}, "otherwise": 0})
     drawn = {attacked(paired(NOISY, TRUE), aims=(binary,), seed=seed).aims[0].total for seed in range(4)}

@@ -260,3 +260,4 @@ def test_in_python(refusal: Callable[..., str]) -> None:
         refusal(InputError, lambda folds=folds: sf.Scenario(good=sf.Good(field="x"), folds=folds), "folds")
     refusal(InputError, lambda: sf.Aim(name="A", nearer=-1), "nearer")
     refusal(InputError, lambda: sf.Aim(name="A", chosen=1.5), "chosen")
+    refusal(InputError, lambda: sf.Aim(name="A", count="rows"), "people or classes")

@@ -14,6 +14,7 @@ import pytest
 from sfumato.core.errors import InputError
 from sfumato.reproduce import papers
 from sfumato.reproduce.check import Erratum, Paper, Part, ShapeCheck, beside, only, stated
+from sfumato.reproduce.sramka import BY_CLASS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -112,12 +113,18 @@ def _run() -> dict[str, Any]:
         return {"value": x, "low": x, "high": x}
 
     miners = [{"miner": m, "original": one(10), "released": one(9)} for m in ("naive_bayes", "tree", "random_forest")]
-    aims = [{"aim": aim, "average": one(1), "worst": one(2), "baseline": one(3)} for aim in "ABC"]
+    aims = [
+        {"aim": f"{aim}{suffix}", "average": one(1), "worst": one(2), "baseline": one(3), "worst_miner": "tree"}
+        for suffix in ("", BY_CLASS)
+        for aim in "ABC"
+    ]
     gains = {"accuracy": 0.1, "knowledge": 0.2, "accuracy_mined": one(0.3), "knowledge_mined": one(0.4)}
     release = {"good": {"miners": miners, "delta": one(0.0123)}, "bad": {"aims": aims}, "gains": gains, "folds": 2}
     names = [*(f"k = {k}" for k in (2, 10, 50, 100)), *(f"eps = {e}" for e in (0.5, 0.1, 0.05, 0.01))]
     checks = [{"text": "a shape", "holds": False, "seen": "nothing"}]
-    return {"rows": 45_222, "releases": dict.fromkeys(names, release), "checks": checks, "differences": ["none"]}
+    errata = [{"where": "sec. 4.2", "printed": "one", "right": "two", "proof": "counted", "shown": True}]
+    whole = {"checks": checks, "errata": errata, "differences": ["none"]}
+    return {"rows": 45_222, "releases": dict.fromkeys(names, release), **whole}
 
 
 def test_a_recorded_mining_run_is_told_and_its_absence_too() -> None:
@@ -126,6 +133,8 @@ def test_a_recorded_mining_run_is_told_and_its_absence_too() -> None:
     assert "1.23% (1.24%)" in told_
     assert "| knowledge, with predictions | 0.4000 (0.2775) |" in told_
     assert "✗ a shape: nothing" in told_
+    assert "| A, the worst miner | tree (LWL) |" in told_
+    assert "Printed: one. Right: two. counted" in told_
     assert papers.HOW in "\n".join(papers._sramka(None))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +12,7 @@ import typer
 from . import _options as o
 
 if TYPE_CHECKING:
-    from ..reproduce.check import Paper
+    from ..reproduce.check import Erratum, Paper, ShapeCheck
     from ..reproduce.sramka import Reproduction
 
 PAPERS = ("askari", "sramka", "manta", "bezzi", "afifi")
@@ -116,14 +118,9 @@ def _print(paper: Paper) -> None:
         if part.note:
             out.print(part.note)
         out.print()
-    _print_checks(out, (*paper.checks, paper.agreement), "Errata, each with its proof:", ())
-    for e in paper.errata:
-        out.print(f"{'✓' if e.shown else '✗'} {e.where}. Printed: {e.printed}. Right: {e.right}. {e.proof}")
+    _print_checks(out, (*paper.checks, paper.agreement), paper.errata)
     if paper.differences:
-        out.print()
-        out.print("What differs or is left open:")
-        for text in paper.differences:
-            out.print(f"- {text}")
+        _print_differences(out, "What differs or is left open:", paper.differences)
 
 
 def _page(out: Path, data: Path | None, sramka: Path | None, json: bool) -> None:
@@ -150,15 +147,22 @@ def _sramka(data: Path | None, json: bool, *, cache: Path | None, keep: bool, **
         o.dump(_json(reproduced))
     else:
         _show(reproduced)
-    return all(check.holds for check in reproduced.checks)
+    return all(check.holds for check in reproduced.checks) and all(e.shown for e in reproduced.errata)
 
 
-def _print_checks(out: Any, checks: Any, title: str, texts: Any) -> None:
+def _print_checks(out: Any, checks: Iterable[ShapeCheck], errata: Iterable[Erratum]) -> None:
     for check in checks:
         out.print(f"{'✓' if check.holds else '✗'} {check.text}: {check.seen}")
     out.print()
+    out.print("Errata, each with its proof:")
+    for e in errata:
+        out.print(f"{'✓' if e.shown else '✗'} {e.where}. Printed: {e.printed}. Right: {e.right}. {e.proof}")
+
+
+def _print_differences(out: Any, title: str, differences: Iterable[str]) -> None:
+    out.print()
     out.print(title)
-    for text in texts:
+    for text in differences:
         out.print(f"- {text}")
 
 
@@ -172,12 +176,13 @@ def _json(reproduced: Reproduction) -> dict[str, Any]:
         "printed": PRINTED,
         "releases": {name: as_json(mined) for name, mined in reproduced.mined.items()},
         "checks": [{"text": c.text, "holds": c.holds, "seen": c.seen} for c in reproduced.checks],
+        "errata": [asdict(e) for e in reproduced.errata],
         "differences": list(reproduced.differences),
     }
 
 
 def _show(reproduced: Reproduction) -> None:
-    from ..reproduce.sramka import PRINTED
+    from ..reproduce.sramka import BY_CLASS, PRINTED
 
     out = o.console()
     names = list(reproduced.mined)
@@ -219,14 +224,16 @@ def _show(reproduced: Reproduction) -> None:
     )
     grid("", "miner", ["original", *names[4:]], [[line[0], *line[6:]] for line in [*lines, declines]])
 
-    for aim, what in (("A", "nearer"), ("B", "exact"), ("C", "nearer, a chosen 5%")):
+    scenarios = (("A", "nearer"), ("B", "exact"), ("C", "nearer, a chosen 5%"))
+    counted = [(aim, what, suffix) for suffix in ("", BY_CLASS) for aim, what in scenarios]
+    for aim, what, suffix in counted:
         lines = []
         for label in ("average", "worst", "worst miner", "never saw it"):
             cells = [label]
             for i, name in enumerate(names):
                 bad = reproduced.mined[name].bad
                 assert bad is not None
-                seen = bad.aim(aim)
+                seen = bad.aim(aim + suffix)
                 if label == "worst miner":
                     cells.append(f"{seen.worst_miner} ({PRINTED['worst_miner'][aim][i]})")
                 elif label == "never saw it":
@@ -235,7 +242,8 @@ def _show(reproduced: Reproduction) -> None:
                     value = seen.average.value if label == "average" else seen.worst.value
                     cells.append(f"{value:,.0f} ({PRINTED[label][aim][i]:,})")
             lines.append(cells)
-        grid(f"Table 2, scenario {aim} ({what}): people", "anti-utility", names[:4], [line[:5] for line in lines])
+        unit = "each class once, a reading" if suffix else "people"
+        grid(f"Table 2, scenario {aim} ({what}): {unit}", "anti-utility", names[:4], [line[:5] for line in lines])
         grid("", "anti-utility", names[4:], [[line[0], *line[5:]] for line in lines])
 
     lines = []
@@ -250,4 +258,5 @@ def _show(reproduced: Reproduction) -> None:
     grid("Table 3: adversarial gains", "gain", names[:4], lines)
 
     out.print()
-    _print_checks(out, reproduced.checks, "What differs and why:", reproduced.differences)
+    _print_checks(out, reproduced.checks, reproduced.errata)
+    _print_differences(out, "What differs and why:", reproduced.differences)

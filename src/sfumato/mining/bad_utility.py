@@ -134,7 +134,7 @@ class BadWork:
             worst_miner=worst if sums[worst].value > 0 else "none",
             baseline=Estimate.total(naive, self.fold, folds, at_least=0.0),
             told=float(weight[released == 0].sum()),
-            total=float(self._everyone(aim).sum()),
+            total=float((weight if aim.count == "classes" else self._everyone(aim)).sum()),
             miners=sums,
         )
 
@@ -150,9 +150,19 @@ class BadWork:
         return weight
 
     def weight(self, aim: Aim) -> FloatArray:
-        """What each released row counts for an aim."""
+        """What each released row counts for an aim; where classes count, the rows of one share what one row would count.
+
+        A class is the rows that share one released tuple of the quasi-identifiers. Sharing is the mean over all choices of one
+        representative, whom sec. 3 takes, so that nothing is drawn.
+        """
         assert self.aligned.place is not None
-        return self._everyone(aim)[self.aligned.place]
+        weight = self._everyone(aim)[self.aligned.place]
+        if aim.count == "people":
+            return weight
+        released = self.aligned.released
+        key = released.key([name for name in self.roles.quasi if name in released.columns])
+        _, which, size = np.unique(key, return_inverse=True, return_counts=True)
+        return weight / size[which]
 
     def _blind(self, aim: Aim, weight: FloatArray, released: FloatArray, true: Any) -> FloatArray:
         """What an adversary scores who never saw the release and says one thing of everybody: the best such thing there is.

@@ -29,6 +29,8 @@ In a file (TOML):
     [bad.aims.C]                           # a chosen 5%
     nearer = 0
     chosen = 0.05
+    [bad.aims.classes]                     # any nearer prediction, each equivalence class counted once
+    count = "classes"
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
@@ -73,12 +75,16 @@ class Aim:
     weights: Any = None
     chosen: float | None = None
     """A share of the people, drawn by the seed, who alone count (scenario C)."""
+    count: Literal["people", "classes"] = "people"
+    """What is counted: people, or equivalence classes, each once however many people it has (the mean over them)."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.nearer <= 100:
             raise InputError(f"Aim {self.name}: nearer is a percentage, from 0 (strictly nearer) to 100 (exact).")
         if self.chosen is not None and not 0 < self.chosen <= 1:
             raise InputError(f"Aim {self.name}: chosen is a share of the people, above 0 and at most 1.")
+        if self.count not in ("people", "classes"):
+            raise InputError(f"Aim {self.name}: count is people or classes.")
         object.__setattr__(self, "weights", Weights.read(self.weights, f"aim {self.name}"))
 
 

@@ -16,7 +16,7 @@ from ..channel.k_anonymity import parse, solve
 from ..channel.leakage import conditional_entropy
 from ..channel.worst_prior import worst_prior
 from ..core.column import IntArray
-from .check import Paper, PaperDraft, PaperNumber, beside, only
+from .check import Paper, PaperDraft, PaperNumber, beside, number, only
 from .tables import Progress, unheard
 
 APPENDIX = (("5/17", "2/17", "0", "10/17"), ("0", "20/35", "5/35", "10/35"), ("15/28", "5/28", "3/28", "5/28"), ("5/20", "8/20", "0", "7/20"))  # fmt: skip
@@ -82,6 +82,13 @@ def _appendix(paper: PaperDraft) -> Channel:
         f"Logarithms of probabilities are not positive, so the printed sum is {-entropy:.4f} on the appendix' channel, and eq. 6 would bound the "
         f"error {error(channel):.4f} by {1 - 2**entropy:.4f}; with the sign by {santhi_vardy(channel):.4f}.",
         1 - 2**entropy < error(channel) <= santhi_vardy(channel),
+    )
+    paper.erratum(
+        "sec. 4.1.1, the adversary who knows nothing",
+        f"the error probability or the success rate is 1 - 1/n = {1 - Fraction(1, n)}",
+        f"that is the error; the success rate is 1/n = {Fraction(1, n)}",
+        f"Who picks one of n = {n} tables at random is right once in {n}. A channel that publishes one and the same table tells nothing, and its error is {number(error(flat))}.",
+        abs(error(flat) - (1 - 1 / n)) < 1e-12 and 1 - Fraction(1, n) != Fraction(1, n),
     )
     paper.part("Appendix: a channel of four tables", *lines)
     return channel

@@ -250,6 +250,16 @@ def _diversity(paper: PaperDraft) -> None:
         f"The largest ratio f_1/(f_2 + ... + f_m) of its blocks is {number(ratio)}: 2/2 and 3/3.",
         ratio == 1.0,
     )
+    first = [max(block) / sum(block) for block in ((2, 2), (3, 2, 1), (5, 4, 1))]
+    bound = [1.1 / 4, 1.1 / 6, 6 / 10]
+    paper.erratum(
+        "sec. 3.2.2, what one piece of background knowledge rules out",
+        "for c < n it may eliminate c/n of the tuples of a block",
+        "f_1/n of them, which (c, 2)-diversity keeps below c/(c + 1)",
+        "In table 3.12, with c = 1.1, who knows that somebody has not the most frequent disease rules out "
+        f"{first[0]:.2f} and {first[1]:.2f} of the two blocks, where c/n is {bound[0]:.2f} and {bound[1]:.2f}. In the survey's own example it is {first[2]:.1f}, not c/n = {bound[2]:.1f}.",
+        first[0] > bound[0] and first[1] > bound[1] and first[2] == 0.5 and max(first[:2]) < 1.1 / 2.1,
+    )
     paper.part("Tables 3.10 to 3.12: l-diversity", *lines)
 
 
@@ -267,6 +277,7 @@ def _closeness(paper: PaperDraft) -> None:
         ("4767*", "2*", ["3k", "5k", "9k"]), ("4790*", ">=40", middle), ("4760*", "2*", ["4k", "7k", "10k"])
     )
     skewed = _blocks({"positive": 50, "negative": 50}, {"positive": 50, "negative": 9850})
+    certain = _blocks({"positive": 98, "negative": 2}, {"positive": 2, "negative": 9898})
     emd = per_class(ORDERED, meant, SALARIES, ["476**, 2*"])[0]
     p, q = np.array([1 / 3] * 3 + [0] * 6), np.full(9, 1 / 9)
     lines = (
@@ -276,6 +287,7 @@ def _closeness(paper: PaperDraft) -> None:
         beside("3.13: t as printed, two classes of ages 2*", "0.375", ORDERED(printed, SALARIES).value, wrong=[0], note="see errata"),
         beside("3.14: t", "0.167", ORDERED(close, SALARIES).value),
         beside("skewness: positive in a class of halves", "50%", per_class(positive_disclosure, skewed, PATIENTS)[1], note="1% of the table"),
+        beside("skewness: positive in a block of 98 and 2", "98%", per_class(positive_disclosure, certain, PATIENTS)[1], note="1% of the table; distinct l is 2"),
     )  # fmt: skip
     paper.erratum(
         "eq. 3.1, the values r of its example",
@@ -378,6 +390,23 @@ def _people(paper: PaperDraft) -> None:
         beside("3.22: presence of a to f, and of g to i", "1/2, 2/3", per_class(delta_presence, here, PRESENT).tolist()),
         beside("3.22: (d_min, d_max)", "1/2, 2/3", [least.value, most.value]),
     )  # fmt: skip
+    exact = dict(TABLE_22, age=[TABLE_19["age"][i] for i in (1, 2, 5, 7, 8)])
+    told = per_class(delta_presence, small(exact, population=table(TABLE_19)), PRESENT)
+    paper.erratum(
+        "table 3.21",
+        "exact ages, such as 35",
+        "* for each age, as in table 3.22",
+        "The public table is generalized as the released one, or no tuple of it equals one of table 3.22. With the exact ages released, too, each of the five would be "
+        f"present for certain ({', '.join(number(each) for each in told)}), and not with 1/2 and 2/3.",
+        bool((told == 1).all()),
+    )
+    paper.erratum(
+        "table 3.22, the presence of g, h and i",
+        "P(tuple a in T | T*) = |{h, i}|/|{g, h, i}|",
+        "P(tuple g in T | T*), and the same for h and i",
+        f"Tuple a has 1/2, as the line before says; 2/3 is of the class of g, h and i (ours: {number(most.value)}).",
+        abs(most.value - 2 / 3) < 1e-12 and abs(per_class(delta_presence, here, PRESENT)[0] - 1 / 2) < 1e-12,
+    )
     paper.check(
         "table 3.18: nobody is linked to what they guard with more than 1/2, before everybody who guards was",
         after.value == 0.5 and before.value == 1.0,

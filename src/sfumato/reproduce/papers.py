@@ -15,7 +15,7 @@ from typing import Any
 
 from ..core.errors import InputError
 from ..core.files import write_whole
-from .check import WORST, Paper, PaperFigure, ShapeCheck
+from .check import WORST, Erratum, Paper, PaperFigure, ShapeCheck
 from .tables import folder
 
 Progress = Callable[[float, str], None]
@@ -103,7 +103,10 @@ def page(papers: Sequence[Paper], mining: dict[str, Any] | None) -> str:
             f"| [{paper.cite}](#{paper.key}) | {counts} | {_of(c.holds for c in checks)} | {_of(e.shown for e in paper.errata)} |"
         )
     if mining is not None:
-        text.append(f"| [Sramka et al. 2010](#sramka) | | | | | {_of(c['holds'] for c in mining['checks'])} | |")
+        proved = _of(e["shown"] for e in mining["errata"])
+        text.append(
+            f"| [Sramka et al. 2010](#sramka) | | | | | {_of(c['holds'] for c in mining['checks'])} | {proved} |"
+        )
     text.append("")
     for paper in papers:
         text += _paper(paper)
@@ -130,12 +133,7 @@ def _paper(paper: Paper) -> list[str]:
         for figure in paper.figures:
             text += _figure(figure)
     text += _checks((*paper.checks, paper.agreement))
-    text += ["### Errata, each with its proof", ""]
-    for e in paper.errata:
-        text.append(
-            f"- {_mark(e.shown)} **{_plain(e.where)}.** Printed: {_plain(e.printed)}. Right: {_plain(e.right)}. {_plain(e.proof)}"
-        )
-    text.append("")
+    text += _errata(paper.errata)
     if paper.differences:
         text += ["### What differs or is left open", "", *(f"- {_plain(each)}" for each in paper.differences), ""]
     return text
@@ -151,6 +149,15 @@ def _figure(figure: PaperFigure) -> list[str]:
 
 def _checks(checks: Sequence[ShapeCheck]) -> list[str]:
     return ["### Checks", "", *(f"- {_mark(c.holds)} {_plain(c.text)}: {_plain(c.seen)}" for c in checks), ""]
+
+
+def _errata(errata: Sequence[Erratum]) -> list[str]:
+    text = ["### Errata, each with its proof", ""]
+    for e in errata:
+        text.append(
+            f"- {_mark(e.shown)} **{_plain(e.where)}.** Printed: {_plain(e.printed)}. Right: {_plain(e.right)}. {_plain(e.proof)}"
+        )
+    return [*text, ""]
 
 
 def _mark(holds: bool) -> str:
@@ -189,7 +196,10 @@ def record(content: dict[str, Any]) -> dict[str, Any]:
                 "miners": {m["miner"]: [m["original"]["value"], m["released"]["value"]] for m in good["miners"]},
                 "decline": [good["delta"][end] for end in ("value", "low", "high")],
                 "aims": {
-                    aim["aim"]: [aim["average"]["value"], aim["worst"]["value"], aim["baseline"]["value"]]
+                    aim["aim"]: [
+                        *(aim[each]["value"] for each in ("average", "worst", "baseline")),
+                        aim["worst_miner"],
+                    ]
                     for aim in bad["aims"]
                 },
                 "gains": None
@@ -203,7 +213,7 @@ def record(content: dict[str, Any]) -> dict[str, Any]:
             }
         folds = next(iter(content["releases"].values()))["folds"]
         kept = {"rows": content["rows"], "folds": folds, "releases": releases}
-        return {**kept, "checks": content["checks"], "differences": content["differences"]}
+        return {**kept, **{key: content[key] for key in ("checks", "errata", "differences")}}
     except (KeyError, TypeError, AttributeError, StopIteration):
         raise InputError(
             "The file is not what `sfumato reproduce sramka --json` prints; make it with that command."
@@ -211,7 +221,7 @@ def record(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _sramka(content: dict[str, Any] | None) -> list[str]:
-    from .sramka import EPSILON, PRINTED, K
+    from .sramka import BY_CLASS, EPSILON, PRINTED, K
 
     text = _heading("sramka")
     if content is None:
@@ -237,15 +247,22 @@ def _sramka(content: dict[str, Any] | None) -> list[str]:
     declines = ["decline", ""]
     declines += [f"{100 * r['decline'][0]:.2f}% ({PRINTED['decline'][i]:.2f}%)" for i, r in enumerate(releases)]
     text += _grid(("miner", "original", *names), [*rows, declines])
-    text += ["### Table 2: people whose age is predicted nearer (A), exactly (B), nearer for a chosen 5% (C)", ""]
-    rows = []
-    for aim in ("A", "B", "C"):
-        for place, label in enumerate(("average", "worst")):
-            cells = [f"{aim}, {label}"]
-            cells += [f"{r['aims'][aim][place]:,.0f} ({PRINTED[label][aim][i]:,})" for i, r in enumerate(releases)]
-            rows.append(cells)
-        rows.append([f"{aim}, who never saw it", *(f"{r['aims'][aim][2]:,.0f}" for r in releases)])
-    text += _grid(("", *names), rows)
+    title = "Table 2: whose age is predicted nearer (A), exactly (B), nearer for a chosen 5% (C)"
+    for suffix, unit in (("", "people"), (BY_CLASS, "each class counted once, a reading")):
+        text += [f"### {title}; {unit}", ""]
+        rows = []
+        for aim in ("A", "B", "C"):
+            said = [r["aims"][aim + suffix] for r in releases]
+            for place, label in enumerate(("average", "worst")):
+                cells = [f"{aim}, {label}"]
+                cells += [f"{s[place]:,.0f} ({PRINTED[label][aim][i]:,})" for i, s in enumerate(said)]
+                rows.append(cells)
+            miners = [f"{s[3]} ({PRINTED['worst_miner'][aim][i]})" for i, s in enumerate(said)]
+            rows += [
+                [f"{aim}, the worst miner", *miners],
+                [f"{aim}, who never saw it", *(f"{s[2]:,.0f}" for s in said)],
+            ]
+        text += _grid(("", *names), rows)
     text += ["### Table 3: adversarial gains", ""]
     rows = []
     for label in ("accuracy", "accuracy_mined", "knowledge", "knowledge_mined"):
@@ -255,4 +272,5 @@ def _sramka(content: dict[str, Any] | None) -> list[str]:
         rows.append(cells)
     text += _grid(("gain", *names[:4]), rows)
     text += _checks([ShapeCheck(**check) for check in content["checks"]])
+    text += _errata([Erratum(**erratum) for erratum in content["errata"]])
     return [*text, "### What differs and why", "", *(f"- {_plain(each)}" for each in content["differences"]), ""]

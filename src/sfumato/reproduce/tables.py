@@ -19,7 +19,7 @@ from ..core.roles import Roles
 from ..core.table import Recoding, Table
 from ..engines import read
 from ..engines.duckdb import DuckTable, arrow, name_of
-from .check import Paper, PaperDraft
+from .check import Paper, PaperDraft, PaperNumber, beside
 
 Progress = Callable[[float, str], None]
 
@@ -70,6 +70,36 @@ def training_rows(data: Path | None) -> Table:
     """The 30,162 rows of Adult's training part without a missing value, which Bezzi (2010) and Afifi et al. (2018) use."""
     rows = complete_rows(folder(data), COLUMNS, "train").sql
     return read(arrow(rows, "Adult"))  # held, so that the file is read once
+
+
+def rows_of_training_part(data: Path | None) -> int:
+    """How many rows the training part has, those with missing values included."""
+    parts = read(folder(data) / "adult_48842.csv", missing=["?"]).count(("part",))
+    return int(parts.n[parts.columns[0].texts.index("train")])
+
+
+def domain_sizes(paper: PaperDraft, table: Table, where: str, printed: Mapping[str, int]) -> list[PaperNumber]:
+    """The number of values of each attribute beside ours. Both papers that use the training part print 74 ages: an erratum."""
+    ages = table.count(("age",)).columns[0].numbers
+    assert ages is not None
+    paper.erratum(
+        f"{where}, the values of age",
+        f"{printed['age']}",
+        f"{len(ages)}",
+        f"The rows without a missing value have {len(ages)} ages, from {ages.min():.0f} to {ages.max():.0f}; {printed['age']} is the number of whole years from one to the other, "
+        f"of which {printed['age'] - len(ages)} do not occur.",
+        len(ages) < printed["age"] == ages.max() - ages.min() + 1,
+    )
+    return [
+        beside(
+            f"{where}: values of {name}",
+            str(size),
+            len(table.count((name,))),
+            wrong=[0] if name == "age" else (),
+            note="see errata" if name == "age" else "",
+        )
+        for name, size in printed.items()
+    ]
 
 
 def finished(
