@@ -7,7 +7,9 @@ import math
 from pathlib import Path
 
 import pytest
-from cli_house import CANARY, Run
+from cli_house import CANARY, House, Run
+
+from sfumato.cli.terminal import finite
 
 # Bezzi's toy table (Table 3): classes of 4, 4, 2 and 2 rows; one Y, in the last class.
 ROWS = "height,ill\n" + "a,N\n" * 4 + "b,N\n" * 4 + "c,N\n" * 2 + f"{CANARY},Y\n{CANARY},N\n"
@@ -159,3 +161,22 @@ def test_every_class_can_be_asked_for(run: Run, toy: Path) -> None:
     assert scores["negative_disclosure"]["per_class"] == [0.5, 0, 0, 0]
     assert "per_class" not in scores["discernibility"]
     assert "per_class" not in run(*arguments).fine().json["scores"]["one_symbol_i2"]
+
+
+def test_scale_is_the_librarys_and_draws_a_page(run: Run, house: House, canary: str) -> None:
+    import sfumato as sf
+
+    page = house / "scale.html"
+    more = ("--original", house.people, "--roles", house.roles)
+    shown = run("inspect", "scale", "mondrian k=3", "mondrian k=9", *more, "--figure", page, "--json").fine()
+    table, roles = sf.read(house.people), sf.Roles.read(house.roles)
+    made = {f"mondrian k={k}": sf.Mondrian(k=k)(table, roles) for k in (3, 9)}
+    wanted = json.loads(json.dumps(finite(sf.one_scale(made, roles).to_dict())))
+    assert {key: shown.json[key] for key in wanted} == wanted
+    drawn = page.read_text(encoding="utf-8")
+    assert "One scale" in drawn
+    assert canary not in shown.out + drawn
+    text = run("inspect", "scale", "mondrian k=3", *more).fine().out
+    assert "a best guess at" in text
+    assert "certainty at most" in text
+    assert "ends in .html" in run("inspect", "scale", *more, "--figure", house / "scale.png").err

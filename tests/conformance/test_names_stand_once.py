@@ -18,6 +18,8 @@ ALLOWED = {
     "study/context.py": "presets cite a guidance and its limits, word for word",
     "cli/search_cuts.py": "the default of an option, and a key of JSON",
     "cli/frontier.py": "the default of an option",
+    "cli/inspect/scale.py": "the default of an option",
+    "studio/desk.py": "what is looked at while columns are recoded",
     "cli/demo.py": "the candidates and limits of the example",
     "cli/design.py": "a channel's name in JSON",
     "cli/channel.py": "a key of JSON",

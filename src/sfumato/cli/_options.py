@@ -24,7 +24,9 @@ from .terminal import tell as tell
 if TYPE_CHECKING:
     from ..core.mechanism import Mechanism
     from ..core.metric import Requirement, Verdict
+    from ..core.release import Release
     from ..core.roles import Roles
+    from ..core.table import Table
     from ..publishing.register import Register
 
 MOST_SEED = 2**32 - 1
@@ -222,7 +224,7 @@ Sample = Annotated[
 ]
 Listed = Annotated[int, typer.Option("--most", metavar="LINES", min=1, help="How many lines to list.")]
 Figure = Annotated[
-    Path | None, typer.Option("--figure", metavar="HTML", help="Draw the frontier as one page that needs no network.")
+    Path | None, typer.Option("--figure", metavar="HTML", help="Also draw a figure, as one page that needs no network.")
 ]
 Formats = Annotated[
     str, typer.Option("--formats", help="Formats of the documents: html, md, pdf, with commas between.")
@@ -292,6 +294,31 @@ def opened_register(path: Path | None) -> Register | None:
     from ..publishing.register import Register
 
     return Register(path)
+
+
+def candidate(
+    text: str, table: Table, roles: Roles, reading: Reading, *, pair: str = "none", seed: int | None = None
+) -> Release:
+    """A release from its text: a file, or a mechanism such as 'mondrian k=5'."""
+    import numpy as np
+
+    from ..core.release import Release
+
+    if Path(text).is_file():
+        return Release(table=reading.release(Path(text), roles, table), original=table, pairing=pair)
+    return mechanism(text)(table, roles, np.random.default_rng(seed or 0))
+
+
+def check_figure(figure: Path | None) -> None:
+    """Refuse a figure that is no page, or has nowhere to go, before any work."""
+    from ..core.errors import InputError
+    from ..core.table_formats import check_folder
+
+    if figure is None:
+        return
+    if figure.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"{figure}: the figure is a web page; give it a name that ends in .html.")
+    check_folder(figure)
 
 
 def mechanism(text: str) -> Mechanism:

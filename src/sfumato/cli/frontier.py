@@ -54,17 +54,12 @@ def run(
     Fixed policies are measured too: whether each is on the frontier, and if not, which generalizations beat it and by how much. If the
     lattice is too large for the limits, you get the frontier of what was checked. Exits 1 if nothing meets the requirements.
     """
-    from ..core.errors import InputError
     from ..core.roles import Roles
-    from ..core.table_formats import check_folder
     from ..search.frontier import policy_frontier
 
     wanted = o.requirements(require)
     policies = _policies(policy)
-    if figure is not None and figure.suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"{figure}: the figure is a web page; give it a name that ends in .html.")
-    if figure is not None:
-        check_folder(figure)
+    o.check_figure(figure)
     named = Roles.read(roles)
     table = reading.open(input, named)
     with o.progress(f"frontier {input}") as bar:

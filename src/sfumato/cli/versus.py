@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,9 +9,6 @@ import typer
 from . import _options as o
 
 if TYPE_CHECKING:
-    from ..core.release import Release
-    from ..core.roles import Roles
-    from ..core.table import Table
     from ..inspect.versus import Versus
 
 EXAMPLES = (
@@ -50,23 +46,13 @@ def run(
         both = []
         for i, text in enumerate((a, b)):
             bar(0.3 * i, text)
-            both.append(_release(text, table, named, pair, seed, reading))
+            both.append(o.candidate(text, table, named, reading, pair=pair, seed=seed))
         bar(0.6, "measuring")
         result = versus(both[0], both[1], named, names=(a, b), everything=everything)
     if json:
         o.dump({"input": str(original), **result.to_dict()})
     else:
         show(result)
-
-
-def _release(text: str, table: Table, roles: Roles, pair: str, seed: int | None, reading: o.Reading) -> Release:
-    import numpy as np
-
-    from ..core.release import Release
-
-    if Path(text).is_file():
-        return Release(table=reading.release(Path(text), roles, table), original=table, pairing=pair)
-    return o.mechanism(text)(table, roles, np.random.default_rng(seed or 0))
 
 
 def show(result: Versus) -> None:

@@ -1,7 +1,8 @@
-"""Two figures with their numbers, each a page: a policy frontier, and designed mechanisms beside published ones."""
+"""Figures with their numbers, each a page: a policy frontier, designed mechanisms beside published ones, and the scale of epsilon."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from .. import __version__
 from ..core.files import write_whole
 from ..core.roles import Roles
+from ..inspect.one_scale import Scale, Told
 from ..metrics import metric
 from ..search.frontier import Frontier, FrontierAxis, Policy
 from . import figures, html
@@ -156,3 +158,45 @@ def write_design(
     )
     document = Document("Designed mechanisms", subtitle, blocks, footer, f"Sfumato designed mechanisms: {what}")
     write_whole(path, html.written(document))
+
+
+def write_scale(scale: Scale, roles: Roles, path: Path, *, table: str) -> None:
+    """Write the page of the scale; complete or absent."""
+    subtitle: list[str | Mark] = [
+        "Releases of ",
+        code(table),
+        f", and what each tells about {scale.column} to somebody who knows {', '.join(roles.quasi)} of a person. The line is randomized answers, which give the "
+        "true value with a probability set by epsilon; each release stands where they tell as much.",
+    ]
+    measures = [
+        right("bits", "on average"),
+        right("guessed", "people a best guess names"),
+        right("certainty", "at most"),
+    ]
+
+    def cells(told: Told) -> list[Text]:
+        return ["none" if math.isinf(x) else spell(x) for x in (told.bits, told.guessed, told.certainty)]
+
+    blocks: list[Block] = [
+        Figure(
+            "map",
+            figures.scale_map(scale).to_dict(),
+            "How often a best guess is right against epsilon; its numbers are in the tables below",
+        ),
+        *(Paragraph(sentence) for sentence in scale.sentences),
+        Heading("What each release tells"),
+        Grid(["release", *measures], [[line.name, *cells(line.told)] for line in scale.lines]),
+        Heading("The epsilon that tells as much"),
+        Grid(["release", *measures], [[line.name, *cells(line.epsilon)] for line in scale.lines]),
+        Paragraph("None: no epsilon tells as much, for the release makes somebody's value certain.", aside=True),
+        Heading("What randomized answers tell"),
+        Grid(
+            [right("epsilon"), *measures, right("any mechanism", "certainty at most")],
+            [[f"{e:g}", *cells(told), spell(scale.bound[e])] for e, told in scale.yardstick.items()],
+        ),
+    ]
+    footer = (
+        f"Sfumato {__version__}; randomized response: Warner 1965, Kairouz, Oh, Viswanath 2014. Every number is exact for this table, this column and the adversary named "
+        "above. It is no promise: a release is not differentially private for standing here."
+    )
+    write_whole(path, html.written(Document("One scale", subtitle, blocks, footer, f"Sfumato scale: {table}")))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..core.figure import drawable, marks, themed
 from ..inspect.exposure import Exposure
+from ..inspect.one_scale import Scale
 from ..search.frontier import Frontier, FrontierAxis, Node
 
 PLACES = {
@@ -102,6 +104,43 @@ def design_map(designs: Sequence[Mapping[str, Any]], rivals: Sequence[Mapping[st
         points.encode(x=x, y=y, tooltip=tooltip, **marks("kind", look, [*rows, *others])),
         label.encode(x=x, y=y, text="name:N"),
     ]
+    return themed(alt.layer(*layers).properties(width="container", height=420))
+
+
+def scale_map(scale: Scale) -> Any:
+    """How often a best guess is right against epsilon: randomized response as a line, each release where it tells as much."""
+    import altair as alt
+
+    most = max(scale.yardstick)
+    line = [{"epsilon": e, "guessed": guessed} for e, guessed in scale.curve]
+    points = [
+        {
+            "name": each.name + (" (no epsilon tells as much)" if math.isinf(each.epsilon.guessed) else ""),
+            "epsilon": min(max(each.epsilon.guessed, min(scale.yardstick)), most),
+            "guessed": each.told.guessed,
+            "bits": each.told.bits,
+        }
+        for each in scale.lines
+    ]
+    x = alt.X("epsilon:Q", title="epsilon of randomized answers", scale=alt.Scale(type="log", nice=False))
+    y = alt.Y(
+        "guessed:Q",
+        title=f"people whose {scale.column} a best guess names",
+        axis=alt.Axis(format="%"),
+        scale=alt.Scale(zero=False),
+    )
+    tooltip = ["name:N", *(alt.Tooltip(f"{each}:Q", format=".3g") for each in ("epsilon", "guessed", "bits"))]
+    without = alt.Chart(alt.Data(values=[{"guessed": scale.guessed, "text": "without any release"}]))
+    layers = [
+        without.mark_rule(strokeDash=[4, 4], color="#767676").encode(y="guessed:Q"),
+        without.mark_text(align="left", dx=6, dy=-7, fontSize=12, color="currentColor").encode(y="guessed:Q", x=alt.value(0), text="text:N"),
+        alt.Chart(alt.Data(values=line)).mark_line(strokeWidth=1.5, color="#0072b2", opacity=0.6).encode(x=x, y=y, order="epsilon:Q"),
+        alt.Chart(alt.Data(values=points)).mark_point(size=90, filled=True, opacity=1, color="#d55e00").encode(x=x, y=y, tooltip=tooltip),
+        *(
+            alt.Chart(alt.Data(values=points[i::2])).mark_text(align=side, dx=dx, dy=dy, fontSize=12, color="currentColor").encode(x=x, y=y, text="name:N")
+            for i, (side, dx, dy) in enumerate((("right", -9, -3), ("left", 9, 5)))  # in turns, since neighbours stand close
+        ),
+    ]  # fmt: skip
     return themed(alt.layer(*layers).properties(width="container", height=420))
 
 
