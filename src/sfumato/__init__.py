@@ -75,6 +75,7 @@ _HOME = {
     "Context": "study.context",
     "read_study": "study.study_file",
     "advice": "study.advice",
+    "knowledge_needed": "inspect.knowledge_needed",
     "one_scale": "inspect.one_scale",
     "versus": "inspect.versus",
     "subgroups": "inspect.subgroups",

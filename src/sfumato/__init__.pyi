@@ -50,6 +50,7 @@ from .core.roles import Roles as Roles
 from .core.table import Table as Table
 from .engines import read as read
 from .inspect.audit import audit as audit
+from .inspect.knowledge_needed import knowledge_needed as knowledge_needed
 from .inspect.one_scale import one_scale as one_scale
 from .inspect.raw_risk import raw_risk as raw_risk
 from .inspect.subgroups import subgroups as subgroups

@@ -180,3 +180,18 @@ def test_scale_is_the_librarys_and_draws_a_page(run: Run, house: House, canary: 
     assert "a best guess at" in text
     assert "certainty at most" in text
     assert "ends in .html" in run("inspect", "scale", *more, "--figure", house / "scale.png").err
+
+
+def test_knowledge_is_the_librarys_and_its_exit_says_whether_more_is_needed(run: Run, toy: Path) -> None:
+    import sfumato as sf
+
+    page = toy / "knowledge.html"
+    call = ("inspect", "knowledge", toy / "release.csv", "--roles", toy / "roles.toml")
+    shown = run(*call, "--limit", "0.6", "--figure", page, "--json").fine()
+    release = sf.Release(table=sf.read(toy / "release.csv"))
+    wanted = sf.knowledge_needed(release, sf.Roles.read(toy / "roles.toml"), limit=0.6).to_dict()
+    assert {key: shown.json[key] for key in wanted} == json.loads(json.dumps(wanted))
+    assert CANARY not in shown.out + page.read_text(encoding="utf-8")
+    text = run(*call, "--limit", "0.4")  # Y makes up half of the last class, and a twelfth of the table
+    assert text.code == 1
+    assert "without knowing anything else" in text.out

@@ -1,7 +1,7 @@
 """Greedy k-member clustering: grow one cluster after the other from the nearest rows, until it may stand as a class.
 
 Byun, Kamra, Bertino, Li 2007. The table is counted once into distinct weighted tuples. A cluster looks at all tuples that are left
-twice: for its first tuple and for the thousand that are nearest to it, among which the others are then looked for. Beyond `block`
+twice: for its first tuple and for the thousand that are nearest to it, among which the others are then looked for (with `loss=byun` at all of them each time, as the paper has it). Beyond `block`
 distinct tuples, Mondrian cuts the table into blocks first, so that the cost follows the tuples: seconds for 30,000
 (`benchmarks/advise.py cluster`).
 """
@@ -128,7 +128,8 @@ class KMember(Steered):
             means.check_whole(self.card.name)
         weights = with_column_weights(roles, counts, self.weigh)
         rulers = [AxisLoss(axis, weights, self.loss) for axis in axes]
-        search = _ClusterSearch(rulers, code, demands, demands.least_rows())
+        narrow = self.loss != "byun"  # whose algorithm looks at all of them
+        search = _ClusterSearch(rulers, code, demands, demands.least_rows(), narrow)
         found: list[tuple[IntArray, IntArray, IntArray]] = []
         share = 0.5 if self.improve else 1.0
         clusters, blocks = 0, _blocks(axes, code, demands, self.block)
@@ -181,6 +182,8 @@ class _ClusterSearch:
     code: IntArray
     demands: Demands
     least: int
+    narrow: bool
+    """Whether the rest of a cluster is looked for among the tuples nearest to its first alone, where there are very many."""
 
     def __call__(self, block: IntArray, progress: Progress) -> tuple[IntArray, IntArray, IntArray]:
         """The rows of tuples in each cluster: every row of the block is in one."""
@@ -248,7 +251,7 @@ class _ClusterSearch:
                     pool.left[tuple_] += amount
                 return [], []
             losses = pool.losses()
-            if len(tuples) == 1:
+            if self.narrow and len(tuples) == 1:
                 pool.narrow(losses, _NEAR)
                 losses = pool.losses()
             wanted = self._wanted(pool, losses, met if missing else set(), helps)

@@ -1,4 +1,5 @@
-"""Figures with their numbers, each a page: a policy frontier, designed mechanisms beside published ones, and the scale of epsilon."""
+"""Figures with their numbers, each a page: a policy frontier, designed mechanisms beside published ones, the scale of epsilon,
+and what an adversary must know before a release tells more than a limit."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from typing import Any
 from .. import __version__
 from ..core.files import write_whole
 from ..core.roles import Roles
+from ..inspect.knowledge_needed import KnowledgeNeeded
 from ..inspect.one_scale import Scale, Told
 from ..metrics import metric
 from ..search.frontier import Frontier, FrontierAxis, Policy
@@ -200,3 +202,31 @@ def write_scale(scale: Scale, roles: Roles, path: Path, *, table: str) -> None:
         "above. It is no promise: a release is not differentially private for standing here."
     )
     write_whole(path, html.written(Document("One scale", subtitle, blocks, footer, f"Sfumato scale: {table}")))
+
+
+def write_knowledge(asked: KnowledgeNeeded, roles: Roles, path: Path, *, release: str) -> None:
+    """Write the page of the knowledge that an adversary needs; complete or absent."""
+    subtitle: list[str | Mark] = [
+        code(release),
+        f", for an adversary who knows {', '.join(roles.quasi)} of a person and believes something about their {asked.column} already. Beliefs are all that move at most so "
+        "much of the whole table's distribution to other values.",
+    ]
+    blocks: list[Block] = [
+        *(Paragraph(sentence) for sentence in asked.sentences),
+        Figure(
+            "map",
+            figures.knowledge_curve(asked).to_dict(),
+            "The most that is learned against how far a belief lies from the whole table; its numbers are in the table below",
+        ),
+        Heading("The curve"),
+        Grid(
+            [right("distance", "total variation"), right("learned at most")],
+            [[spell(delta), spell(learned)] for delta, learned in asked.curve[::4]],
+        ),
+    ]
+    footer = (
+        f"Sfumato {__version__}. Every number is exact: the largest over all classes, values and beliefs within the distance. It holds for one person, the adversary named above and what "
+        "the release itself says of its classes."
+    )
+    title = f"Sfumato knowledge needed: {release}"
+    write_whole(path, html.written(Document("What an adversary must already know", subtitle, blocks, footer, title)))

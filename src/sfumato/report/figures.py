@@ -8,6 +8,7 @@ from typing import Any
 
 from ..core.figure import drawable, marks, themed
 from ..inspect.exposure import Exposure
+from ..inspect.knowledge_needed import KnowledgeNeeded
 from ..inspect.one_scale import Scale
 from ..search.frontier import Frontier, FrontierAxis, Node
 
@@ -142,6 +143,28 @@ def scale_map(scale: Scale) -> Any:
         ),
     ]  # fmt: skip
     return themed(alt.layer(*layers).properties(width="container", height=420))
+
+
+def knowledge_curve(asked: KnowledgeNeeded) -> Any:
+    """The most that is learned against how far a belief lies from the overall distribution, with the limit."""
+    import altair as alt
+
+    line = [{"delta": delta, "learned": learned} for delta, learned in asked.curve]
+    x = alt.X("delta:Q", title="how far the adversary's belief lies from the whole table", axis=alt.Axis(format="%"))
+    y = alt.Y(
+        "learned:Q",
+        title=f"by how much they grow surer of somebody's {asked.column}",
+        axis=alt.Axis(format="%"),
+        scale=alt.Scale(domain=[0, 1]),
+    )
+    tooltip = [alt.Tooltip(f"{each}:Q", format=".1%") for each in ("delta", "learned")]
+    limit = alt.Chart(alt.Data(values=[{"learned": asked.limit, "text": "limit"}]))
+    layers = [
+        limit.mark_rule(strokeDash=[4, 4], color="#b03060").encode(y="learned:Q"),
+        limit.mark_text(align="left", dx=6, dy=-7, fontSize=12, color="currentColor").encode(y="learned:Q", x=alt.value(0), text="text:N"),
+        alt.Chart(alt.Data(values=line)).mark_line(strokeWidth=2, color="#0072b2", point=True).encode(x=x, y=y, tooltip=tooltip),
+    ]  # fmt: skip
+    return themed(alt.layer(*layers).properties(width="container", height=360))
 
 
 def exposure_figure(exposure: Exposure, measure: str) -> Any:
