@@ -24,7 +24,7 @@ def release(classes: list[str], values: list[str]) -> sf.Release:
     return sf.Release(table=sf.read(pa.table({"q": classes, "s": values})))
 
 
-def scale(classes: str, values: str) -> sf.inspect.one_scale.Scale:
+def scale(classes: str, values: str) -> sf.inspect.one_scale.EpsilonScale:
     return one_scale({"made": release([*classes], [*values])}, ROLES)
 
 

@@ -69,7 +69,7 @@ class ScaleLine:
 
 
 @dataclass(frozen=True)
-class Scale:
+class EpsilonScale:
     """Releases of one table and the yardstick beside them. All numbers are exact; an epsilon is exact to 1e-9."""
 
     column: str
@@ -127,7 +127,7 @@ class Scale:
 
 def one_scale(
     releases: Mapping[str, Release], roles: Roles, *, about: str | None = None, epsilons: Sequence[float] = EPSILONS
-) -> Scale:
+) -> EpsilonScale:
     """Put releases of one table on the scale of epsilon, for one sensitive column.
 
     Extremes: a release as one class tells nothing, and its epsilon is 0; one whose classes hold a single value each tells
@@ -156,7 +156,7 @@ def one_scale(
         lines.append(ScaleLine(name, limits, told, epsilon))
     assert first is not None
     prior = _prior(first)
-    return Scale(
+    return EpsilonScale(
         column=column,
         values=len(prior),
         entropy=first.sensitive.entropy,

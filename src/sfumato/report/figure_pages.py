@@ -12,7 +12,7 @@ from .. import __version__
 from ..core.files import write_whole
 from ..core.roles import Roles
 from ..inspect.knowledge_needed import KnowledgeNeeded
-from ..inspect.one_scale import Scale, Told
+from ..inspect.one_scale import EpsilonScale, Told
 from ..metrics import metric
 from ..search.frontier import Frontier, FrontierAxis, Policy
 from . import figures, html
@@ -162,7 +162,7 @@ def write_design(
     write_whole(path, html.written(document))
 
 
-def write_scale(scale: Scale, roles: Roles, path: Path, *, table: str) -> None:
+def write_scale(scale: EpsilonScale, roles: Roles, path: Path, *, table: str) -> None:
     """Write the page of the scale; complete or absent."""
     subtitle: list[str | Mark] = [
         "Releases of ",

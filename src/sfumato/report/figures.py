@@ -9,7 +9,7 @@ from typing import Any
 from ..core.figure import drawable, marks, themed
 from ..inspect.exposure import Exposure
 from ..inspect.knowledge_needed import KnowledgeNeeded
-from ..inspect.one_scale import Scale
+from ..inspect.one_scale import EpsilonScale
 from ..search.frontier import Frontier, FrontierAxis, Node
 
 PLACES = {
@@ -108,7 +108,7 @@ def design_map(designs: Sequence[Mapping[str, Any]], rivals: Sequence[Mapping[st
     return themed(alt.layer(*layers).properties(width="container", height=420))
 
 
-def scale_map(scale: Scale) -> Any:
+def scale_map(scale: EpsilonScale) -> Any:
     """How often a best guess is right against epsilon: randomized response as a line, each release where it tells as much."""
     import altair as alt
 

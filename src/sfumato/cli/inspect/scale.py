@@ -10,7 +10,7 @@ import typer
 from .. import _options as o
 
 if TYPE_CHECKING:
-    from ...inspect.one_scale import Scale
+    from ...inspect.one_scale import EpsilonScale
 
 DEFAULT = tuple(f"mondrian k={k}" for k in (2, 5, 10, 20, 50))
 EXAMPLES = (
@@ -68,7 +68,7 @@ def run(
         typer.echo(f"Figure: {figure}")
 
 
-def show(result: Scale) -> None:
+def show(result: EpsilonScale) -> None:
     """The releases, the yardstick and the sentences."""
     from ...study.advice import spell
 
