@@ -30,9 +30,11 @@ from mechanism_checks import Case
 from test_conformance_mechanisms import NAMES, subject_of
 
 import sfumato as sf
+from sfumato.core.database_address import DatabaseAddress
 from sfumato.core.errors import SfumatoError
 from sfumato.core.noun import dataclass, short
 from sfumato.core.release import Release
+from sfumato.engines.postgres import PostgresTable
 
 MARK, NUMBER = "Quixotic7741", 7040137
 PLANTED: dict[str, Any] = {
@@ -203,6 +205,8 @@ def everything(walk: Walk, folder: Path) -> None:
     """A run over every mechanism, metric, attack, search, study, channel and miner, on one table."""
     case = Case()
     table, roles = case.table(), case.roles
+    address = DatabaseAddress.of("postgresql://host/house?table=people")
+    walk.step("a server's table", lambda: PostgresTable("house.people", ("age",), f"SELECT '{MARK}' AS c0", (), session=None, opened=address))  # type: ignore[arg-type]  # fmt: skip
     walk.step("roles file", lambda: sf.Roles.of({"roles": {"quasi": ["age"]}}))
     releases = {}
     for name in NAMES:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.core.errors import InputError
+from sfumato.core.errors import InputError, Unavailable
 from sfumato.core.table import Recoding, Table
 from sfumato.engines import duckdb as engine
 
@@ -231,7 +231,11 @@ RIGHT = {"k": ["1", "2", "3"], "v": ["a", "b", None]}
 PAIRS = [(("*", "a"), 1), (("*", None), 1), (("b", "b"), 1)]
 
 
-def test_beside_by_position(table: Callable[..., Table], rows_of: Any) -> None:
+def test_beside_by_position(table: Callable[..., Table], rows_of: Any, engine: str, refusal: Any) -> None:
+    if engine == "postgres":  # its rows stand in no order
+        refusal(Unavailable, lambda: table(LEFT).beside(table(RIGHT), None), "key:COLUMN")
+        refusal(Unavailable, lambda: sf.read(pa.table(LEFT)).beside(table(RIGHT), None), "key:COLUMN")
+        return
     joined = table(LEFT).beside(table(RIGHT), None)
     assert joined.columns == ("released.k", "released.v", "original.k", "original.v")
     assert rows_of(joined, ("released.v", "original.v")) == PAIRS
@@ -276,9 +280,10 @@ def test_beside_keys_that_are_floats(table: Callable[..., Table], rows_of: Any) 
     assert rows_of(table(LEFT).beside(right, "k"), ("released.v", "original.v")) == PAIRS
 
 
-def test_beside_that_cannot_be(table: Callable[..., Table], refusal: Any, canary: str) -> None:
+def test_beside_that_cannot_be(table: Callable[..., Table], refusal: Any, canary: str, engine: str) -> None:
     left = table(LEFT)
-    refusal(InputError, lambda: left.beside(table({"k": ["1"], "v": [canary]}), None), "3 rows", "1", "position")
+    if engine == "duckdb":
+        refusal(InputError, lambda: left.beside(table({"k": ["1"], "v": [canary]}), None), "3 rows", "1", "position")
     twice = table({"k": [canary, canary, "1"], "v": ["a", "b", "c"]})
     refusal(InputError, lambda: left.beside(twice, "k"), "'k'", "not unique")
     refusal(InputError, lambda: twice.beside(left, "k"), "'k'", "not unique")

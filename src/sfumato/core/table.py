@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -90,6 +90,8 @@ class Table(ABC):
     """How its file was seen to be written (encoding, delimiter, decimal, ...), where it was looked at."""
     variables: Mapping[str, Variable] = MappingProxyType({})
     """What its file says of its columns beside their values: labels of columns and of codes."""
+    ordered: ClassVar[bool] = True
+    """Whether its rows stand in an order of their own, as those of a file do."""
     notes: tuple[str, ...]
     """What was found out while opening, such as a delimiter or encoding; for the user, never with a value of the table."""
 
@@ -135,6 +137,10 @@ class Table(ABC):
         cells = [take(strings(c.texts), codes[picked]) for c, codes in zip(counts.columns, counts.codes, strict=True)]
         return pa.Table.from_arrays(cells, names=list(self.columns))
 
+    def fetched(self) -> Table:
+        """The same rows in this process, for what cannot be done where they are."""
+        raise Unavailable(f"{self.name}: this engine cannot hand its rows to another one; use the DuckDB engine.")
+
     def stated(self, reading: Mapping[str, Any]) -> Table:
         """The same table read as stated, nothing of it guessed from its rows; what was stated when it was opened goes first."""
         return self
@@ -153,6 +159,13 @@ class Table(ABC):
     def beside(self, original: Table, key: str | None) -> Table:
         """The columns of both tables, `released.x` and `original.x`, rows paired by position or by a key column."""
         raise Unavailable(f"{self.name}: this engine cannot pair rows; measure with the DuckDB engine.")
+
+    def check_order(self, key: str | None) -> None:
+        """Refuse to pair rows by position where they stand in no order."""
+        if key is None and not self.ordered:
+            raise Unavailable(
+                f"{self.name}: rows of a database stand in no order, so they have no position to be paired by; pair them with --pair key:COLUMN."
+            )
 
     def instead(self, rows: pa.Table, times: pa.Array) -> Table:
         """A table of these distinct rows, each so many times, in the place of this one."""

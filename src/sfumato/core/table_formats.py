@@ -52,7 +52,7 @@ def _listed(words: Sequence[str], last: str) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
-READABLE = f"a {_listed([each.title for each in FORMATS], 'or')} file, or a DuckDB or SQLite database"
+READABLE = f"a {_listed([each.title for each in FORMATS], 'or')} file, a DuckDB or SQLite database, or the address of a PostgreSQL table"
 """What may be brought, in a sentence."""
 WRITABLE = _listed([ending for each in FORMATS for ending in each.written], "or")
 """What a release may be written to."""

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import astuple, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import duckdb
 import numpy as np
@@ -134,8 +134,15 @@ def run(sql: str, where: str, to: str | None = None) -> list[tuple[Any, ...]]:
         raise explain(error, where) from None
 
 
-def patiently(call: Callable[[], T], connection: duckdb.DuckDBPyConnection | None = None) -> T:
-    """Call the engine from a second thread, so that an interruption reaches us while it works, and stops it."""
+class Interruptible(Protocol):
+    """A connection whose work can be stopped from another thread."""
+
+    def interrupt(self) -> None:
+        """Stop what runs."""
+
+
+def patiently(call: Callable[[], T], connection: Interruptible | None = None) -> T:
+    """Call an engine from a second thread, so that an interruption reaches us while it works, and stops it."""
     done: list[T] = []
     failed: list[BaseException] = []
     over = threading.Event()  # not Thread.join: after an interrupted join a thread passes for ended
@@ -525,6 +532,8 @@ class DuckTable(Table):
 
     def beside(self, original: Table, key: str | None) -> DuckTable:
         """Both tables' columns, rows paired by position or by a key that is unique in both."""
+        original.check_order(key)
+        original = original.fetched()
         assert isinstance(original, DuckTable)
         sides = []
         for table, side in ((self, "released"), (original, "original")):
@@ -542,6 +551,10 @@ class DuckTable(Table):
             return DuckTable.of(self.name, f"SELECT * FROM {sides[0]} POSITIONAL JOIN {sides[1]}")
         on = f"{name_of('released key')} IS NOT DISTINCT FROM {name_of('original key')}"
         return DuckTable.of(self.name, f"SELECT * FROM {sides[0]} JOIN {sides[1]} ON {on}")
+
+    def fetched(self) -> DuckTable:
+        """They are here."""
+        return self
 
     def part(self, column: str, *, of: int, at: int) -> DuckTable:
         """By a hash of the value."""
