@@ -71,16 +71,16 @@ class DatabaseAddress:
     def server(self) -> str:
         """What the server's client library connects to. No password is in it."""
         given = {"connect_timeout": "10", "application_name": "sfumato", **dict(self.parameters)}
-        query = "&".join(f"{name}={quote(value, safe='')}" for name, value in given.items())
-        return f"postgresql://{self.authority}/{quote(self.database, safe='')}?{query}"
+        query = "&".join(f"{name}={quote(value, '')}" for name, value in given.items())
+        return f"postgresql://{self.authority}/{quote(self.database, '')}?{query}"
 
     @property
     def text(self) -> str:
         """The address as it is given again, to another process."""
         table = ".".join('"' + part.replace('"', '""') + '"' for part in (self.schema, self.table) if part is not None)
-        query = "&".join(f"{name}={quote(value, safe='/')}" for name, value in (*self.parameters, ("table", table)))
+        query = "&".join(f"{name}={quote(value, '/')}" for name, value in (*self.parameters, ("table", table)))
         return (
-            f"postgresql://{'/'.join(part for part in (self.authority, quote(self.database, safe='')) if part)}?{query}"
+            f"postgresql://{'/'.join(part for part in (self.authority, quote(self.database, '')) if part)}?{query}"
         )
 
     @property
