@@ -79,9 +79,7 @@ class DatabaseAddress:
         """The address as it is given again, to another process."""
         table = ".".join('"' + part.replace('"', '""') + '"' for part in (self.schema, self.table) if part is not None)
         query = "&".join(f"{name}={quote(value, '/')}" for name, value in (*self.parameters, ("table", table)))
-        return (
-            f"postgresql://{'/'.join(part for part in (self.authority, quote(self.database, '')) if part)}?{query}"
-        )
+        return f"postgresql://{'/'.join(part for part in (self.authority, quote(self.database, '')) if part)}?{query}"
 
     @property
     def name(self) -> str:
