@@ -84,3 +84,14 @@ def test_subgroups_calls_rows_rows(run: Run, ward: Path) -> None:
     ]
     content = run(*words, ward / "named.toml", "--json").fine().json
     assert not any("people" in text or "person" in text for text in content["sentences"])
+
+
+def test_sanitize_says_both_counts(run: Run, ward: Path) -> None:
+    (ward / "unlinked.toml").write_text(NAMED + '[people]\nrows = "unlinked"\n')
+    words = ["sanitize", ward / "visits.csv", "--roles", ward / "unlinked.toml", "--mechanism", "mondrian k=3"]
+    found = run(*words, "--out", ward / "out.csv").fine()
+    assert "120 rows are of 40 people" in found.out
+    assert "the one with fewest people holds" in found.out
+    people = run(*words, "--out", ward / "out.csv", "--json").json["people"]
+    assert people["people"] == 40
+    assert people["fewest_people_of_a_class"] >= 3

@@ -75,8 +75,17 @@ def test_groups_over_each_of_their_columns(tmp_path: Path, make: Any) -> None:
 
 @BOTH
 def test_marks_below_groups_are_no_names(tmp_path: Path, make: Any) -> None:
-    with pytest.raises(InputError, match="column 3 has no name"):
-        sf.read(make(tmp_path, [["who", "visits", None], ["a", "*", "*"], *BODY]))
+    for marks in (["a", "*", "*"], ["a", "NA", "n/a"], ["a", "number", "suppressed"]):
+        with pytest.raises(InputError, match="column 3 has no name"):
+            sf.read(make(tmp_path, [["who", "visits", None], marks, *BODY]))
+
+
+@BOTH
+@pytest.mark.parametrize("marks", [("x", "NA", "NA"), ("a", "refused", "declined")])
+def test_an_index_without_a_name_is_no_group(tmp_path: Path, make: Any, marks: Any) -> None:
+    """As pandas writes it: the first row is data, so what is refused is the missing name, and no row is taken for names."""
+    with pytest.raises(InputError, match="column 1 has no name"):
+        sf.read(make(tmp_path, [[None, "n", "mean"], [*marks], *BODY]))
 
 
 @BOTH

@@ -21,6 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato.cli.reading import Reading
 from sfumato.core import table_formats as formats
 from sfumato.core.errors import InputError, NotMet
 from sfumato.core.release import Release
@@ -310,9 +311,14 @@ def test_a_file_that_holds_something_else_is_not_published(
 
 # --- any table ----------------------------------------------------------------------------------------------------------
 
+SHOWN = st.sampled_from(
+    ["*", "NA", "unknown", "-", "x", "Total", "sum", "[20, 30)", "90+", "20-29", "13***", "{NA, x}", "{a|b}", "007", "1.5", "a;b", "'a'",
+     '"q"', "x,y", "line\nbreak", "=1+1", "number", "# c", "{\"a\": 1}", "[1]", "2020-01-02"]
+)  # fmt: skip
 TEXTS = st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs")), max_size=12).map(str.strip)
 CELLS = {
     "text": TEXTS,
+    "shown": SHOWN,
     "number": st.integers(-(10**9), 10**9).map(str),
     "decimal": st.floats(-1e6, 1e6).map(lambda x: repr(round(x, 4))),
     "day": st.dates(datetime.date(1583, 1, 1)).map(str),
@@ -338,6 +344,28 @@ def test_any_table_is_counted_the_same_from_every_format(tmp_path_factory: pytes
     path = tmp_path_factory.mktemp("any") / f"t{ending}"
     table.write(path)
     assert counted(read_published(path)) == counted(table)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".xlsx"])
+@settings(max_examples=30)
+@given(data=st.data())
+def test_no_release_loses_a_row_or_gains_a_header(tmp_path_factory: pytest.TempPathFactory, ending: str, data: st.DataObject) -> None:  # fmt: skip
+    """Whatever the first rows and the last ones hold: a release is no report, with titles above it, two headers and a total."""
+    names = data.draw(st.lists(st.sampled_from(["age", "zip", "who", "Total", "mean", "NA_", "ä", "code"]), min_size=2, max_size=4, unique=True))  # fmt: skip
+    shown, rest = (
+        data.draw(st.integers(0, 3)),
+        data.draw(st.sampled_from(["7", "2.5", "*", "text", "[20, 30)", "Total"])),
+    )
+    columns = {name: [*data.draw(st.lists(st.none() | SHOWN, min_size=shown, max_size=shown)), *[rest] * 4, *data.draw(st.lists(st.none() | SHOWN, max_size=1, min_size=1))]
+               for name in names}  # fmt: skip
+    columns["last"] = ["y"] * (shown + 5)  # no row is empty
+    table = sf.read(pa.table({name: pa.array(cells, pa.string()) for name, cells in columns.items()}), dates="text", decimal="text")  # fmt: skip
+    path = tmp_path_factory.mktemp("first") / f"t{ending}"
+    table.write(path)
+    reading, roles = Reading(quiet=True, memory=None, options={}), sf.Roles(quasi=names)
+    for again in (read_published(path), reading.release(path, roles, None)):
+        assert (again.columns, again.rows) == (table.columns, table.rows)
+    assert sf.read(path).columns == table.columns
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits as Linux has them")

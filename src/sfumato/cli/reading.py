@@ -64,6 +64,11 @@ class Reading:
 
         return self._announced(path, self._opened(lambda options: read(path, roles=roles.elsewhere, **options)))
 
+    def _released(self, path: Path, roles: Roles) -> Table:
+        from ..engines import read
+
+        return self._announced(path, self._opened(lambda options: read(path, roles=roles.of_release, **options)))
+
     def _opened(self, read: Callable[[dict[str, Any]], Table]) -> Table:
         if self.memory is not None:
             from ..engines.duckdb import configure
@@ -95,7 +100,7 @@ class Reading:
         """
         from ..engines.missing_codes import recognise
 
-        table, left = self.as_before(self.beside(path, roles), neutralise_formulas), set(leave)
+        table, left = self.as_before(self._released(path, roles), neutralise_formulas), set(leave)
         recognised = recognise(
             table,
             original,
@@ -160,7 +165,7 @@ class ReleaseReading(Reading):
                 raise InputError(f"--companion {text}: write NAME=FILE, for example sensitive=release.sensitive.csv.")
             if name in tables:
                 raise InputError(f"--companion {text}: that name was given already.")
-            tables[name] = self.as_before(self.beside(Path(file), roles), neutralise_formulas)
+            tables[name] = self.as_before(self._released(Path(file), roles), neutralise_formulas)
         return tables
 
 

@@ -130,6 +130,7 @@ def run(
                 "seed_means": None if seed is None else _seed_means(drew),
                 "notes": list(release.notes),
                 "requirements": o.verdicts(published.verdicts),
+                "people": None if published.people is None else published.people.to_dict(),
                 "free_columns": [finding.to_dict() for finding in published.findings],
                 "waived": dict(published.waive),
                 "earlier": [{"number": each.number, "sentence": each.sentence} for each in together],
@@ -138,6 +139,8 @@ def run(
         return
     for verdict in published.verdicts:
         typer.echo(f"✓ {verdict}")
+    if published.people is not None:
+        typer.echo(published.counted)
     if dropped:
         typer.echo(f"Not released: {', '.join(dropped)}.")
     if seed is not None:

@@ -208,6 +208,11 @@ class Roles:
         return replace(self, reading={"missing": self.missing} if self.missing else {})
 
     @property
+    def of_release(self) -> Roles:
+        """The same for a release, which is no report: its last row is a row, whatever it is called."""
+        return replace(self, reading={**self.elsewhere.reading, "totals": False})
+
+    @property
     def unlinked(self) -> bool:
         """Whether people, or households, have several rows that nobody can join: then these are counted, not rows."""
         return self.people.get("rows") == "unlinked" or self.counts_households

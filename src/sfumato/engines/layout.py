@@ -29,6 +29,11 @@ _SUMMARY = re.compile(
 _NOTE = re.compile(
     r"(?i)^\s*([*†‡¹²³]|\d\)|(quelle|source|stand|hinweise?|anmerkung(en)?|notes?|legende|fuente|fonte|bron|printed|erstellt|created)\b)"
 )
+_MARK = re.compile(
+    r"(?i)^[\s*.:?/_–—-]*$|^\W*(x|na|n\.?[/.]?a\.?|n\.?d\.?|nan|nil|null|none|nichts|leer|empty|missing|unknown|unbekannt|inconnu|desconocido|"
+    r"keine angabe|k\.? ?a\.?|no answer|not (available|applicable|known|stated|given)|suppressed|withheld|confidential)\W*$"
+)
+"""What stands in a cell instead of its value: it names no column."""
 _LOOKED_AT = 200
 """Rows below the header that tell what a column holds."""
 _FAR = 30
@@ -145,7 +150,8 @@ def _two(cells: Cells, rows: Sequence[int], wide: Sequence[int], first: int) -> 
     They do where all their cells are words, both are not mere titles, the first alone does not tell the columns apart (a group's name
     stands once above its columns, or over each), together they name every one, and what is below tells that the second is no row of
     data: a column of numbers with a name there. A whole header is never joined with what is below it, or the first row of a table
-    would be lost where it holds `NA` or `*`.
+    would be lost where it holds `NA` or `*`; nor is one that only lacks the name of the first column, as an index has it. What stands
+    for a missing or suppressed value names nothing.
     """
     second = first + 1
     later = [i for i in rows if i > second][:_LOOKED_AT]
@@ -157,10 +163,13 @@ def _two(cells: Cells, rows: Sequence[int], wide: Sequence[int], first: int) -> 
         return (first,)
     if len(upper) < 2 or not upper | lower >= set(used):
         return (first,)
-    if len({str(cells[first][j]).strip() for j in upper}) == len(used):
+    names = {str(cells[first][j]).strip() for j in upper}
+    index = upper == set(used[1:]) and len(lower) == len(used)
+    if len(names) == len(used) or (index and len(names) == len(upper)):
         return (first,)
     numbers = [j for j in used if all(not _wordy(cells[i][j]) for i in later if _filled(cells[i], j))]
-    named = any(any(c.isalpha() for c in cells[second][j]) for j in set(numbers) & lower)
+    below = [cells[second][j] for j in numbers if j in lower]
+    named = bool(below) and not any(_MARK.match(text) for text in below)
     return (first, second) if len(later) >= 3 and named else (first,)
 
 
