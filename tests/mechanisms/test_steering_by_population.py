@@ -146,3 +146,31 @@ def test_settings_and_print_of_a_mechanism_do_not_show_the_population():
     steered = sf.Mondrian(k=5).against(sf.read(people))
     assert steered.settings() == {"k": 5}
     assert "population" not in repr(steered)
+
+
+def test_a_promise_of_the_whole_release_takes_the_population_too(tmp_path):
+    """Nobody of the population may be ruled out: no class has a value of its own for that, and the search asks each node."""
+    people, sample, roles = _tables(1)
+    requirement = sf.require("delta_presence_min >= 0.05")
+    steered = sf.GeneralizeFullDomain(require=(requirement,), population=sf.read(people))
+    release = steered(sf.read(sample), roles)
+    sf.publish(release, roles, [requirement], tmp_path / "release.csv")
+    written = pd.read_csv(tmp_path / "release.csv", dtype=str, keep_default_na=False, na_values=[""])
+    rows, covered = _classes(written, people, roles.quasi)
+    assert (rows >= 0.05 * covered).all()
+    assert covered.sum() == len(people)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_leaving_a_class_out_rules_its_people_out(seed):
+    """Why `delta_presence_min` has no form per class: no set of classes left out does better than all of them."""
+    people, sample, roles = _tables(seed)
+    made = sf.GeneralizeFullDomain(k=2)(sf.read(sample), roles).to_pandas()
+    whole = sf.delta_presence_min(sf.Release(table=sf.read(made), population=sf.read(people)), roles).value
+    for name in roles.quasi:
+        for label in made[name].unique():
+            rest = made[made[name] != label] if not pd.isna(label) else made[made[name].notna()]
+            if len(rest) in (0, len(made)):
+                continue
+            left = sf.delta_presence_min(sf.Release(table=sf.read(rest), population=sf.read(people)), roles).value
+            assert left <= whole

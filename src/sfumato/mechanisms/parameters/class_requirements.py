@@ -29,9 +29,10 @@ class Steered(Mechanism):
 
     @property
     def looked_at(self) -> Table | None:
-        """The population, if one is given and a promise looks at whom classes cover."""
-        covering = any(requirement.metric.card.covers for requirement in self.promises)
-        return getattr(self, "population", None) if covering else None
+        """The population, if one is given and a promise asks for it."""
+        cards = (requirement.metric.card for requirement in self.promises)
+        asked = any(card.covers or "population" in card.needs for card in cards)
+        return getattr(self, "population", None) if asked else None
 
     @property
     def promises(self) -> tuple[Requirement, ...]:
