@@ -81,6 +81,14 @@ def test_marks_below_groups_are_no_names(tmp_path: Path, make: Any) -> None:
 
 
 @BOTH
+def test_a_suppressed_value_is_no_note(tmp_path: Path, make: Any) -> None:
+    """The last rows of a release may hold nothing but `*`."""
+    rows = [["age", "zip", "ill"], *BODY, ["*", None, None]]
+    assert sf.read(make(tmp_path, rows)).rows == 4
+    assert sf.read(make(tmp_path, [*rows[:-1], ["* estimated", None, None]])).rows == 3
+
+
+@BOTH
 @pytest.mark.parametrize("marks", [("x", "NA", "NA"), ("a", "refused", "declined")])
 def test_an_index_without_a_name_is_no_group(tmp_path: Path, make: Any, marks: Any) -> None:
     """As pandas writes it: the first row is data, so what is refused is the missing name, and no row is taken for names."""

@@ -14,6 +14,7 @@ from typing import Any
 from ..core.errors import InputError
 from ..core.noun import dataclass
 from ..core.sheet_places import cell_range, checked_skip, header_rows, joined_names, spell_rows
+from ..core.spelling import MARKS
 
 Cells = Sequence[Sequence[Any]]
 _VALUE = re.compile(r"^\s*[+-]?\d[\d.,:/ -]*\s*%?$")  # a number or a date as text
@@ -27,12 +28,9 @@ _SUMMARY = re.compile(
 )
 """What begins a row of figures about the column above; a row may begin so, too, so its other cells must mostly be empty."""
 _NOTE = re.compile(
-    r"(?i)^\s*([*†‡¹²³]|\d\)|(quelle|source|stand|hinweise?|anmerkung(en)?|notes?|legende|fuente|fonte|bron|printed|erstellt|created)\b)"
+    r"(?i)^\s*([*†‡¹²³]+\s*[^\W\d]|\d\)|(quelle|source|stand|hinweise?|anmerkung(en)?|notes?|legende|fuente|fonte|bron|printed|erstellt|created)\b)"
 )
-_MARK = re.compile(
-    r"(?i)^[\s*.:?/_–—-]*$|^\W*(x|na|n\.?[/.]?a\.?|n\.?d\.?|nan|nil|null|none|nichts|leer|empty|missing|unknown|unbekannt|inconnu|desconocido|"
-    r"keine angabe|k\.? ?a\.?|no answer|not (available|applicable|known|stated|given)|suppressed|withheld|confidential)\W*$"
-)
+_MARK = re.compile(rf"\s*({MARKS}|(?i:[*.:?/_–—-]+|x|empty|leer|suppressed|withheld|confidential))\s*")
 """What stands in a cell instead of its value: it names no column."""
 _LOOKED_AT = 200
 """Rows below the header that tell what a column holds."""
@@ -169,7 +167,7 @@ def _two(cells: Cells, rows: Sequence[int], wide: Sequence[int], first: int) -> 
         return (first,)
     numbers = [j for j in used if all(not _wordy(cells[i][j]) for i in later if _filled(cells[i], j))]
     below = [cells[second][j] for j in numbers if j in lower]
-    named = bool(below) and not any(_MARK.match(text) for text in below)
+    named = bool(below) and not any(_MARK.fullmatch(text) for text in below)
     return (first, second) if len(later) >= 3 and named else (first,)
 
 
