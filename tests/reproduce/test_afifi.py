@@ -45,7 +45,7 @@ def test_without_adult_the_examples_still_run(tmp_path: Path) -> None:
     found = afifi.reproduce(tmp_path)
     assert found.holds
     assert "No adult_48842.csv" in found.lacking
-    assert len(found.errata) == 10
+    assert len(found.errata) == 9
     assert not found.figures
     verdicts = {line.what: line.verdict for line in found.lines}
     assert verdicts["Ex. 8 (Table 4b): L_D"] == "erratum"
