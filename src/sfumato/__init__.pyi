@@ -89,6 +89,7 @@ from .metrics import registry as registry
 from .metrics import require as require
 from .metrics.privacy.accuracy_gain import accuracy_gain as accuracy_gain
 from .metrics.privacy.alpha_anonymity import alpha_anonymity as alpha_anonymity
+from .metrics.privacy.attack_payoff import attack_payoff as attack_payoff
 from .metrics.privacy.beta_likeness import beta_likeness as beta_likeness
 from .metrics.privacy.delta_disclosure import delta_disclosure as delta_disclosure
 from .metrics.privacy.delta_presence import delta_presence as delta_presence
@@ -146,6 +147,7 @@ from .metrics.utility.minimal_distortion import minimal_distortion as minimal_di
 from .metrics.utility.non_uniform_entropy import non_uniform_entropy as non_uniform_entropy
 from .metrics.utility.overlapping_labels import overlapping_labels as overlapping_labels
 from .metrics.utility.pair_distance import pair_distance as pair_distance
+from .metrics.utility.publisher_payout import publisher_payout as publisher_payout
 from .metrics.utility.query_error import query_error as query_error
 from .metrics.utility.utility_degradation import utility_degradation as utility_degradation
 from .mining.measures.anti_utility_worst import anti_utility_worst as anti_utility_worst

@@ -92,6 +92,7 @@ CLAIMS: dict[str, Claim] = {
     "accuracy_gain": share(words="all"),
     "alpha_anonymity": claim(("at most", hundred), at=(all_,)),
     "anti_utility_worst": share(words="exactly"),
+    "attack_payoff": claim(("at most", same), at=(none,), words="no"),
     "beta_likeness": claim(("at most", hundred), at=(none, math.isinf)),
     "composition_exposed": share(),
     "delta_disclosure": claim(
@@ -171,6 +172,7 @@ CLAIMS: dict[str, Claim] = {
     "non_uniform_entropy": share(),
     "overlapping_labels": share(),
     "pair_distance": share(),
+    "publisher_payout": claim(("about", abs), at=(lambda v: v == 0,)),
     "query_error": share(),
     "utility_degradation": claim(("about", abs), at=(lambda v: v == 0,)),
 }

@@ -227,6 +227,7 @@ CLASSES: dict[str, Callable[[list[str | None], list[str | None]], float]] = {
     "p_sensitive_k_anonymity": lambda c, t: len(set(c)) if len(c) >= 2 else 0,
     "p_sensitive_k_anonymity[k=3]": lambda c, t: len(set(c)) if len(c) >= 3 else 0,
     "positive_disclosure": lambda c, t: max(share(w, c) for w in c),
+    "attack_payoff": lambda c, t: Fraction(300, len(c)) - 4,
     "prosecutor_risk": lambda c, t: Fraction(1, len(c)),
     "recursive_diversity": lambda c, t: recursive(c, 2),
     "recursive_diversity[l=3]": lambda c, t: recursive(c, 3),

@@ -267,6 +267,16 @@ def test_granularity(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
+def test_publisher_payout(case: Case) -> None:
+    """Row by row: one who is attacked is found with one in as many as look alike, where that many times the cost stays below the gain."""
+    lost = weighted_mean({name: lm(case, name) for name in QUASI}, {})
+    for gain in (8, 40, 300):
+        found = sum(1 / len(block) for block in blocks(case.after) for _ in block if len(block) * 4 < gain)
+        wanted = 1200 * (1 - lost) - 300 * found / len(case.before)
+        assert sf.publisher_payout(gain=gain)(case.release, PLAIN).value == close(wanted)
+
+
+@pytest.mark.parametrize("case", CASES)
 def test_arx_loss(case: Case) -> None:
     losses = [arx(case, name) for name in QUASI]
     release = case.release
@@ -714,6 +724,7 @@ def test_every_utility_metric_is_derived_here() -> None:
         "non_uniform_entropy",
         "overlapping_labels",
         "pair_distance",
+        "publisher_payout",
         "query_error",
         "utility_degradation",
     }
