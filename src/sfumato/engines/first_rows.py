@@ -38,9 +38,9 @@ def first_rows(
         return None
     raw = dialect.sample(path)[0]
     try:
-        found = dialect.detect(path, encoding=encoding, delimiter=delimiter)
-        text = raw.decode(found.encoding, "replace").removeprefix("\ufeff")
-        separator, quote = found.delimiter, found.quote
+        seen = dialect.detect(path, encoding=encoding, delimiter=delimiter)
+        text = raw.decode(seen.encoding, "replace").removeprefix("\ufeff")
+        separator, quote = seen.delimiter, seen.quote
     except SfumatoError:  # it is to be shown all the same, so that its owner can say how it is read
         text, separator, quote = raw.decode(encoding or "utf-8", "replace"), delimiter or ",", '"'
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, quotechar=quote or '"')

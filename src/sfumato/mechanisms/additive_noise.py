@@ -219,8 +219,8 @@ class AdditiveNoise(Mechanism):
             share = variance((x[name] - y[name])[known], n) / variance(x[name][known], n)
             reached.append(f"{name!r} {share:.3g}")
         kind = "Correlated" if self.correlated else "Independent"
-        told = f"; beside the variance of the column it has {', '.join(reached)}" if reached else ""
-        notes = [f"{kind} {self.shape} noise was added{told}.", grid_note({name: self._step(x[name]) for name in x})]
+        beside = f"; beside the variance of the column it has {', '.join(reached)}" if reached else ""
+        notes = [f"{kind} {self.shape} noise was added{beside}.", grid_note({name: self._step(x[name]) for name in x})]
         notes += [f"Column {name!r} has one number only and was left as it is." for name in given if name not in x]
         return notes
 
@@ -239,14 +239,14 @@ def _correlations(x: list[FloatArray]) -> FloatArray:
     full = ~np.isnan(x[0])
     for values in x[1:]:
         full &= ~np.isnan(values)
-    found = np.eye(len(x))
+    correlations = np.eye(len(x))
     centred = [values[full] - values[full].mean() if full.any() else values[full] for values in x]
     size = [math.sqrt(float(np.sum(c * c))) for c in centred]
     for i in range(len(x)):
         for j in range(i):
             if size[i] > 0 and size[j] > 0:
-                found[i, j] = found[j, i] = float(np.sum(centred[i] * centred[j])) / (size[i] * size[j])
-    return found
+                correlations[i, j] = correlations[j, i] = float(np.sum(centred[i] * centred[j])) / (size[i] * size[j])
+    return correlations
 
 
 def _root(matrix: FloatArray) -> FloatArray:

@@ -133,8 +133,8 @@ def anatomize(value: IntArray, l: int, chance: Chance, column: str) -> IntArray:
         free = np.ones(groups, dtype=bool)
         held = group[value == value[row]]
         free[held[held >= 0]] = False
-        found = np.flatnonzero(free)
-        group[row] = found[chance.below(len(found), 1)[0]]
+        open_groups = np.flatnonzero(free)
+        group[row] = open_groups[chance.below(len(open_groups), 1)[0]]
     return chance.order(groups)[group]
 
 

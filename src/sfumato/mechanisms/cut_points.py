@@ -70,11 +70,11 @@ class CutPoints(Steered):
 
     def _levels(self) -> dict[str, int]:
         """The level at which each of the other columns is held."""
-        found = by_column(self.levels, "cut_points", "levels") if self.levels is not None else {}
-        for name, level in found.items():
+        stated = by_column(self.levels, "cut_points", "levels") if self.levels is not None else {}
+        for name, level in stated.items():
             if not level.is_integer() or level < 0:
                 raise InputError(f"cut_points: the level of {name!r} must be at least 0, and whole.")
-        return {name: int(level) for name, level in found.items()}
+        return {name: int(level) for name, level in stated.items()}
 
     def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
         """Sanitize; nothing is left to chance, so `rng` is not used.
@@ -88,7 +88,7 @@ class CutPoints(Steered):
                 "cut_points needs something to meet: set k, max_ranges, or require for example k_anonymity >= 5."
             )
         roles.check(table.columns, where=table.name, need=("identifiers", "quasi", "sensitive", "insensitive"))
-        found = optimal_cuts(
+        cuts = optimal_cuts(
             table,
             roles,
             self.column,
@@ -99,9 +99,9 @@ class CutPoints(Steered):
             sensitive=self.sensitive,
             progress=progress,
         )
-        recoding = self._recoding(table.count(roles.quasi), found, roles)
+        recoding = self._recoding(table.count(roles.quasi), cuts, roles)
         note = (
-            f"Column {self.column!r} in {found.ranges} ranges: {found.aim.name} {found.objective:.6g} {found.aim.unit}; "
+            f"Column {self.column!r} in {cuts.ranges} ranges: {cuts.aim.name} {cuts.objective:.6g} {cuts.aim.unit}; "
             "no other ranges that meet everything are better."
         )
         return self.released(table, roles, recoding, (note,))

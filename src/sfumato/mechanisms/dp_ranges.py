@@ -169,8 +169,8 @@ class DpRanges(Private):
         counts = release.table.count(release.table.columns)
         place = {value: i for i, value in enumerate(domain.values)}
         texts = [[column.texts[c] for c in codes] for column, codes in zip(counts.columns, counts.codes, strict=True)]
-        found = sorted((place[str(a)], place[str(b)], int(str(n))) for a, b, n in zip(*texts, strict=True))
-        return _spread(np.array([n for *_, n in found]), [(a, b) for a, b, _ in found], len(domain))
+        ranges = sorted((place[str(a)], place[str(b)], int(str(n))) for a, b, n in zip(*texts, strict=True))
+        return _spread(np.array([n for *_, n in ranges]), [(a, b) for a, b, _ in ranges], len(domain))
 
     def usefulness(
         self,

@@ -61,9 +61,9 @@ class Answer(NamedTuple):
         return short(self)
 
 
-def asked(text: str) -> list[StatisticRequest]:
+def requested(text: str) -> list[StatisticRequest]:
     """The statistics that a text names."""
-    found = []
+    requests = []
     for part in split(text, ","):
         match = _ASKED.match(part)
         column, *value = split(match[2] or "", "=") if match else [""]
@@ -71,8 +71,8 @@ def asked(text: str) -> list[StatisticRequest]:
             raise InputError(
                 "dp_statistics: statistics is a list of count, count(COLUMN=VALUE), sum(COLUMN) and mean(COLUMN)."
             )
-        found.append(StatisticRequest(part.strip(), match[1], bare(column) or None, bare("=".join(value)) or None))
-    return found
+        requests.append(StatisticRequest(part.strip(), match[1], bare(column) or None, bare("=".join(value)) or None))
+    return requests
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +116,7 @@ class DpStatistics(Private):
         self._check()
         if not 0 < self.confidence < 1:
             raise InputError("dp_statistics: confidence must be between 0 and 1.")
-        asked(self.statistics)
+        requested(self.statistics)
         self._bounds()
 
     def _bounds(self) -> dict[str, NumberGrid]:
@@ -124,7 +124,7 @@ class DpStatistics(Private):
         return grids(self.bounds, "dp_statistics") if self.bounds else {}
 
     def _make(self, table: Table, roles: Roles, rng: Rng, progress: Progress) -> Release:
-        wanted = asked(self.statistics)
+        wanted = requested(self.statistics)
         given = self._bounds()
         stated = {
             one.column: bounds_of(one.column, given, roles, "dp_statistics", one.text)

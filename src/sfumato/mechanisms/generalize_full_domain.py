@@ -110,7 +110,7 @@ class GeneralizeFullDomain(Steered):
             progress(0.0 if not best or bound <= 0 else min(bound / best, 1.0))
 
         weights = roles if self.weigh == "owner" else with_column_weights(roles, table.count(roles.quasi), self.weigh)
-        found = optimal_generalization(
+        best_node = optimal_generalization(
             table,
             weights,
             require=self.promises,
@@ -123,4 +123,4 @@ class GeneralizeFullDomain(Steered):
             catch=False,
             to_release=True,
         )
-        return self.with_population(found.release(table, roles, parameters=self.settings(), rng=rng))
+        return self.with_population(best_node.release(table, roles, parameters=self.settings(), rng=rng))

@@ -189,37 +189,37 @@ class Hipaa(Mechanism):
         longest = max((len(text) for text in texts if text is not None), default=5)
         for at in np.flatnonzero(rules.fine_codes(column)).tolist():
             text = texts[at] or ""
-            found = _ZIP.match(text) or _AREA.match(text)
-            if found is None or lost:
+            code = _ZIP.match(text) or _AREA.match(text)
+            if code is None or lost:
                 raise InputError(
                     f"{rows.table.name}: column {column.name!r} holds codes that are not US ZIP codes of five or nine digits; write them so "
                     "(leading zeros may be lost), give it the role identifiers, or name it in ignore if it is something else."
                 )
-            small = found[1].zfill(3) in rules.SMALL_AREAS
-            new[at] = self.small if small else found[1] + TOP * (longest - 3)
+            small = code[1].zfill(3) in rules.SMALL_AREAS
+            new[at] = self.small if small else code[1] + TOP * (longest - 3)
         return new
 
 
 def _refuse(rows: Rows, judged: Mapping[str, Column], n: Mapping[str, IntArray], ages: set[str]) -> None:
     """Refuse columns that no recoding mends."""
-    found = [
+    direct = [
         repr(name)
         for name, column in judged.items()
         if rules.is_direct(column, n[name]) or rules.is_place(column, n[name])
     ]
-    if found:
+    if direct:
         raise InputError(
-            f"{rows.table.name}: {', '.join(found)}: direct identifiers, or places smaller than a state, which may not be released "
+            f"{rows.table.name}: {', '.join(direct)}: direct identifiers, or places smaller than a state, which may not be released "
             f"(45 CFR 164.514(b)(2)(i)); {_ELSE}"
         )
-    told = [
+    ages_in_texts = [
         repr(name)
         for name, column in judged.items()
         if rules.ages_within(column) and name not in ages and not rules.is_age(name)
     ]
-    if told:
+    if ages_in_texts:
         raise InputError(
-            f"{rows.table.name}: {', '.join(told)}: texts with ages above 89, which cannot be recoded; {_ELSE}"
+            f"{rows.table.name}: {', '.join(ages_in_texts)}: texts with ages above 89, which cannot be recoded; {_ELSE}"
         )
 
 
@@ -232,13 +232,13 @@ def _years(rows: Rows, column: Column, fine: BoolArray) -> dict[int, str]:
     new = {}
     for at in np.flatnonzero(fine).tolist():
         text = column.texts[at] or ""
-        found = rules.years(text)
-        if not found or not rules.only_dates(text):
+        spelled = rules.years(text)
+        if not spelled or not rules.only_dates(text):
             raise InputError(
                 f"{rows.table.name}: column {column.name!r} holds dates within texts, or parts of dates without a year of four digits, "
                 "which cannot be made years; write them as YYYY-MM-DD, give it the role identifiers, or name it in ignore if it is something else."
             )
-        low, high = min(found), max(found)
+        low, high = min(spelled), max(spelled)
         new[at] = f"{low}" if low == high else f"[{low}, {high}]"
     if column.dates or column.name not in rows.roles.quasi:
         return new

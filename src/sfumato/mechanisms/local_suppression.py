@@ -116,7 +116,7 @@ class LocalSuppression(Steered):
             except Infeasible as reason:  # the first says what is in the way of the fewest cells
                 refused = refused or reason
                 continue
-            return self.released(table, roles, cells.recoding(counts, roles), (cells.told(roles),))
+            return self.released(table, roles, cells.recoding(counts, roles), (cells.note(roles),))
         assert refused is not None
         raise refused
 
@@ -368,7 +368,7 @@ class _HiddenCells:
         divides = len(self.entry) > len(counts)
         return Recoding.of(counts.names, roles.quasi, columns, self.n[there], divides=divides)
 
-    def told(self, roles: Roles) -> str:
+    def note(self, roles: Roles) -> str:
         """How many cells of each column were suppressed, and how many rows were left out."""
         new = self.hidden & (self.code[:, self.entry] != self.star[:, None]) & ~self.out
         cells = exact(new @ self.n)

@@ -133,7 +133,7 @@ class Microaggregation(Steered):
                 f"microaggregation cannot bring the mean risk to {spell_bound(mean)}: {table.name} has only {len(rows)} rows."
             )
 
-        def told(share: float) -> None:
+        def most_of_progress(share: float) -> None:
             progress(0.9 * share)
 
         parts = [names] if self.how == "together" else [(name,) for name in names]
@@ -143,7 +143,7 @@ class Microaggregation(Steered):
         filled = moved = cells = 0
         blocks, divided = 1, False
         for part in parts:
-            group, cut, dealt = self._groups(rows, part, k, mean, chance, told)
+            group, cut, dealt = self._groups(rows, part, k, mean, chance, most_of_progress)
             blocks, divided = max(blocks, cut), divided or dealt
             for name in part:
                 number = rows.columns[name].numbers
@@ -198,7 +198,7 @@ class Microaggregation(Steered):
         return names
 
     def _groups(
-        self, rows: Rows, names: Sequence[str], k: int, mean: float, chance: Chance, told: Progress
+        self, rows: Rows, names: Sequence[str], k: int, mean: float, chance: Chance, progress: Progress
     ) -> tuple[IntArray, int, bool]:
         """The group of every row, in how many blocks they were found, and whether chance divided equal rows."""
         codes = [rows.codes[name] for name in names]
@@ -210,7 +210,7 @@ class Microaggregation(Steered):
             at, blocks = np.argsort(order)[member], 1
         else:
             points = _points(rows, names, [code[first] for code in codes], n.astype(np.int64))
-            shares, blocks = mdav(points, k, self.block, told)
+            shares, blocks = mdav(points, k, self.block, progress)
             if self.improve or len(np.unique(shares.group)) > mean * len(rows):
                 shares = self._improved(points, shares, k, mean)
             turn = np.argsort(shares.point, kind="stable")
@@ -258,9 +258,9 @@ class Microaggregation(Steered):
         else:
             centre = (values[start + (size - 1) // 2] + values[start + size // 2]) / 2
         centre = round_to(centre, self._step(x))
-        found = np.full(int(group.max()) + 1, np.nan)
-        found[held[start]] = centre
-        return found[group]
+        centres = np.full(int(group.max()) + 1, np.nan)
+        centres[held[start]] = centre
+        return centres[group]
 
     def _middle(self, rows: Rows, name: str, group: IntArray) -> IntArray:
         """The code of every row's group: the lower median where there is an order, else the most frequent."""

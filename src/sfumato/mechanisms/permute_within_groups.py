@@ -120,12 +120,12 @@ class PermuteWithinGroups(Mechanism):
         check_group(table, self.card.name, self.group)
         recoding = Mondrian(require=self.promises)(table, roles).recoding
         assert recoding is not None
-        rows, found = Rows.of(table, roles, self.card.name), recoding.table
-        width, tuples = len(recoding.by), len(found)
+        rows, pairs = Rows.of(table, roles, self.card.name), recoding.table
+        width, tuples = len(recoding.by), len(pairs)
         # every value occurs on both sides, so both are coded alike
-        both = [np.append(encode(n, found.column(i))[1], rows.codes[n]) for i, n in enumerate(recoding.by)]
+        both = [np.append(encode(n, pairs.column(i))[1], rows.codes[n]) for i, n in enumerate(recoding.by)]
         key = pack(both, [len(rows.columns[name]) for name in recoding.by], tuples + len(rows))
-        labels = [encode(name, found.column(width + i)) for i, name in enumerate(recoding.to)]
+        labels = [encode(name, pairs.column(width + i)) for i, name in enumerate(recoding.to)]
         released = pack([code for _, code in labels], [len(column) for column, _ in labels], tuples)
         classes = np.unique(released, return_inverse=True)[1]
         order = np.argsort(key[:tuples])

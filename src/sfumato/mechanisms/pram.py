@@ -189,13 +189,13 @@ class Pram(Mechanism):
             column, transition = rows.columns[name], self._transition(rows, name)
             place = {text: j for j, text in enumerate(transition.values)}
             at = np.array([place[text] for text in column.texts], dtype=np.int64)[rows.codes[name]]
-            found = transition.drawn(at, chance)
+            rows_drawn = transition.drawn(at, chance)
             values, texts = column.values, column.texts
             if not set(place) <= set(texts):  # else the values keep their type
                 texts = [*sorted(text for text in place if text is not None), None]
                 values = strings(texts[:-1])
             mine = {text: j for j, text in enumerate(texts)}
-            changed[name] = take(values, np.array([mine[text] for text in place], dtype=np.int64)[found])
+            changed[name] = take(values, np.array([mine[text] for text in place], dtype=np.int64)[rows_drawn])
             notes.append(self._note(name, len(place)))
             progress((i + 1) / len(names))
         return rows.release(
@@ -230,19 +230,19 @@ class Pram(Mechanism):
         column = rows.columns[name]
         if self.matrix is None:
             assert self.keep is not None
-            found = Transition.keeping(column.texts, self.keep)
+            transition = Transition.keeping(column.texts, self.keep)
         else:
-            found = Transition.read(self.matrix)
-            absent = len(set(column.texts) - set(found.values))
+            transition = Transition.read(self.matrix)
+            absent = len(set(column.texts) - set(transition.values))
             if absent:
                 raise InputError(
                     f"{self.matrix}: {absent} of the values of column {name!r} have no line in it; add them."
                 )
         if not self.invariant:
-            return found
+            return transition
         n = np.bincount(rows.codes[name], minlength=len(column))
         counted = dict(zip(column.texts, n.tolist(), strict=True))
-        return found.invariant(np.array([counted.get(value, 0) for value in found.values], dtype=np.int64))
+        return transition.invariant(np.array([counted.get(value, 0) for value in transition.values], dtype=np.int64))
 
     def _note(self, name: str, size: int) -> str:
         how = f"with probability {self.keep:g} to stay" if self.keep is not None else "by the owner's matrix"

@@ -108,17 +108,17 @@ class Rounding(Mechanism):
 
 def _bases(text: str) -> Mapping[str, float]:
     """The base of each column that is named, or of all under the empty name."""
-    found = one_or_by_column(text, "rounding", "base")
-    if not all(0 < base < math.inf for base in found.values()):
+    bases = one_or_by_column(text, "rounding", "base")
+    if not all(0 < base < math.inf for base in bases.values()):
         raise InputError("rounding: base must be a number above 0, or a list such as age=5,salary=1000.")
-    return found
+    return bases
 
 
 def _notes(x: Mapping[str, FloatArray], y: Mapping[str, FloatArray]) -> list[str]:
     """How much was moved, a line for all columns."""
-    told = []
+    shares = []
     for name in x:
         known = ~np.isnan(x[name])
         share = float(np.mean(x[name][known] != y[name][known])) if known.any() else 0.0
-        told.append(f"{name!r} {percent(share)}")
-    return [f"Numbers that rounding changed, of those that are there: {', '.join(told)}."]
+        shares.append(f"{name!r} {percent(share)}")
+    return [f"Numbers that rounding changed, of those that are there: {', '.join(shares)}."]

@@ -153,7 +153,7 @@ def _between(known: FloatArray, bound: float, end: End) -> str:
 
 def _bounds(bound: str | float | None, end: str) -> dict[str, float]:
     """The bound by column; one that is for every column stands under the empty name."""
-    found = {} if bound is None else one_or_by_column(bound, _WHO, end)
-    if not all(math.isfinite(value) for value in found.values()):
+    bounds = {} if bound is None else one_or_by_column(bound, _WHO, end)
+    if not all(math.isfinite(value) for value in bounds.values()):
         raise InputError(f"{_WHO}: {end} must be a finite number.")
-    return found
+    return bounds

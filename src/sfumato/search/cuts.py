@@ -101,10 +101,10 @@ class Cuts:
 
         A level that merges nothing more is left out. Missing values have no line: they are missing up to `*`.
         """
-        line, found, made = self.search.ranges.line, self, [self]
+        line, level, made = self.search.ranges.line, self, [self]
         for most in levels:
-            found = found.coarser(most)
-            made.append(found)
+            level = level.coarser(most)
+            made.append(level)
         rows = [line.texts(0, len(line))]
         for level in made:
             spelled = [

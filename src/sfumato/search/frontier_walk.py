@@ -101,7 +101,7 @@ class Walk:
         self.front, self.seen = Front(), dict[Levels, MeasuredNode | None]()
         self.exactness: Exactness = "exact"
         self.random = random.Random(_SEED)
-        self.progress, self.told = progress, 0.0
+        self.progress, self.reported = progress, 0.0
         self.bounds = LossBounds(problem) if self.lattice.nodes <= LARGEST else None
         self.tells = asked.card.monotone and self.judge.limit == 0
         """Whether a specialization has no less risk than what it specializes."""
@@ -124,8 +124,8 @@ class Walk:
         """Visit the neighbours of nodes on the frontier until there are none left; false if the limits were reached before."""
         while self.open:
             here = self.open.pop(self.random.randrange(len(self.open)))
-            found = self.seen[here]
-            if found is None or (ten_digits(found.risk), ten_digits(found.loss)) not in self.front:
+            node = self.seen[here]
+            if node is None or (ten_digits(node.risk), ten_digits(node.loss)) not in self.front:
                 continue
             for near in self._near(here):
                 if self._spent(share):
@@ -154,12 +154,12 @@ class Walk:
             if least is None or verdict.suppressed < least[0]:
                 self.problem.least = (verdict.suppressed, verdict)
             return
-        found = self.measure(verdict)
-        self.seen[levels] = found
+        node = self.measure(verdict)
+        self.seen[levels] = node
         if self.tells and self.bounds is not None:
             down = tuple(slice(0, level + 1) for level in levels)
-            np.maximum(self.low[down], found.risk, out=self.low[down])
-        if self.front.add(ten_digits(found.risk), ten_digits(found.loss), levels):
+            np.maximum(self.low[down], node.risk, out=self.low[down])
+        if self.front.add(ten_digits(node.risk), ten_digits(node.loss), levels):
             self.open.append(levels)
 
     def measure(self, verdict: NodeVerdict) -> MeasuredNode:
@@ -241,8 +241,8 @@ class Walk:
 
     def _spent(self, share: float | None) -> bool:
         problem, now = self.problem, time.monotonic()
-        if self.progress is not None and now - self.told > 0.1:
-            self.told = now
+        if self.progress is not None and now - self.reported > 0.1:
+            self.reported = now
             parts = [share or 0.0]
             if problem.most is not None and self.bounds is None:
                 parts.append(problem.checked / problem.most)

@@ -48,10 +48,10 @@ def spell(x: float, *, apart: float | None = None) -> str:
     """A number as a reader wants it: four digits that matter, whole numbers whole; more where it would read like `apart`."""
     if not math.isfinite(x):
         return "no bound"
-    told = apart is not None and math.isfinite(apart) and x != apart
+    distinct = apart is not None and math.isfinite(apart) and x != apart
     for digits in range(4, 18):
         text = _digits(x, digits)
-        if not (told and text == _digits(float(apart or 0), digits)):
+        if not (distinct and text == _digits(float(apart or 0), digits)):
             break
     return text
 
@@ -148,14 +148,14 @@ def _robust(result: Result) -> list[Said]:
         f"other candidate{meets} is better in one of the two without being worse in the other."
     )
     if n == 1:
-        found = (
+        verdict = (
             f"It {'holds' if holds else 'does not hold'}. By itself, that measure {'ranks' if best else 'does not rank'} the choice "
             "first."
         )
     else:
         by = "none of them ranks" if not best else f"{_of(best, n)} of them rank" + "s" * (best == 1)
-        found = f"It holds under {_of(holds, n)} of them. By themselves, {by} the choice first."
-    return [Said("robust", f"{tried} {found}")]
+        verdict = f"It holds under {_of(holds, n)} of them. By themselves, {by} the choice first."
+    return [Said("robust", f"{tried} {verdict}")]
 
 
 def _of(some: int, every: int) -> str:

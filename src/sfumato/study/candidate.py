@@ -212,13 +212,13 @@ def steered(text: str, require: Sequence[Requirement]) -> str:
     promised = {str(r) for r in made.promises}
     k = smallest_k(made.promises)  # a class size that is promised already need not be asked for in other words
     more = [r for r in require if made.honours(r) and str(r) not in promised and not 1 < smallest_k([r]) <= k]
-    told = [text + "".join(f" require={shlex.quote(str(r))}" for r in asked) for asked in (more, _without_means(more))]
-    if told[0] != told[1]:
+    texts = [text + "".join(f" require={shlex.quote(str(r))}" for r in asked) for asked in (more, _without_means(more))]
+    if texts[0] != texts[1]:
         try:
-            Candidate.of(told[0])
+            Candidate.of(texts[0])
         except InputError:
-            return told[1]
-    return told[0]
+            return texts[1]
+    return texts[0]
 
 
 def _without_means(require: Sequence[Requirement]) -> list[Requirement]:

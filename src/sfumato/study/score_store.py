@@ -30,24 +30,24 @@ def program() -> str:
     import numpy as np
 
     home = Path(__file__).resolve().parents[1]
-    found = hashlib.sha256(f"{duckdb.__version__} {np.__version__}".encode())
+    digest = hashlib.sha256(f"{duckdb.__version__} {np.__version__}".encode())
     for file in sorted(home.rglob("*.py")):
-        found.update(str(file.relative_to(home)).encode())
-        found.update(file.read_bytes())
-    return found.hexdigest()
+        digest.update(str(file.relative_to(home)).encode())
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
 
 
 def of_roles(roles: Roles) -> str:
     """A hash of the roles with the contents of their hierarchies."""
-    found = hashlib.sha256(roles.toml().encode())
+    digest = hashlib.sha256(roles.toml().encode())
     for name, rule in sorted(roles.hierarchies.items()):
         file = rule.get("file") if isinstance(rule, dict) else rule
         if isinstance(rule, Hierarchy):
-            found.update(repr((name, rule.levels)).encode())
+            digest.update(repr((name, rule.levels)).encode())
         elif isinstance(file, str):
             path = roles.folder / file
-            found.update(path.read_bytes() if path.is_file() else b"absent")
-    return found.hexdigest()
+            digest.update(path.read_bytes() if path.is_file() else b"absent")
+    return digest.hexdigest()
 
 
 def of_release(release: Release) -> str:
@@ -96,10 +96,10 @@ class Kept:
         """What was kept, unless it is not there or damaged: then it is made again."""
         content = None if self.files is None else self.files.read(key)
         try:
-            found = None if content is None else json.loads(content)
+            kept = None if content is None else json.loads(content)
         except (ValueError, RecursionError):
             return None
-        return found if isinstance(found, dict) else None
+        return kept if isinstance(kept, dict) else None
 
     def put(self, key: str, content: dict[str, Any]) -> None:
         """Keep it, whole or not at all."""
@@ -108,8 +108,8 @@ class Kept:
 
     def remember(self, key: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """What was kept under this name, or what is made now and kept."""
-        found = self.get(key)
-        if found is None:
-            found = make()
-            self.put(key, found)
-        return found
+        kept = self.get(key)
+        if kept is None:
+            kept = make()
+            self.put(key, kept)
+        return kept

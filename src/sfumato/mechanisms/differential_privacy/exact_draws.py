@@ -22,11 +22,11 @@ _ROOM = 2**53
 def below(chance: Chance, bound: int, count: int) -> IntArray:
     """Whole numbers from 0 to bound - 1, exactly equally likely: bits past the last whole multiple are drawn again."""
     most = np.uint64((2**64 // bound) * bound - 1)
-    found = chance.bits(count)
-    while (over := found > most).any():
-        found = found.copy()
-        found[over] = chance.bits(int(over.sum()))
-    return (found % np.uint64(bound)).astype(np.int64)
+    draws = chance.bits(count)
+    while (over := draws > most).any():
+        draws = draws.copy()
+        draws[over] = chance.bits(int(over.sum()))
+    return (draws % np.uint64(bound)).astype(np.int64)
 
 
 def coin(chance: Chance, numerator: IntArray, denominator: int) -> BoolArray:

@@ -92,7 +92,7 @@ class Private(Mechanism):
         if choice is None:
             stated = self._used(stated, roles, rng)
         made = self._make(stated, roles, rng, progress)
-        told = f"{AS_STATED}. {'; '.join(stated.notes).capitalize() or 'The table stands as it was made'}."
+        note = f"{AS_STATED}. {'; '.join(stated.notes).capitalize() or 'The table stands as it was made'}."
         neighbours = self._neighbours(roles)
         # pairs are those of the rows that were read
         original = stated if made.recoding is not None or choice is not None else table
@@ -102,7 +102,7 @@ class Private(Mechanism):
             neighbours=neighbours,
             epsilon=self.cost_of(roles),
             delta=self.delta_cost,
-            notes=(*made.notes, told),
+            notes=(*made.notes, note),
         )
 
     def _neighbours(self, roles: Roles) -> str:

@@ -69,7 +69,7 @@ def _shortest_path(x: FloatArray, k: int) -> IntArray:
 
 def _prices(x: FloatArray, ends: IntArray, k: int) -> FloatArray:
     """The squared error of the g places before each end, for g from k to 2k - 1; sums from the group's own last number."""
-    found = np.full((k, len(ends)), np.inf)
+    prices = np.full((k, len(ends)), np.inf)
     sums, squares = np.zeros(len(ends)), np.zeros(len(ends))
     last = x[ends - 1]
     for g in range(1, 2 * k):
@@ -78,8 +78,8 @@ def _prices(x: FloatArray, ends: IntArray, k: int) -> FloatArray:
         sums += away
         squares += away * away
         if g >= k:
-            found[g - k] = np.where(there, np.maximum(squares - sums * sums / g, 0.0), np.inf)
-    return found
+            prices[g - k] = np.where(there, np.maximum(squares - sums * sums / g, 0.0), np.inf)
+    return prices
 
 
 # --- several columns: MDAV-generic, Domingo-Ferrer and Torra 2005 ----------------------------------------------------
@@ -113,31 +113,31 @@ class GroupMembers:
     n: IntArray
 
 
-def mdav(points: Points, k: int, block: int, told: Callable[[float], None]) -> tuple[GroupMembers, int]:
+def mdav(points: Points, k: int, block: int, progress: Callable[[float], None]) -> tuple[GroupMembers, int]:
     """MDAV in every block of at most so many tuples, and the number of blocks: with one it is MDAV itself."""
     total = int(points.n.sum())
-    found: list[tuple[IntArray, IntArray, IntArray]] = []
+    shares: list[tuple[IntArray, IntArray, IntArray]] = []
     done = groups = 0
     blocks = _blocks(points, max(block, 2 * k))
     for chosen in blocks:
         left = _Ungrouped(points.some(chosen), k)
-        left.run(lambda rows, done=done: told((done + rows) / total))  # type: ignore[misc]
+        left.run(lambda rows, done=done: progress((done + rows) / total))  # type: ignore[misc]
         point, group, n = left.shares()
-        found.append((chosen[point], group + groups, n))
+        shares.append((chosen[point], group + groups, n))
         groups += int(group[-1]) + 1
         done += int(n.sum())
-        told(done / total)
-    point, group, n = (np.concatenate(part) for part in zip(*found, strict=True))
+        progress(done / total)
+    point, group, n = (np.concatenate(part) for part in zip(*shares, strict=True))
     return GroupMembers(point, group, n), len(blocks)
 
 
 def _blocks(points: Points, most: int) -> list[IntArray]:
     """Halves of halves along the column that spreads most, until each has few tuples (a k-d tree's leaves)."""
-    waiting, found = [np.arange(len(points))], []
+    waiting, leaves = [np.arange(len(points))], []
     while waiting:
         chosen = waiting.pop()
         if len(chosen) <= most:
-            found.append(chosen)
+            leaves.append(chosen)
             continue
         n = points.n[chosen]
         # half the mean squared distance of two rows, which is the variance of coordinates
@@ -148,7 +148,7 @@ def _blocks(points: Points, most: int) -> list[IntArray]:
         key = points.at[axis][chosen] if axis < len(points.at) else points.kind[axis - len(points.at)][chosen]
         order = chosen[np.argsort(key, kind="stable")]
         waiting += [order[len(order) // 2 :], order[: len(order) // 2]]
-    return found
+    return leaves
 
 
 def _variance(x: FloatArray, n: IntArray) -> float:
@@ -166,12 +166,12 @@ class _Ungrouped:
         self.count, self.rows = len(points), int(points.n.sum())
         self.sums = [float((column * self.n).sum()) for column in self.at]
         self.counts = [np.bincount(codes, weights=self.n) for codes in self.kind]
-        self._found: list[tuple[IntArray, IntArray]] = []
+        self._groups: list[tuple[IntArray, IntArray]] = []
         self._distance, self._room = np.empty(self.count), np.empty(self.count)
 
-    def run(self, told: Callable[[int], None]) -> None:
+    def run(self, progress: Callable[[int], None]) -> None:
         """The algorithm's three cases, by the rows that are left."""
-        total, k, told_at = self.rows, self.k, 0
+        total, k, reported_at = self.rows, self.k, 0
         while self.rows >= 3 * k:
             r = self._furthest_from_mean()
             away = self._away(r)
@@ -180,9 +180,9 @@ class _Ungrouped:
             there = np.flatnonzero(self.id[: self.count] == s)
             if len(there) and self.rows >= 2 * k:  # not if so many were alike that few are left
                 self._take(int(there[0]), self._away(int(there[0])))
-            if total - self.rows - told_at > 20_000:
-                told_at = total - self.rows
-                told(told_at)
+            if total - self.rows - reported_at > 20_000:
+                reported_at = total - self.rows
+                progress(reported_at)
         if self.rows >= 2 * k:
             r = self._furthest_from_mean()
             self._take(r, self._away(r))
@@ -191,9 +191,9 @@ class _Ungrouped:
 
     def shares(self) -> tuple[IntArray, IntArray, IntArray]:
         """The tuple, the group and the copies of every share."""
-        sizes = [len(ids) for ids, _ in self._found]
+        sizes = [len(ids) for ids, _ in self._groups]
         group = np.repeat(np.arange(len(sizes)), sizes)
-        return np.concatenate([ids for ids, _ in self._found]), group, np.concatenate([n for _, n in self._found])
+        return np.concatenate([ids for ids, _ in self._groups]), group, np.concatenate([n for _, n in self._groups])
 
     def _furthest_from_mean(self) -> int:
         """Categories have no mean; their most frequent stands for it."""
@@ -229,7 +229,7 @@ class _Ungrouped:
         self._group(near, taken)
 
     def _group(self, places: IntArray, taken: IntArray) -> None:
-        self._found.append((self.id[places].copy(), taken))
+        self._groups.append((self.id[places].copy(), taken))
         self.rows -= int(taken.sum())
         for j, column in enumerate(self.at):
             self.sums[j] -= float((column[places] * taken).sum())

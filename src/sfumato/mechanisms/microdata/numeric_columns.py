@@ -46,10 +46,10 @@ def columns_of(rows: Rows, text: str | None, who: str) -> dict[str, FloatArray]:
             )
     else:
         names = released_columns(rows, text, who)
-    found = {name: rows.numbers(name, who) for name in names}
-    for name, values in found.items():
+    x = {name: rows.numbers(name, who) for name in names}
+    for name, values in x.items():
         check_size(rows, name, values, who)
-    return found
+    return x
 
 
 def check_size(rows: Rows, name: str, values: FloatArray, who: str) -> None:
@@ -97,8 +97,8 @@ def round_to(values: FloatArray, grid: float) -> FloatArray:
 
 def grid_note(grids: Mapping[str, float]) -> str:
     """What a release says of them."""
-    told = ", ".join(f"{name!r} {grid:.12g}" for name, grid in grids.items())
-    return f"Released numbers are multiples of a step, so that no digit tells more: {told}."
+    steps = ", ".join(f"{name!r} {grid:.12g}" for name, grid in grids.items())
+    return f"Released numbers are multiples of a step, so that no digit tells more: {steps}."
 
 
 def released(values: FloatArray) -> pa.Array:

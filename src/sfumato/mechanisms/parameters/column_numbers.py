@@ -10,15 +10,15 @@ from .stated_domains import entries
 
 def by_column(text: str, who: str, key: str) -> dict[str, float]:
     """The numbers by column; an odd name stands in quotes: `"a, b"=3, sex=1`."""
-    found = {}
+    numbers = {}
     for name, part in entries(text, who, key).items():
         try:
-            found[name] = float(part)
+            numbers[name] = float(part)
         except ValueError:
-            found[name] = math.nan
-        if math.isnan(found[name]):
+            numbers[name] = math.nan
+        if math.isnan(numbers[name]):
             raise InputError(f"{who}: {key} gives column {name!r} no number; write for example {key}=age=3,sex=1.")
-    return found
+    return numbers
 
 
 def one_or_by_column(given: str | float, who: str, key: str) -> dict[str, float]:

@@ -254,8 +254,8 @@ def cells(counts: Counts, domains: Sequence[StatedDomain], reading: StatedReadin
         code = domain.codes(counts.column(domain.name), reading)[counts.codes[counts.names.index(domain.name)]]
         inside &= code >= 0
         at = at * size + np.maximum(code, 0)
-    found = np.bincount(at[inside], weights=counts.n[inside], minlength=int(np.prod(shape)))
-    return exact(found).reshape(shape)
+    rows_of_cells = np.bincount(at[inside], weights=counts.n[inside], minlength=int(np.prod(shape)))
+    return exact(rows_of_cells).reshape(shape)
 
 
 Outside = Literal["missing", "drop"]

@@ -72,11 +72,11 @@ class MeasuredMarginals:
 
         One row changes one count by 1, and so each of these by at most GRID.
         """
-        found = [
+        differences = [
             int(np.abs(self._true(columns) * GRID - np.rint(table * GRID).astype(np.int64)).sum())
             for columns, table in zip(candidates, expected, strict=True)
         ]
-        return np.array(found, dtype=np.int64)
+        return np.array(differences, dtype=np.int64)
 
     def fitted(self, *, steps: int = 40, near: float = 0.1) -> Fit:
         """The distribution that fits what was measured so far, from the last one on."""
