@@ -69,7 +69,7 @@ def rng(seed: int = 7) -> np.random.Generator:
 
 
 def outcomes(attack: Any) -> tuple[int, ...]:
-    return tuple(attack.details[name] for name in ("correct", "ambiguous", "wrong", "none"))
+    return tuple(getattr(attack.details, name) for name in ("correct", "ambiguous", "wrong", "none"))
 
 
 # --- tables of the papers --------------------------------------------------------------------------------------------

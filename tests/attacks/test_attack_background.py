@@ -38,7 +38,7 @@ BOB = "Bob: job=Lawyer, sex=male, age=38"
 
 
 def believed(found: Any, person: int = 0) -> dict[str | None, float]:
-    return {value: after for value, _, after in found.details["people"][person]["beliefs"]}
+    return {value: after for value, _, after in found.details.people[person].beliefs}
 
 
 def columns(classes: Sequence[Sequence[str]]) -> dict[str, list[str]]:
@@ -50,8 +50,8 @@ class TestSurvey:
         found = background(release(TABLE_9), PATIENTS, facts=[BOB, "Bob is not Flu"], reveal=True)
         assert believed(found) == {"Hepatitis": 1.0, "Flu": 0.0}
         assert (found.attacked, found.fell) == (1, 1)
-        assert found.details["people"][0]["before"] == pytest.approx(2 / 3)
-        assert found.details["certain"] == 1
+        assert found.details.people[0].before == pytest.approx(2 / 3)
+        assert found.details.certain == 1
         assert found.baseline is not None
         assert found.baseline.value == pytest.approx(0.5)  # of the rest, 2 of 4 have hepatitis
 
@@ -65,7 +65,7 @@ class TestSurvey:
         assert found.fell == found.attacked == 6
         assert found.baseline is not None
         assert found.baseline.value == 0  # three values are not told by one fact
-        assert background(release(TABLE_9), PATIENTS, k=0).details["largest"] == pytest.approx(2 / 3)
+        assert background(release(TABLE_9), PATIENTS, k=0).details.largest == pytest.approx(2 / 3)
 
     def test_the_recursive_example_of_5_4_1(self, release: Any) -> None:
         """5 cancer, 4 HIV, 1 flu; not cancer leaves 4 of 5 (Manta 3.2.2); the worst negation leaves 5 of 6."""
@@ -117,16 +117,15 @@ class TestFacts:
         agrees = np.array([holds(v) for v in values], dtype=float)
         seen = names.index(tuple("".join(sorted(c)) for c in CLASSES))
         after = posterior(Channel(matrix=matrix), seen, agrees / agrees.sum())
-        for told in found.details["people"]:
-            for value, _, belief in told["beliefs"]:
-                bayes = sum(p for p, v in zip(after, values, strict=True) if v[told["name"]] == value)
+        for told in found.details.people:
+            for value, _, belief in told.beliefs:
+                bayes = sum(p for p, v in zip(after, values, strict=True) if v[told.name] == value)
                 assert belief == pytest.approx(bayes, abs=1e-12)
         # and by plain counting of assignments
         every = [{n: w[c][i] for n, (c, i) in WHO.items()} for w in worlds(CLASSES)]
         agreed = [v for v in every if holds(v)]
         assert found.fell == pytest.approx(
-            sum(max(Counter(v[told["name"]] for v in agreed).values()) for told in found.details["people"])
-            / len(agreed)
+            sum(max(Counter(v[told.name] for v in agreed).values()) for told in found.details.people) / len(agreed)
         )
 
     def test_a_person_who_may_be_in_several_classes(self, release: Any) -> None:
@@ -135,7 +134,7 @@ class TestFacts:
         alone = background(release(table), Q, people={"Al": "q=7"}, reveal=True)
         assert believed(alone) == pytest.approx({"a": 2 / 5, "b": 3 / 5})
         both = background(release(table), Q, facts=["Bo: q=2", "Bo is a", "Al: q=7"], reveal=True)
-        told = {p["name"]: {v: after for v, _, after in p["beliefs"]} for p in both.details["people"]}
+        told = {p.name: {v: after for v, _, after in p.beliefs} for p in both.details.people}
         assert told["Al"] == pytest.approx({"a": 1 / 4, "b": 3 / 4})
         assert told["Bo"] == {"a": 1.0}
 
@@ -171,8 +170,8 @@ class TestFacts:
         facts = [f"{canary}n: q={canary}", f"{canary}n is not {canary}s"]
         found = background(release(table), Q, facts=facts)
         assert found.fell == 1
-        assert canary not in json.dumps(found.details) + found.sentence + found.knew + found.effort
-        assert canary in json.dumps(background(release(table), Q, facts=facts, reveal=True).details)
+        assert canary not in json.dumps(found.details.to_dict()) + found.sentence + found.knew + found.effort
+        assert canary in json.dumps(background(release(table), Q, facts=facts, reveal=True).details.to_dict())
 
     def test_refusals(self, release: Any, refusal: Any, canary: str, table: Any, monkeypatch: Any) -> None:
         published = release({"q": ["1", "1", canary], "s": ["a", "b", canary]})
@@ -201,7 +200,7 @@ class TestFacts:
             joined_by="g",
         )
         refusal(Unavailable, lambda: background(grouped, Q, facts=["q=1 is a"]), "groups")
-        assert background(grouped, Q, k=0).details["largest"] == 0.5
+        assert background(grouped, Q, k=0).details.largest == 0.5
 
 
 # --- the worst k facts -----------------------------------------------------------------------------------------------
@@ -372,7 +371,7 @@ class TestWorst:
             people={"Al": "q=0", "Bo": "q=0"},
             reveal=True,
         )
-        told = {p["name"]: {v: after for v, _, after in p["beliefs"]} for p in found.details["people"]}
+        told = {p.name: {v: after for v, _, after in p.beliefs} for p in found.details.people}
         assert told["Al"]["a"] == pytest.approx(worst(release, classes, 1)) == pytest.approx(0.75)
         tables = list(itertools.product("abc", repeat=4))
         outputs = ["".join(sorted(t)) for t in tables]
@@ -406,8 +405,8 @@ class TestWorst:
         """ "If the known one has a then Bo has b" is no more than "Bo has b": who falls, falls to facts about their own class."""
         table = columns([list("aa"), list("abcdef")])
         found = background(release(table), Q, k=1)
-        assert (found.fell, found.details["largest"]) == (2, 1)
-        assert found.details["mean"] < 1
+        assert (found.fell, found.details.largest) == (2, 1)
+        assert found.details.mean < 1
 
     def test_for_one_fact_other_classes_never_help(self, release: Any) -> None:
         rng = np.random.default_rng(12)
@@ -442,15 +441,15 @@ class TestWorst:
         for sure in (1.0, 0.6):
             found = background(release({"q": ["*"] * 6, "s": list("aabbcd")}), Q, k=1, sure=sure)
             assert found.success == found.baseline
-            assert found.details["largest"] == pytest.approx(found.details["without_release"])
+            assert found.details.largest == pytest.approx(found.details.without_release)
 
     def test_who_falls(self, release: Any) -> None:
         table = columns([list("aab"), list("abcd"), list("abcdef")])
         found = background(release(table), Q, k=1, reveal=True)
         assert (found.attacked, found.fell) == (13, 3)
-        assert [each["class"] for each in found.details["shown"]] == [{"q": "0"}]
-        assert found.details["by_k"][1] == found.details["largest"] == 1
-        assert "shown" not in background(release(table), Q, k=1).details
+        assert [each["class"] for each in found.details.shown] == [{"q": "0"}]
+        assert found.details.by_k[1] == found.details.largest == 1
+        assert background(release(table), Q, k=1).details.shown is None
 
     def test_missing_values_count(self, release: Any) -> None:
         table = {"q": ["1"] * 3, "s": ["a", None, ""]}
@@ -482,7 +481,7 @@ class TestControl:
                     fell += own in there and len(there) <= k + 1
                 assert found.control is not None
                 assert (found.control.value, found.control.people) == (pytest.approx(fell / 30), 30)
-                assert found.details["control_covered"] == covered
+                assert found.details.control_covered == covered
                 assert found.success == background(release({"q": labels, "s": s}), Q, k=k, knowledge=knowledge).success
 
     def test_what_is_so_of_anybody_is_no_fault_of_the_release(self, release: Any, table: Any) -> None:
@@ -511,6 +510,6 @@ class TestControl:
             release(TABLE_9), PATIENTS, facts=[BOB, "Bob is not Flu"], control=table({"job": ["Lawyer"]})
         )
         assert found.control is None
-        assert found.details["no_control"] in found.sentence
+        assert found.details.no_control in found.sentence
         assert "no control" in found.sentence
-        assert "no_control" not in background(release(TABLE_9), PATIENTS, k=1).details
+        assert "no_control" not in background(release(TABLE_9), PATIENTS, k=1).details.to_dict()

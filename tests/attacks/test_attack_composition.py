@@ -47,11 +47,11 @@ def test_each_hides_everybody_and_both_nobody(table: MakeTable) -> None:
     for each in (now, before):
         assert sf.distinct_l_diversity(each, roles).value == 2
     attack = composition(now, roles, previous=before)
-    assert attack.details["certain_from_release"] == attack.details["certain_from_previous"] == 0
+    assert attack.details.certain_from_release == attack.details.certain_from_previous == 0
     # {p,q} and {p,q} for the first, {q,r} and {q,r} for the last; {p,q} and {q,r} for the two others
-    assert attack.details["certain"] == attack.details["certain_only_together"] == 2
+    assert attack.details.certain == attack.details.certain_only_together == 2
     assert attack.success.value == pytest.approx(0.5)
-    assert attack.details["candidates_together"] == pytest.approx(1.5)
+    assert attack.details.candidates_together == pytest.approx(1.5)
     assert attack.baseline is not None
     assert attack.baseline.value == 0
 
@@ -59,7 +59,7 @@ def test_each_hides_everybody_and_both_nobody(table: MakeTable) -> None:
 def test_small_case(table: MakeTable, original: Table) -> None:
     now, before = two(table, original, FIRST, SECOND)
     attack = composition(now, ROLES, previous=before)
-    assert attack.details == {
+    assert attack.details.to_dict() == {
         "sensitive": "s",
         "people_in_both": 4,
         "certain": 3,  # Bob has {flu, hiv} twice and keeps two
@@ -76,17 +76,17 @@ def test_small_case(table: MakeTable, original: Table) -> None:
     assert attack.attacked == 4
     assert attack.baseline is not None
     assert attack.baseline.value == pytest.approx(0.5)
-    json.dumps(attack.details)
+    json.dumps(attack.details.to_dict())
     named = composition(now, ROLES, previous=before, identity="name", reveal=True)
-    assert named.details["found"] == ["Ann", "Cid", "Dee"]
-    assert {k: v for k, v in named.details.items() if k != "found"} == attack.details
+    assert named.details.found == ["Ann", "Cid", "Dee"]
+    assert named.details.without_values() == attack.details
 
 
 def test_the_same_release_twice_gains_nothing(table: MakeTable, original: Table) -> None:
     now, before = two(table, original, FIRST, FIRST)
     attack = composition(now, ROLES, previous=before)
-    assert attack.details["certain_only_together"] == 0
-    assert attack.details["candidates_together"] == attack.details["candidates_release"] == 2
+    assert attack.details.certain_only_together == 0
+    assert attack.details.candidates_together == attack.details.candidates_release == 2
     assert attack.above == 0
 
 
@@ -95,7 +95,7 @@ def test_a_release_that_carries_nothing_gives_the_baseline(table: MakeTable, ori
     attack = composition(now, ROLES, previous=before)
     assert attack.baseline is not None
     assert attack.success.value == attack.baseline.value
-    assert attack.details["candidates_together"] == attack.details["candidates_previous"]
+    assert attack.details.candidates_together == attack.details.candidates_previous
 
 
 def test_only_people_who_are_in_both(table: MakeTable) -> None:
@@ -106,9 +106,9 @@ def test_only_people_who_are_in_both(table: MakeTable) -> None:
     before = Release(table=table({"q": ["2", "3", "1", "2"], "s": ["hiv", "cold", "flu", "x"]}), original=other)
     attack = composition(now, ROLES, previous=before, identity="name", reveal=True)
     assert attack.attacked == 2
-    assert attack.details["certain"] == 1  # Bob: {flu, hiv} and {hiv, x}
-    assert attack.details["found"] == ["Bob"]
-    assert attack.details["contradicted"] == 1  # Cid had a cold then
+    assert attack.details.certain == 1  # Bob: {flu, hiv} and {hiv, x}
+    assert attack.details.found == ["Bob"]
+    assert attack.details.contradicted == 1  # Cid had a cold then
 
 
 def test_suppressed_people_are_not_in_both(table: MakeTable) -> None:
@@ -129,8 +129,8 @@ def test_a_generalized_sensitive_value(table: MakeTable) -> None:
     now = Release(table=table({"q": ["1", "1", "2"], "s": ["respiratory", "hiv", "cold"]}), original=people)
     before = Release(table=table({"q": ["1", "1", "2"], "s": ["flu", "other", "cold"]}), original=people)
     attack = composition(now, roles, previous=before)
-    assert attack.details["candidates_release"] == pytest.approx((3 + 3 + 1) / 3)
-    assert attack.details["candidates_together"] == pytest.approx((2 + 2 + 1) / 3)
+    assert attack.details.candidates_release == pytest.approx((3 + 3 + 1) / 3)
+    assert attack.details.candidates_together == pytest.approx((2 + 2 + 1) / 3)
 
 
 def test_anatomy_is_read_by_group(table: MakeTable) -> None:
@@ -139,8 +139,8 @@ def test_anatomy_is_read_by_group(table: MakeTable) -> None:
     attack = composition(
         made, ROLES, previous=Release(table=table(FIRST | {"s": ["a", "b", "a", "c"]}), original=people)
     )
-    assert attack.details["candidates_release"] == 2
-    assert attack.details["misled"] == attack.details["contradicted"] == 0
+    assert attack.details.candidates_release == 2
+    assert attack.details.misled == attack.details.contradicted == 0
 
 
 def test_a_control(table: MakeTable, original: Table) -> None:
@@ -182,12 +182,12 @@ def test_sets_in_plain_python(seed: int, table: MakeTable, monkeypatch: pytest.M
     for identity in (None, "id"):
         attack = composition(now, ROLES, previous=before, identity=identity)
         assert attack.attacked == n
-        assert attack.details["certain"] == sum(len(b) == 1 for b in both)
-        assert attack.details["certain_from_release"] == sum(len(a) == 1 for a in sets[0])
-        assert attack.details["certain_from_previous"] == sum(len(a) == 1 for a in sets[1])
-        assert attack.details["candidates_together"] == pytest.approx(np.mean([len(b) for b in both]))
-        assert attack.details["candidates_previous"] == pytest.approx(np.mean([len(b) for b in sets[1]]))
-        assert attack.details["contradicted"] == attack.details["misled"] == 0
+        assert attack.details.certain == sum(len(b) == 1 for b in both)
+        assert attack.details.certain_from_release == sum(len(a) == 1 for a in sets[0])
+        assert attack.details.certain_from_previous == sum(len(a) == 1 for a in sets[1])
+        assert attack.details.candidates_together == pytest.approx(np.mean([len(b) for b in both]))
+        assert attack.details.candidates_previous == pytest.approx(np.mean([len(b) for b in sets[1]]))
+        assert attack.details.contradicted == attack.details.misled == 0
 
 
 # --- several rows a person -------------------------------------------------------------------------------------------
@@ -203,12 +203,12 @@ def test_all_rows_of_a_person_are_intersected(table: MakeTable) -> None:
     now, before = two(table, original, halves, {"q": ["*"] * 4, "s": visits["s"]})
     attack = composition(now, PERSON, previous=before, identity="id", reveal=True)
     assert (attack.attacked, attack.fell) == (3, 1)
-    assert attack.details["found"] == ["Ann"]
-    assert attack.details["certain_from_release"] == 1
-    assert attack.details["certain_from_previous"] == 0
-    assert attack.details["candidates_release"] == pytest.approx((1 + 2 + 2) / 3)
+    assert attack.details.found == ["Ann"]
+    assert attack.details.certain_from_release == 1
+    assert attack.details.certain_from_previous == 0
+    assert attack.details.candidates_release == pytest.approx((1 + 2 + 2) / 3)
     by_roles = composition(now, PERSON, previous=before)  # the person column is asked without being named
-    assert by_roles.details == {k: v for k, v in attack.details.items() if k != "found"}
+    assert by_roles.details == attack.details.without_values()
     rows = composition(now, ROLES, previous=before)  # who cannot tell whose rows they are attacks each alone
     assert (rows.attacked, rows.fell) == (4, 0)
 
@@ -224,7 +224,7 @@ def test_rows_that_contradict_each_other(table: MakeTable) -> None:
     original = table({"id": ["Ann"] * 4, **{k: PEOPLE[k] for k in "qs"}})
     now, before = two(table, original, {k: PEOPLE[k] for k in "qs"}, {k: PEOPLE[k] for k in "qs"})
     attack = composition(now, PERSON, previous=before)
-    assert (attack.attacked, attack.fell, attack.details["contradicted"]) == (1, 0, 1)
+    assert (attack.attacked, attack.fell, attack.details.contradicted) == (1, 0, 1)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -263,14 +263,14 @@ def test_people_in_plain_python(seed: int, table: MakeTable, monkeypatch: pytest
     pairs = {who: [told(m, side, who) for m, side in zip(made, sides, strict=True)] for who in both}
     certain = [who for who, (a, b) in pairs.items() if len(a & b) == 1 and (a & b) <= values(sides[0], who)]
     assert attack.attacked == len(both)
-    assert attack.details["found"] == certain
+    assert attack.details.found == certain
     assert attack.fell == len(certain)
-    assert attack.details["contradicted"] == sum(not a & b for a, b in pairs.values())
-    assert attack.details["misled"] == sum(
+    assert attack.details.contradicted == sum(not a & b for a, b in pairs.values())
+    assert attack.details.misled == sum(
         bool(a & b) and not a & b & values(sides[0], who) for who, (a, b) in pairs.items()
     )
-    assert attack.details["candidates_together"] == pytest.approx(np.mean([len(a & b) for a, b in pairs.values()]))
-    assert attack.details["certain_from_previous"] == sum(
+    assert attack.details.candidates_together == pytest.approx(np.mean([len(a & b) for a, b in pairs.values()]))
+    assert attack.details.certain_from_previous == sum(
         len(b) == 1 and b <= values(sides[0], who) for who, (_, b) in pairs.items()
     )
     fell = 0
@@ -291,10 +291,10 @@ def test_two_mondrians(table: MakeTable) -> None:
         for choose in ("loss", "width")
     ]
     attack = composition(made[0], roles, previous=made[1])
-    least = min(attack.details["candidates_release"], attack.details["candidates_previous"])
-    assert attack.details["candidates_together"] <= least
-    assert attack.details["certain"] == attack.details["certain_only_together"]
-    assert attack.details["certain_from_release"] == attack.details["certain_from_previous"] == 0
+    least = min(attack.details.candidates_release, attack.details.candidates_previous)
+    assert attack.details.candidates_together <= least
+    assert attack.details.certain == attack.details.certain_only_together
+    assert attack.details.certain_from_release == attack.details.certain_from_previous == 0
 
 
 def test_refusals(table: MakeTable, original: Table, refusal: Any) -> None:

@@ -38,8 +38,8 @@ def test_table_3_8_tells_the_women(release: Any) -> None:
     assert found.baseline is not None
     assert found.baseline.value == 0
     assert found.exactness == "exact"
-    assert found.details["exposed_classes"] == 1
-    assert found.details["shown"] == [
+    assert found.details.exposed_classes == 1
+    assert found.details.shown == [
         {"class": {"job": "Artist", "sex": "female", "age": "[35-40)"}, "value": "HIV", "rows": 3}
     ]
 
@@ -48,7 +48,7 @@ def test_table_3_8_tells_the_women(release: Any) -> None:
 def test_tables_3_3_and_3_9_tell_nobody_by_a_class_alone(release: Any, rows: Any) -> None:
     found = homogeneity(release(patients(rows)), PATIENTS)
     assert found.fell == 0
-    assert found.details["exposed_classes"] == 0
+    assert found.details.exposed_classes == 0
     assert "nobody" in found.sentence
 
 
@@ -57,12 +57,12 @@ def test_tables_3_4_and_3_7_have_the_classes_of_table_3_3(release: Any) -> None:
     joined = {**patients(TABLE_3), "pid": [str(i) for i in range(1, 8)]}
     found = homogeneity(release(joined), PATIENTS, share=0.75)
     assert found.fell == 3
-    assert found.details["exposed_people"] == 4
+    assert found.details.exposed_people == 4
 
 
 def test_a_share_claims_the_most_frequent_value_and_is_wrong_for_the_others(release: Any) -> None:
     found = homogeneity(release(patients(TABLE_3)), PATIENTS, share=2 / 3)
-    assert found.details["exposed_people"] == 7
+    assert found.details.exposed_people == 7
     assert found.fell == 2 + 3
     assert found.baseline is not None
     assert found.baseline.value == 0  # HIV is 4 of 7, less than two thirds
@@ -119,7 +119,7 @@ def test_against_rows_one_by_one(release: Any) -> None:
                     right += n
                     exposed += len(values)
             found = homogeneity(release({"q": q, "s": s}), Q, share=share)
-            assert (found.fell, found.details["exposed_people"]) == (right, exposed)
+            assert (found.fell, found.details.exposed_people) == (right, exposed)
             if share == 1:
                 assert sf.homogeneity_exposed(release({"q": q, "s": s}), Q).value == pytest.approx(right / 30)
 
@@ -138,7 +138,7 @@ class TestControl:
         found = homogeneity(published, Q, control=other)
         assert found.control is not None
         assert found.control.value == pytest.approx(1 / 5)  # one right, 30 is covered by nothing
-        assert found.details["control_covered"] == 4
+        assert found.details.control_covered == 4
 
     def test_overlapping_classes_are_looked_at_together(self, release: Any, table: Any) -> None:
         published = release({"q": ["[0,10]"] * 2 + ["[5,20]"] * 2, "s": list("aabb")})
@@ -179,8 +179,8 @@ class TestControl:
 def test_details_are_ready_for_json_and_hold_no_value(release: Any, canary: str) -> None:
     published = release({"q": ["1", "1"], "s": [canary, canary]})
     found = homogeneity(published, Q)
-    assert canary not in json.dumps(found.details) + found.sentence + found.knew + found.effort
-    assert canary in json.dumps(homogeneity(published, Q, reveal=True).details)
+    assert canary not in json.dumps(found.details.to_dict()) + found.sentence + found.knew + found.effort
+    assert canary in json.dumps(homogeneity(published, Q, reveal=True).details.to_dict())
 
 
 def test_groups_joined_by_a_number_are_the_classes(table: Any) -> None:

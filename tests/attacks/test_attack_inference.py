@@ -237,7 +237,7 @@ def test_every_kind_of_release(name: str) -> None:
 def test_details_are_ready_for_json_and_hold_no_value(canary: str) -> None:
     columns = {"x": [canary, "b"], "s": ["1", canary]}
     found = inference(made(columns, columns), X, sensitive="s")
-    assert canary not in json.dumps(found.details) + found.sentence + found.knew + found.effort
+    assert canary not in json.dumps(found.details.to_dict()) + found.sentence + found.knew + found.effort
 
 
 def test_refusals(refusal: Any) -> None:

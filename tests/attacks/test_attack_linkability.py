@@ -159,7 +159,7 @@ def test_missing_values_are_values() -> None:
 def test_details_are_ready_for_json_and_hold_no_value(canary: str) -> None:
     columns = {"x": [canary, "b"], "y": ["1", canary]}
     found = linkability(made(columns, columns), TWO, first=["x"], second=["y"])
-    assert canary not in json.dumps(found.details) + found.sentence + found.knew + found.effort
+    assert canary not in json.dumps(found.details.to_dict()) + found.sentence + found.knew + found.effort
     assert isinstance(found.success, Rate)
 
 

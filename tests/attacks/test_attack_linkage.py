@@ -48,9 +48,9 @@ def test_planted_people_are_found(release: Make, table: MakeTable) -> None:
     assert attack.exactness == "exact"
     assert attack.control is None
     named = linkage(release(PUBLISHED, PEOPLE, pairing="position"), ROLES, external=table(PEOPLE), reveal=True)
-    assert named.details["found"] == ["Cid"]
+    assert named.details.found == ["Cid"]
     assert named.fell == pytest.approx(attack.fell)
-    json.dumps(named.details)
+    json.dumps(named.details.to_dict())
 
 
 def test_identity_finds_everybody_who_is_alone(release: Make) -> None:
@@ -105,15 +105,15 @@ def test_manta_tables_1_to_3(release: Make, table: MakeTable) -> None:
     """Alice is found in the patients' table by a join, and in the 3-anonymous one with one guess in four."""
     raw = release({n: PATIENTS[n] for n in ("job", "sex", "age", "disease")}, PATIENTS, pairing="position")
     attack = linkage(raw, SURVEY, external=table(VOTERS), identity="name", reveal=True)
-    assert attack.details["found"] == ["Alice"]
+    assert attack.details.found == ["Alice"]
     assert attack.success.value == 1
     assert outcomes(linkage(raw, SURVEY)) == (5, 2, 0, 0)  # all but the two writers
     three = release({n: THREE[n] for n in ("job", "sex", "age", "disease")}, PATIENTS, pairing="position")
     attack = linkage(three, SURVEY, external=table(VOTERS), identity="name", reveal=True)
-    assert attack.details["found"] == []
+    assert attack.details.found == []
     assert attack.success.value == pytest.approx(1 / 4)
     everybody = linkage(three, SURVEY)
-    assert everybody.details["candidates"]["least"] == sf.k_anonymity(three, SURVEY).value == 3
+    assert everybody.details.candidates["least"] == sf.k_anonymity(three, SURVEY).value == 3
     assert everybody.fell == pytest.approx(2)
 
 
@@ -134,10 +134,8 @@ def test_who_knows_less_finds_less(release: Make) -> None:
     attack = linkage(published, ROLES, knows=("age",))
     assert outcomes(attack) == (0, 5, 0, 0)
     assert attack.fell == pytest.approx(2 / 2 + 3 / 3)
-    assert attack.details["candidates"] == {"least": 2, "median": 3, "mean": pytest.approx(2.6), "most": 3}
-    assert (
-        linkage(published, ROLES, knows=("age", "zip", "s")).details["correct"] == 5
-    )  # a sensitive value that is known
+    assert attack.details.candidates == {"least": 2, "median": 3, "mean": pytest.approx(2.6), "most": 3}
+    assert linkage(published, ROLES, knows=("age", "zip", "s")).details.correct == 5  # a sensitive value that is known
 
 
 @pytest.mark.parametrize("label", ["health", "{doctor, nurse}", "*"])
@@ -164,7 +162,7 @@ def test_an_external_table_may_be_wrong_about_people(release: Make, table: MakeT
     assert outcomes(attack) == (1, 0, 1, 1)  # Cid; Ann is taken for Cid; nobody is 99
     assert attack.fell == 1
     # Zoe is taken for Cid, Yan for nobody; who has no name may be anybody
-    assert attack.details["not_in_release"] == {"from": "external", "people": 2, "one": 1, "several": 0, "none": 1}
+    assert attack.details.not_in_release == {"from": "external", "people": 2, "one": 1, "several": 0, "none": 1}
     assert attack.control is not None
     assert attack.control.value == pytest.approx(0.5)
 
@@ -178,7 +176,7 @@ def test_people_who_were_left_out_are_a_control(table: MakeTable) -> None:
     attack = linkage(made, roles)
     assert attack.attacked == 49
     assert attack.fell == pytest.approx(2)
-    assert attack.details["not_in_release"] == {
+    assert attack.details.not_in_release == {
         "from": "left out of the release",
         "people": 1,
         "one": 0,
@@ -194,7 +192,7 @@ def test_left_out_people_whom_a_class_covers(release: Make) -> None:
     published = {"id": list("abc"), "age": ["2*", "2*", "3*"], "zip": ["1"] * 3, "s": ["a"] * 3}
     attack = linkage(release(published, people, pairing="key:id"), ROLES)
     assert outcomes(attack) == (1, 2, 0, 0)
-    assert attack.details["not_in_release"]["one"] == 1  # d is taken for c
+    assert attack.details.not_in_release["one"] == 1  # d is taken for c
     assert attack.control is not None
     assert attack.control.value == 1
 
@@ -234,7 +232,7 @@ def test_a_release_that_carries_people_counts_people(release: Make, table: MakeT
     assert attack.fell == pytest.approx(1 + 1 / 2 + 1 / 2)
     assert attack.baseline is not None
     assert attack.baseline.value == pytest.approx(1 / 3)
-    assert attack.details["not_in_release"]["none"] == 1
+    assert attack.details.not_in_release["none"] == 1
 
 
 JOBS = {"pid": list("1234567"), "job": ["Professional"] * 3 + ["Artist"] * 4}  # Manta, tables 3.6 and 3.7
@@ -247,10 +245,10 @@ def test_manta_related_tables(release: Make, table: MakeTable) -> None:
     both = release(JOBS, related=(table(PERSONS),))
     attack = linkage(both, roles)
     assert attack.fell == pytest.approx(2)
-    assert attack.details["tables"] == 2
-    assert attack.details["candidates"]["least"] == sf.multir_anonymity(both, roles).value == 3
+    assert attack.details.tables == 2
+    assert attack.details.candidates["least"] == sf.multir_anonymity(both, roles).value == 3
     finer = {**PERSONS, "age": ["35", "38", "39", "35", "35", "35", "36"]}
-    assert linkage(release(JOBS, related=(table(finer),)), roles).details["correct"] == 4
+    assert linkage(release(JOBS, related=(table(finer),)), roles).details.correct == 4
 
 
 def test_tables_that_are_harmless_alone(release: Make, table: MakeTable) -> None:
@@ -301,7 +299,7 @@ def test_related_tables_in_plain_python(seed: int, release: Make, table: MakeTab
         ] += 1
     assert attack.fell == pytest.approx(fell)
     assert outcomes(attack) == tuple(found[name] for name in ("correct", "ambiguous", "wrong", "none"))
-    assert attack.details["released"] == len(people)
+    assert attack.details.released == len(people)
 
 
 # --- mechanisms and oracles ------------------------------------------------------------------------------------------
@@ -326,9 +324,9 @@ def test_our_mechanisms(name: str, seed: int, table: MakeTable) -> None:
     people = table(adult_like(np.random.default_rng(seed), 120))
     made = getattr(sf, name)(k=4)(people, roles)
     attack = linkage(made, roles)
-    assert attack.details["wrong"] == attack.details["none"] == 0
-    assert attack.details["unread_values"] == 0
-    assert attack.details["candidates"]["least"] >= 4
+    assert attack.details.wrong == attack.details.none == 0
+    assert attack.details.unread_values == 0
+    assert attack.details.candidates["least"] >= 4
     assert attack.fell / attack.attacked <= sf.marketer_risk(made, roles).value + 1e-12
     everywhere = sf.linkage_reidentification(made, roles)
     assert everywhere.value == pytest.approx(attack.success.value)
@@ -422,7 +420,7 @@ def test_noise_in_plain_python(seed: int, release: Make) -> None:
     published = {c: (np.array(people[c]) + rng.integers(-3, 4, 80)).tolist() for c in "xy"}
     made = release(published, people, pairing="position", perturbed=frozenset("xy"))
     attack = linkage(made, Roles(quasi=("x", "y")))
-    assert attack.details["how"] == "distance"
+    assert attack.details.how == "distance"
     assert attack.exactness == "exact"
     assert attack.fell == pytest.approx(nearest(published, people, "xy"))
     assert attack.control is None
@@ -434,9 +432,9 @@ def test_microaggregation_is_attacked_by_distance(table: MakeTable) -> None:
     roles = Roles(quasi=("x", "y"), sensitive=("s",))
     made = sf.Microaggregation(k=4)(people, roles)
     attack = linkage(made, roles)
-    assert attack.details["how"] == "distance"
+    assert attack.details.how == "distance"
     assert 0.1 < attack.success.value <= 0.26  # nearly everybody is nearest to the mean of their own group of four
-    assert attack.details["correct"] == 0
+    assert attack.details.correct == 0
 
 
 def test_other_columns_must_be_covered(release: Make) -> None:
@@ -458,7 +456,7 @@ def test_by_distance_an_external_table_may_be_wrong(release: Make, table: MakeTa
     known = table({**people, "sex": ["f", "f", "f", "other"]})
     attack = linkage(made, Roles(quasi=("x", "sex")), external=known, identity="id", reveal=True, control=known)
     assert outcomes(attack) == (2, 0, 1, 1)
-    assert attack.details["found"] == ["a", "c"]
+    assert attack.details.found == ["a", "c"]
     assert attack.control is not None
     assert attack.control.value == attack.success.value  # the same people again: their links are as near
 

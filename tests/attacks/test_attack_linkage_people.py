@@ -33,10 +33,10 @@ def test_the_closest_pair_decides_where_rows_are_nobody_s(release: Make) -> None
     attack = linkage(made, ONE, identity="id", reveal=True)
     assert outcomes(attack) == (2, 0, 0, 0)
     assert attack.attacked == 2
-    assert attack.details["found"] == ["Ann", "Bob"]
+    assert attack.details.found == ["Ann", "Bob"]
     assert attack.baseline is not None
     assert attack.baseline.value == pytest.approx((2 / 3 + 1 / 3) / 2)  # two of three rows are Ann's
-    assert linkage(made, ONE).details == {k: v for k, v in attack.details.items() if k != "found"}
+    assert linkage(made, ONE).details == attack.details.without_values()
     assert outcomes(linkage(made, Roles(quasi=("x",)))) == (2, 0, 1, 0)  # row by row, Ann's first is taken for Bob's
 
 
@@ -56,7 +56,7 @@ def test_all_rows_of_a_released_person_count(release: Make, table: MakeTable) ->
     attack = linkage(made, ONE)
     # a: 1.9 and 1.9 from a, 2.1 and 5 from b; b: 1.9 and 1 from b, 2.1 and 5.9 from a
     assert outcomes(attack) == (2, 0, 0, 0)
-    assert attack.details["unit"] == "people"
+    assert attack.details.unit == "people"
     crossed = {"id": ["a", "a", "b", "b"], "x": [1.9, 15.0, 2.1, 8.1]}
     assert outcomes(linkage(release(crossed, known, perturbed=frozenset("x")), ONE)) == (0, 0, 2, 0)
     alone = table({"id": ["a"], "x": [10.0]})  # less is known: 8.1 against 15
@@ -89,8 +89,8 @@ def test_values_as_they_are_do_not_look_moved(release: Make, table: MakeTable) -
     people = {"id": list("aaabbb"), "x": [1, 2, 3, 4, 5, 6]}
     made = release({"x": people["x"]}, people, pairing="position")
     attack = linkage(made, ONE, external=table(people))
-    assert attack.details["how"] == "cover"
-    assert attack.details["correct"] == 6
+    assert attack.details.how == "cover"
+    assert attack.details.correct == 6
 
 
 # --- a few lines of plain Python -------------------------------------------------------------------------------------
@@ -154,8 +154,8 @@ def test_people_in_plain_python(
     chance = [0.0 if everybody[who] is None else everybody[who][1] for who in inside]
     assert attack.attacked == len(inside)
     assert attack.fell == pytest.approx(sum(chance))
-    assert attack.details["none"] == sum(everybody[who] is None for who in inside)
-    assert attack.details["correct"] == sum(c == 1 for c in chance)
+    assert attack.details.none == sum(everybody[who] is None for who in inside)
+    assert attack.details.correct == sum(c == 1 for c in chance)
     # fewer than 50 people: one stretch of distances, up to the farthest of those who are in the release
     strangers = [everybody[who] for who in everybody if who not in owners]
     if not strangers:
@@ -168,7 +168,7 @@ def test_people_in_plain_python(
     assert attack.control is not None
     assert attack.control.people == len(strangers)
     assert attack.control.value == pytest.approx(sum(seems) / len(seems))
-    assert attack.details["not_in_release"]["none"] == sum(s is None for s in strangers)
+    assert attack.details.not_in_release["none"] == sum(s is None for s in strangers)
 
 
 # --- people who are not in the release -------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ def test_little_noise_and_strangers_far_away(release: Make, table: MakeTable) ->
     assert attack.success.value > 0.99
     assert attack.control is not None
     assert attack.control.value < 0.02
-    assert attack.details["not_in_release"]["beyond"] >= 190
+    assert attack.details.not_in_release["beyond"] >= 190
     assert attack.worked
 
 
@@ -210,7 +210,7 @@ def test_people_whom_the_release_left_out_are_a_control(release: Make) -> None:
     made = release({"id": list("abc"), "x": [1.5, 20.5, 40.5]}, people, pairing="key:id", perturbed=frozenset("x"))
     attack = linkage(made, Roles(quasi=("x",)))
     assert outcomes(attack) == (3, 0, 0, 0)
-    assert attack.details["not_in_release"] == {"from": "left out of the release", "people": 1, "beyond": 1, "none": 0}
+    assert attack.details.not_in_release == {"from": "left out of the release", "people": 1, "beyond": 1, "none": 0}
     assert attack.control is not None
     assert attack.control.value == 0
 

@@ -72,8 +72,8 @@ def test_skewness_is_the_attack(release: Make) -> None:
             score = sf.skewness_exposed(factor=factor, dont_care=free)(published, Q)
             assert score.value == found.success.value
             assert (score.exactness, score.ci) == ("exact", None)
-            assert score.details["exposed_classes"] == found.details["exposed_classes"]
-            assert score.details["in_exposed_classes"] == found.details["exposed_people"]
+            assert score.details["exposed_classes"] == found.details.exposed_classes
+            assert score.details["in_exposed_classes"] == found.details.exposed_people
 
 
 def test_merging_can_lift_a_class_over_the_factor(release: Make) -> None:
@@ -104,7 +104,7 @@ def test_membership_without_overlap_is_a_mean_over_the_released(release: Make) -
     assert (score.exactness, score.ci) == ("exact", None)
     attack = membership(published, ALONE)
     assert score.details["guessed_right_at_least"] == pytest.approx(attack.success.value)
-    assert score.details["largest"] == pytest.approx(attack.details["delta_max"])
+    assert score.details["largest"] == pytest.approx(attack.details.delta_max)
     assert score.value <= sf.delta_presence(published, ALONE).value + 1e-12
     assert score.details["baseline"] == pytest.approx(inside.mean())
     json.dumps(dict(score.details))
@@ -224,11 +224,11 @@ def test_minimality_is_a_bound_where_people_are_not_reached(table: MakeTable) ->
     data = {"age": ages, "s": list("bababaaaaaabbb")}
     release = sf.Mondrian(k=2, require=(sf.require("distinct_l_diversity >= 2"),))(table(data), roles)
     found = minimality(release, roles, runs=10)
-    assert found.details["not_reached"] > 0
+    assert found.details.not_reached > 0
     score = sf.minimality_risk(runs=10)(release, roles)
     assert score.exactness == "bound"
     assert score.ci == (pytest.approx(found.fell / 14), score.value)
-    assert score.value == pytest.approx(found.details["success_at_most"])
+    assert score.value == pytest.approx(found.details.success_at_most)
     assert score.ci is not None
     assert score.ci[0] < score.value
     assert "at most" in sf.minimality_risk.sentence(score.value)

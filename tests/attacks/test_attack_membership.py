@@ -34,15 +34,15 @@ def test_manta_tables_19_to_22(release: Make) -> None:
         assert found.low[at] == found.high[at] == pytest.approx(1 / 2 if i < 6 else 2 / 3)
     attack = membership(made, MANTA)
     assert attack.exactness == "exact"
-    assert attack.details["delta_min"] == pytest.approx(1 / 2)
-    assert attack.details["delta_max"] == pytest.approx(2 / 3)
-    assert attack.details["delta_max"] == pytest.approx(sf.delta_presence(made, MANTA).value)
+    assert attack.details.delta_min == pytest.approx(1 / 2)
+    assert attack.details.delta_max == pytest.approx(2 / 3)
+    assert attack.details.delta_max == pytest.approx(sf.delta_presence(made, MANTA).value)
     assert attack.fell == pytest.approx(6 / 2 + 3 * 2 / 3)
     assert attack.attacked == 9
     assert attack.baseline is not None
     assert attack.baseline.value == pytest.approx(5 / 9)
     assert attack.above == pytest.approx(0)  # who says "in" of everybody is right as often
-    json.dumps(attack.details)
+    json.dumps(attack.details.to_dict())
 
 
 def test_manta_table_20_as_it_is(release: Make) -> None:
@@ -50,9 +50,9 @@ def test_manta_table_20_as_it_is(release: Make) -> None:
     raw = {name: [PUBLIC[name][i] for i in INSIDE] for name in MANTA.quasi}
     attack = membership(release(raw, population=PUBLIC), MANTA, identity="name", reveal=True)
     assert attack.success.value == 1
-    assert attack.details["found"] == sorted(PUBLIC["name"][i] for i in INSIDE)
-    assert attack.details["surely_in"] == 5
-    assert attack.details["surely_out"] == attack.details["in_no_class"] == 4
+    assert attack.details.found == sorted(PUBLIC["name"][i] for i in INSIDE)
+    assert attack.details.surely_in == 5
+    assert attack.details.surely_out == attack.details.in_no_class == 4
     assert attack.above == pytest.approx(4 / 9)
 
 
@@ -65,7 +65,7 @@ def test_a_release_that_carries_nothing_gives_the_baseline(release: Make) -> Non
             attack.success.value == pytest.approx(attack.baseline.value) == pytest.approx(max(rows, 100 - rows) / 100)
         )
         assert attack.worked is False
-        assert attack.details["delta_min"] == attack.details["delta_max"] == pytest.approx(rows / 100)
+        assert attack.details.delta_min == attack.details.delta_max == pytest.approx(rows / 100)
 
 
 def test_missing_is_a_value(release: Make) -> None:
@@ -77,8 +77,8 @@ def test_missing_is_a_value(release: Make) -> None:
 def test_a_population_that_lacks_people(release: Make) -> None:
     attack = membership(release({"q": ["a", "a", "b"]}, population={"q": ["a", "b", "b"]}), Q)
     assert attack.exactness == "bound"
-    assert attack.details["classes_larger_than_population"] == 1
-    assert attack.details["delta_max"] == 1
+    assert attack.details.classes_larger_than_population == 1
+    assert attack.details.delta_max == 1
 
 
 def ways(rows: list[frozenset[int]], people: int) -> np.ndarray[Any, Any]:
@@ -112,7 +112,7 @@ def test_bounds_hold_in_plain_python(seed: int, release: Make) -> None:
     attack = membership(made, Q)
     right = float(np.maximum(truth, 1 - truth).sum())
     assert attack.fell <= right + 1e-9
-    assert right <= attack.details["success_at_most"] * len(people) + 1e-9
+    assert right <= attack.details.success_at_most * len(people) + 1e-9
     assert attack.success.low <= right / len(people) <= attack.success.high
     assert attack.exactness == ("exact" if found.exact else "bound")
     if seed % 3 == 0:
@@ -148,7 +148,7 @@ def test_guesses_come_true(seed: int, table: MakeTable) -> None:
         assert codes is not None
         some = np.isin(values, [int(str(everybody.count(("q",)).columns[0].texts[c])) for c in codes])
         right += max(int((inside & some).sum()), int((~inside & some).sum()))
-    covered = attack.attacked - attack.details["in_no_class"]
+    covered = attack.attacked - attack.details.in_no_class
     assert attack.fell == pytest.approx(right + attack.attacked - covered)
     assert attack.worked
 
@@ -177,8 +177,8 @@ def test_one_of_several_rows_is_enough(release: Make) -> None:
     assert attack.fell == pytest.approx(5 / 6 + 1 / 2 + 1 / 2)
     assert attack.baseline is not None
     assert attack.baseline.value == pytest.approx(attack.success.value)  # a release that carries nothing
-    assert attack.details["surely_in"] == 1
-    assert attack.details["found"] == ["Ann"]
+    assert attack.details.surely_in == 1
+    assert attack.details.found == ["Ann"]
     assert attack.exactness == "exact"
 
 
@@ -260,7 +260,7 @@ def test_people_in_plain_python(seed: int, release: Make, monkeypatch: pytest.Mo
     attack = membership(made, PERSON)
     assert attack.attacked == len(everybody)
     assert attack.fell <= right + 1e-9
-    assert right <= attack.details["success_at_most"] * len(everybody) + 1e-9
+    assert right <= attack.details.success_at_most * len(everybody) + 1e-9
     assert attack.exactness == ("exact" if found.exact else "bound")
 
 
@@ -282,4 +282,4 @@ def test_refusals(release: Make, table: MakeTable, refusal: Any) -> None:
     )
     nobody = {"q": pa.array([], pa.string())}
     refusal(Unavailable, lambda: membership(release({"q": ["a"]}, population=nobody), Q), "nobody")
-    assert membership(made, Q, population=table({"q": ["a"] * 4})).details["delta_max"] == pytest.approx(1 / 4)
+    assert membership(made, Q, population=table({"q": ["a"] * 4})).details.delta_max == pytest.approx(1 / 4)

@@ -33,7 +33,7 @@ def made(kind: Any, require: str, data: dict[str, list[Any]], roles: Roles, tabl
 def belief(found: Any) -> dict[str, dict[str, float]]:
     return {
         ",".join(map(str, each["quasi"].values())): {value: after for value, _, after in each["beliefs"]}
-        for each in found.details["shown"]
+        for each in found.details.shown
     }
 
 
@@ -43,9 +43,9 @@ def test_wong_s_example(table: Any, kind: Any) -> None:
     found = minimality(made(kind, AT_MOST_HALF, WONG, Q, table), Q, reveal=True)
     assert belief(found) == {"q1": {"HIV": 1.0, "none": 0.0}, "q2": {"HIV": 0.0, "none": 1.0}}
     assert found.fell == found.attacked == 7
-    assert found.details["without_algorithm"] == 5
-    assert found.details["scope"] == "table"
-    assert found.details["assignments"] == 3
+    assert found.details.without_algorithm == 5
+    assert found.details.scope == "table"
+    assert found.details.assignments == 3
     assert found.baseline is not None
     assert found.baseline.value == pytest.approx(5 / 7)
     assert found.exactness == "exact"
@@ -63,9 +63,9 @@ def test_an_algorithm_that_does_not_look_tells_nothing_more(table: Any) -> None:
     for kind in (sf.GeneralizeFullDomain, sf.Mondrian):
         for k in (5, 40):
             found = minimality(kind(k=k)(table(data), Q), Q)
-            assert found.fell == found.details["without_algorithm"]
-            assert found.details["believed_more"] == 0
-            assert found.details["assignments"] == 0
+            assert found.fell == found.details.without_algorithm
+            assert found.details.believed_more == 0
+            assert found.details.assignments == 0
 
 
 def test_one_value_for_all_is_the_baseline(table: Any) -> None:
@@ -78,7 +78,7 @@ def test_a_release_that_carries_nothing_gives_the_baseline(table: Any) -> None:
     """Everything had to be merged whatever the values were: a class of one is never 2-diverse."""
     data = {"q": ["q1", "q2", "q2"], "s": ["a", "b", "b"]}
     found = minimality(made(sf.GeneralizeFullDomain, "distinct_l_diversity >= 2", data, Q, table), Q)
-    assert found.details["assignments"] == 2
+    assert found.details.assignments == 2
     assert found.fell == pytest.approx(2)
     assert found.success == found.baseline
 
@@ -138,9 +138,9 @@ def test_full_domain_against_every_permutation(table: Any, people: str, values: 
     label = [FOUR.levels[level][FOUR.index[p]] for p in people]
     sums = posteriors(people, values, label, lambda world: full_domain(people, world, 2) == level)
     found = minimality(release, roles)
-    assert found.details["scope"] == "table"
+    assert found.details.scope == "table"
     assert found.fell == pytest.approx(sum(max(each.values()) / sum(each.values()) for each in sums))
-    assert found.details["largest"] == pytest.approx(max(max(each.values()) / sum(each.values()) for each in sums))
+    assert found.details.largest == pytest.approx(max(max(each.values()) / sum(each.values()) for each in sums))
 
 
 @pytest.mark.parametrize(
@@ -172,11 +172,11 @@ def test_class_by_class_where_the_table_has_too_many_assignments(table: Any) -> 
     roles = Roles(quasi=("q",), sensitive=("s",), hierarchies={"q": FOUR})
     release = made(sf.Mondrian, "distinct_l_diversity >= 2", {"q": list(people), "s": list(values)}, roles, table)
     whole = minimality(release, roles)
-    apart = minimality(release, roles, runs=whole.details["assignments"] - 1)
-    assert (whole.details["scope"], apart.details["scope"]) == ("table", "class")
+    apart = minimality(release, roles, runs=whole.details.assignments - 1)
+    assert (whole.details.scope, apart.details.scope) == ("table", "class")
     assert "outside the class" in apart.knew
-    assert apart.details["assignments"] < whole.details["assignments"]
-    assert apart.attacked == apart.details["reached"] + apart.details["not_reached"] == 10
+    assert apart.details.assignments < whole.details.assignments
+    assert apart.attacked == apart.details.reached + apart.details.not_reached == 10
 
 
 # --- people who are not reached --------------------------------------------------------------------------------------
@@ -194,26 +194,26 @@ def test_who_is_not_reached_counts_and_is_bounded(table: Any, ages: list[int], v
     roles = Roles(quasi=("age",), sensitive=("s",))
     release = made(sf.Mondrian, "distinct_l_diversity >= 2", {"age": ages, "s": list(values)}, roles, table, k=2)
     everybody = minimality(release, roles, runs=10**6)
-    full = minimality(release, roles, runs=everybody.details["assignments"] - 1)
-    assert (full.details["scope"], full.details["not_reached"], full.exactness) == ("class", 0, "exact")
-    assert full.details["success_at_most"] * 14 == pytest.approx(full.fell)
-    assert full.fell > full.details["without_algorithm"] + 0.5
+    full = minimality(release, roles, runs=everybody.details.assignments - 1)
+    assert (full.details.scope, full.details.not_reached, full.exactness) == ("class", 0, "exact")
+    assert full.details.success_at_most * 14 == pytest.approx(full.fell)
+    assert full.fell > full.details.without_algorithm + 0.5
     ends, seen = [], []
-    for runs in range(full.details["assignments"], 1, -1):
+    for runs in range(full.details.assignments, 1, -1):
         try:
             found = minimality(release, roles, runs=runs)
         except Unavailable:
             break
-        at_most = found.details["success_at_most"] * 14
-        assert found.attacked == found.details["reached"] + found.details["not_reached"] == 14
-        assert found.details["without_algorithm"] - 1e-9 <= found.fell <= full.fell + 1e-9
+        at_most = found.details.success_at_most * 14
+        assert found.attacked == found.details.reached + found.details.not_reached == 14
+        assert found.details.without_algorithm - 1e-9 <= found.fell <= full.fell + 1e-9
         assert full.fell <= at_most + 1e-9
         assert found.success.low <= full.fell / 14 <= found.success.high
-        assert found.details["believed_more"] <= full.details["believed_more"] <= found.details["believed_more_at_most"]
-        assert found.exactness == ("bound" if found.details["not_reached"] else "exact")
+        assert found.details.believed_more <= full.details.believed_more <= found.details.believed_more_at_most
+        assert found.exactness == ("bound" if found.details.not_reached else "exact")
         assert ("not reached" in found.sentence) == (found.exactness == "bound")
         ends.append((round(found.fell, 9), round(-at_most, 9)))
-        seen.append(found.details["reached"])
+        seen.append(found.details.reached)
     assert list(dict.fromkeys(seen)) == reached
     assert ends == sorted(ends, reverse=True)
 
@@ -226,7 +226,7 @@ def test_whatever_is_known_a_class_never_tells_less_than_its_most_frequent_value
     roles = Roles(quasi=("q",), sensitive=("s",), hierarchies={"q": FOUR})
     release = made(sf.GeneralizeFullDomain, "distinct_l_diversity >= 2", {"q": people, "s": values}, roles, table)
     found = minimality(release, roles)
-    assert found.details["without_algorithm"] - 1e-9 <= found.fell <= found.attacked
+    assert found.details.without_algorithm - 1e-9 <= found.fell <= found.attacked
 
 
 # --- people who are not in the release -------------------------------------------------------------------------------
@@ -248,7 +248,7 @@ def test_a_control_whom_no_class_covers_and_ties(table: Any) -> None:
     roles = Roles(quasi=("q",), sensitive=("s",), hierarchies={"q": FOUR})
     data = {"q": list("112234343"), "s": list("ababababb")}
     release = made(sf.GeneralizeFullDomain, "distinct_l_diversity >= 2", data, roles, table)
-    assert minimality(release, roles).details["largest"] < 1
+    assert minimality(release, roles).details.largest < 1
     # 1 and 2: a or b by chance; 3: one a, one b; 9: b, the most frequent
     outside = table({"q": ["1", "2", "9", "9"], "s": ["a", "b", "b", "a"]})
     found = minimality(release, roles, control=outside)
@@ -290,8 +290,8 @@ def test_details_hold_no_value(table: Any, canary: str) -> None:
     data = {"q": ["q1"] * 2 + ["q2"] * 5, "s": [canary] * 2 + ["b"] * 5}
     release = made(sf.GeneralizeFullDomain, "distinct_l_diversity >= 2", data, Q, table)
     found = minimality(release, Q)
-    assert canary not in json.dumps(found.details) + found.sentence + found.knew + found.effort
-    assert canary in json.dumps(minimality(release, Q, reveal=True).details)
+    assert canary not in json.dumps(found.details.to_dict()) + found.sentence + found.knew + found.effort
+    assert canary in json.dumps(minimality(release, Q, reveal=True).details.to_dict())
 
 
 def test_refusals(table: Any, refusal: Any) -> None:

@@ -35,8 +35,8 @@ def test_a_class_of_different_lung_diseases(release: Any) -> None:
     table = {"q": list("1112233"), "s": ["flu", "asthma", "cold", "ulcer", "gastritis", "flu", "ulcer"]}
     found = similarity(release(table), Q, reveal=True)
     assert (found.attacked, found.fell) == (7, 5)
-    assert found.details["of_several_close_values"] == 5
-    assert found.details["shown"][0] == {"class": {"q": "1"}, "values": ["asthma", "cold", "flu"]}
+    assert found.details.of_several_close_values == 5
+    assert found.details.shown[0] == {"class": {"q": "1"}, "values": ["asthma", "cold", "flu"]}
     assert found.baseline is not None
     assert found.baseline.value == 0
     assert similarity(release(table), Q, level=1).fell == 2  # lung and nose are apart
@@ -113,4 +113,4 @@ def test_refusals_and_no_value_in_the_details(release: Any, refusal: Any, canary
     sick = release({"q": list("11"), "s": ["flu", "cold"]})
     for level in (3, -1):
         refusal(InputError, lambda level=level: similarity(sick, Q, level=level), "levels 0 to 2")
-    assert "flu" not in json.dumps(similarity(sick, Q).details)
+    assert "flu" not in json.dumps(similarity(sick, Q).details.to_dict())

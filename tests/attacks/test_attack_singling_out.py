@@ -81,7 +81,7 @@ def test_the_identity_singles_out_always(numbers: Any) -> None:
         found = singling_out(made(columns, columns), ROLES, size=size, numbers=numbers)
         assert found.fell == found.attacked
         assert found.success.value == (1 if found.attacked else 0)
-    assert found.details["size"] == 4
+    assert found.details.size == 4
     assert found.worked
 
 
@@ -92,7 +92,7 @@ def test_nobody_is_alone() -> None:
         assert (found.attacked, found.fell, found.success.value, found.success.high) == (0, 0, 0, 0)
         assert found.worked is False
         assert "nobody" in found.sentence
-        json.dumps(found.details)
+        json.dumps(found.details.to_dict())
 
 
 def test_classes_of_k_rows_leave_nobody_alone() -> None:
@@ -162,7 +162,7 @@ def test_intervals_cover() -> None:
     noisy = {**columns, "place": [p if i % 3 else f"v{i % 9}" for i, p in enumerate(columns["place"])]}
     release = made(noisy, columns)
     truth = singling_out(release, ROLES, size=4, numbers="equal", attacks=10**6)
-    assert truth.attacked == truth.details["alone"] > 400
+    assert truth.attacked == truth.details.alone > 400
     assert 0.1 < truth.success.value < 0.95
     rates = [
         singling_out(release, ROLES, size=4, numbers="equal", attacks=100, seed=seed).success for seed in range(40)
@@ -187,7 +187,7 @@ def test_as_many_as_asked_and_from_all_sets_of_columns(monkeypatch: pytest.Monke
     columns = people(300)
     release = made(columns, columns)
     assert singling_out(release, ROLES, attacks=77).attacked == 77
-    assert singling_out(release, ROLES, attacks=77).details["column_sets"] == 4
+    assert singling_out(release, ROLES, attacks=77).details.column_sets == 4
     dealt = module._dealt(np.array([100, 0, 3, 50]), 60, np.random.default_rng(1))
     assert dealt.sum() == 60
     assert dealt[1] == 0
@@ -195,7 +195,7 @@ def test_as_many_as_asked_and_from_all_sets_of_columns(monkeypatch: pytest.Monke
     assert abs(int(dealt[0]) - int(dealt[3])) <= 1
     assert module._dealt(np.array([2, 1]), 60, np.random.default_rng(1)).tolist() == [2, 1]
     monkeypatch.setattr("sfumato.attacks.singling_out.SETS", 2)
-    assert singling_out(release, ROLES, attacks=77).details["column_sets"] == 2
+    assert singling_out(release, ROLES, attacks=77).details.column_sets == 2
 
 
 @pytest.mark.parametrize("rounds", [3, 500])
@@ -231,7 +231,7 @@ def test_details_are_ready_for_json_and_hold_no_value(canary: str) -> None:
     columns = {"x": [canary, "b"], "y": ["1", canary]}
     found = singling_out(made(columns, columns), Q)
     assert found.fell == 2
-    assert canary not in json.dumps(found.details) + found.sentence + found.knew + found.effort
+    assert canary not in json.dumps(found.details.to_dict()) + found.sentence + found.knew + found.effort
 
 
 def test_refusals(refusal: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,11 +22,11 @@ def test_the_survey_s_example_of_one_in_a_hundred(release: Any) -> None:
     table = {"q": ["1"] * 20 + ["2"] * 980, "s": ["pos"] * 10 + ["neg"] * 990}
     found = skewness(release(table), Q, factor=10, reveal=True)
     assert (found.attacked, found.fell) == (1000, 10)
-    assert found.details["largest_ratio"] == pytest.approx(50)
-    assert found.details["largest_belief"] == 0.5
-    assert found.details["belief_gained_fell"] == pytest.approx(0.49)
-    assert found.details["exposed_people"] == 20
-    assert found.details["shown"] == [{"class": {"q": "1"}, "value": "pos", "share": 0.5, "overall": 0.01, "rows": 10}]
+    assert found.details.largest_ratio == pytest.approx(50)
+    assert found.details.largest_belief == 0.5
+    assert found.details.belief_gained_fell == pytest.approx(0.49)
+    assert found.details.exposed_people == 20
+    assert found.details.shown == [{"class": {"q": "1"}, "value": "pos", "share": 0.5, "overall": 0.01, "rows": 10}]
     assert found.baseline is not None
     assert found.baseline.value == 0
     assert found.worked
@@ -36,21 +36,21 @@ def test_a_release_that_carries_nothing_gives_the_baseline(release: Any) -> None
     for q in (["*"] * 6, ["1"] * 3 + ["2"] * 3):
         found = skewness(release({"q": q, "s": ["a", "b", "c"] * 2}), Q, factor=1.0001)
         assert found.success == found.baseline
-        assert found.details["belief_gained"] == pytest.approx(0)
+        assert found.details.belief_gained == pytest.approx(0)
 
 
 def test_one_value_a_class_is_m_times_likelier(release: Any) -> None:
     table = {"q": list("112233"), "s": list("aabbcc")}
     assert skewness(release(table), Q, factor=3).fell == 6
     assert skewness(release(table), Q, factor=3.001).fell == 0
-    assert skewness(release(table), Q, factor=3).details["belief_gained"] == pytest.approx(2 / 3)
+    assert skewness(release(table), Q, factor=3).details.belief_gained == pytest.approx(2 / 3)
 
 
 def test_values_that_may_be_told(release: Any) -> None:
     table = {"q": list("112233"), "s": list("aabbcc")}
     found = skewness(release(table), Q, dont_care={"a", "b"})
     assert found.fell == 2
-    assert found.details["largest_ratio"] == pytest.approx(3)
+    assert found.details.largest_ratio == pytest.approx(3)
 
 
 def _ratio(classes: dict[str, Counter[Any]], overall: Counter[Any], a: str, b: str | None) -> float:
@@ -74,7 +74,7 @@ def test_against_rows_one_by_one(release: Any, table: Any) -> None:
         for factor in (1.3, 2.0):
             found = skewness(release({"q": q, "s": s}), Q, factor=factor, control=control)
             assert found.fell == sum(r >= factor - 1e-9 for r in ratios)
-            assert found.details["largest_ratio"] == pytest.approx(max(ratios))
+            assert found.details.largest_ratio == pytest.approx(max(ratios))
             assert found.control is not None
             assert found.control.people == 25
             assert found.control.value == pytest.approx(sum(ratio(a, b) >= factor - 1e-9 for a, b in others) / 25)
@@ -84,7 +84,7 @@ def test_details_hold_no_value(release: Any, canary: str) -> None:
     published = release({"q": ["1", "1", "2"], "s": [canary, canary, "b"]})
     found = skewness(published, Q, factor=1.1)
     assert found.fell == 3
-    assert canary not in json.dumps(found.details) + found.sentence
+    assert canary not in json.dumps(found.details.to_dict()) + found.sentence
 
 
 def test_refusals(release: Any, refusal: Any) -> None:

@@ -180,7 +180,7 @@ def test_table_3_3_links_a_person_to_a_row_with_a_third_at_most(release: Make, t
     """ "An attacker can link an individual to a record with at most 1/3 probability." For Alice it is one row of four."""
     published = release(TABLE_3, TABLE_1, pairing="position")
     assert sf.prosecutor_risk(published, PATIENTS).value == pytest.approx(1 / 3)
-    assert 1 / linkage(published, PATIENTS).details["candidates"]["least"] == pytest.approx(1 / 3)
+    assert 1 / linkage(published, PATIENTS).details.candidates["least"] == pytest.approx(1 / 3)
     named = release(TABLE_3, {**TABLE_1, "name": [*"EILWVD", "Alice"]}, pairing="position")
     assert linkage(named, PATIENTS, external=table(TABLE_2), identity="name").success.value == pytest.approx(1 / 4)
 
@@ -234,9 +234,9 @@ def test_table_3_8_alice_the_writer_has_hiv(release: Make) -> None:
     """ "Alice (35, female, writer)": looked up, her class has one value; positive disclosure. A fact is not needed."""
     alice = {"Alice": "job=Writer, sex=female, age=35"}
     found = background(release(TABLE_8), PATIENTS, people=alice, reveal=True)
-    assert found.details["people"][0]["beliefs"] == [["HIV", 1.0, 1.0]]
-    assert found.details["certain"] == 1
-    assert background(release(TABLE_9), PATIENTS, people=alice).details["certain"] == 0
+    assert found.details.people[0].beliefs == [("HIV", 1.0, 1.0)]
+    assert found.details.certain == 1
+    assert background(release(TABLE_9), PATIENTS, people=alice).details.certain == 0
 
 
 @pytest.mark.parametrize(("rows", "fell"), [(TABLE_3, 0), (TABLE_8, 3), (TABLE_9, 0)])
@@ -255,10 +255,10 @@ def test_the_second_example_of_skewness(release: Make) -> None:
     published, roles = release(table), Roles(quasi=("q",), sensitive=("s",))
     assert sf.distinct_l_diversity(published, roles).value == 2
     found = skewness(published, roles, factor=50)
-    assert found.details["largest_belief"] == pytest.approx(0.98)
-    assert found.details["largest_ratio"] == pytest.approx(0.98 / (50 / 4900))
+    assert found.details.largest_belief == pytest.approx(0.98)
+    assert found.details.largest_ratio == pytest.approx(0.98 / (50 / 4900))
     assert found.fell == 49
-    assert homogeneity(published, roles, share=0.98).details["largest_exposed_class"] == 4850
+    assert homogeneity(published, roles, share=0.98).details.largest_exposed_class == 4850
     assert sf.metric("skewness_exposed[factor=50]")(published, roles).value == pytest.approx(49 / 4900)
 
 
@@ -275,7 +275,7 @@ def test_tables_3_21_and_3_22_as_they_are_printed(release: Make) -> None:
     assert told == pytest.approx({**dict.fromkeys("abcdef", 1 / 2), **dict.fromkeys("ghi", 2 / 3)})
     assert found.exact
     attack = membership(published, PRESENCE)
-    assert (attack.details["delta_min"], attack.details["delta_max"]) == pytest.approx((1 / 2, 2 / 3))
+    assert (attack.details.delta_min, attack.details.delta_max) == pytest.approx((1 / 2, 2 / 3))
     assert sf.delta_presence(published, PRESENCE).value == pytest.approx(2 / 3)
     score = sf.membership_risk(published, PRESENCE)
     assert score.exactness == "exact"

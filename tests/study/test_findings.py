@@ -13,6 +13,8 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from sfumato.attacks.linkage import LookedUp
+from sfumato.core.outcome import Outcome
 from sfumato.core.release import Release
 from sfumato.inspect import changes
 from sfumato.inspect.default_metrics import halves
@@ -166,6 +168,11 @@ def test_it_is_found_once_and_read_again(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(module, "_measured", lambda result: pytest.fail("it was made again"))
     again = findings(study().run(cache=tmp_path, refine=0))
     assert again == first
+    assert again.release is not None
+    looked_up = again.release.linkage[0]
+    assert isinstance(looked_up, Outcome)
+    assert isinstance(looked_up.details, LookedUp)
+    assert looked_up.details.found is None
 
 
 def test_another_seed_is_another_name(tmp_path: Path) -> None:

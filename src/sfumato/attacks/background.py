@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,7 +14,8 @@ from ..core.classes import Classes
 from ..core.cover import Domain
 from ..core.errors import InputError, Unavailable
 from ..core.metric import QUASI_KNOWN, TOLERANCE, Score
-from ..core.outcome import Outcome, Rate
+from ..core.noun import dataclass
+from ..core.outcome import AttackDetails, Outcome, Rate
 from ..core.parameter import Choice, Number
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
@@ -22,6 +24,74 @@ from ..core.words import about, below_one, counted, from_zero, up
 from .knowledge.class_values import attacked_classes, class_labels, control_group, rows_of, whole
 from .knowledge.facts import Reader, beliefs, homes
 from .knowledge.worst_facts import MOST, Knowledge, worst_posteriors
+
+
+@dataclass(frozen=True, kw_only=True)
+class PersonBelief:
+    """The largest belief about a person, before and after the facts; by `reveal` whose, and in which values."""
+
+    person: int
+    classes: int
+    before: float
+    after: float
+    without_release: float
+    name: str | None = None
+    beliefs: Sequence[tuple[str | None, float, float]] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready: what there is."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class GivenFacts(AttackDetails):
+    """What facts about people lead to."""
+
+    facts: int
+    sure: float
+    certain: int
+    """People in whose value the belief reaches `sure`."""
+    largest: float
+    without_facts: float
+    """How many are guessed right without the facts, on average."""
+    people: Sequence[PersonBelief]
+    no_control: str
+
+    @property
+    def revealed(self) -> Any:
+        """The beliefs about each person by name; None without `reveal`."""
+        shown = [person.to_dict() for person in self.people if person.name is not None]
+        return shown or None
+
+    def without_values(self) -> Self:
+        """The same without names and values."""
+        return replace(self, people=[replace(person, name=None, beliefs=None) for person in self.people])
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready: what there is."""
+        return {**super().to_dict(), "people": [person.to_dict() for person in self.people]}
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorstFacts(AttackDetails):
+    """What the worst k facts lead to."""
+
+    k: int
+    knowledge: Knowledge
+    sure: float
+    classes: int
+    exposed_classes: int
+    largest: float
+    """The largest belief, with facts about people of any class."""
+    largest_own_class: float
+    mean: float
+    without_release: float
+    by_k: Sequence[float]
+    """The largest belief for 0, 1, 2, ... facts."""
+    control_covered: int | None = None
+    """Of the people who are not in the release, so many look like somebody who is."""
+    shown: Sequence[Any] | None = None
+
 
 Known = Mapping[str, str | Mapping[str, object]]
 NO_CONTROL = "There is no control group: these facts hold of these people, and of nobody who is not in the release."
@@ -110,22 +180,21 @@ def _given(
     blind = beliefs(_copies(whole(classes), len(at)), own, reader.facts)
     fell, guessed = (float(sum(belief.max() for belief in each)) for each in (after, blind))
     certain = sum(bool(belief.max() >= sure - TOLERANCE) for belief in after)
-    persons: list[dict[str, Any]] = []
+    persons: list[PersonBelief] = []
     texts = classes.sensitive.column.texts
     for i, home in enumerate(at):
-        person: dict[str, Any] = {
-            "person": i + 1,
-            "classes": len(home),
-            "before": float(before[i].max()),
-            "after": float(after[i].max()),
-            "without_release": float(blind[i].max()),
-        }
-        if reveal:
-            person["name"] = reader.people[i]
-            person["beliefs"] = [
-                [texts[v], float(before[i][v]), float(after[i][v])] for v in np.flatnonzero(before[i] > 0).tolist()
-            ]
-        persons.append(person)
+        possible = np.flatnonzero(before[i] > 0).tolist() if reveal else []
+        persons.append(
+            PersonBelief(
+                person=i + 1,
+                classes=len(home),
+                before=float(before[i].max()),
+                after=float(after[i].max()),
+                without_release=float(blind[i].max()),
+                name=reader.people[i] if reveal else None,
+                beliefs=[(texts[v], float(before[i][v]), float(after[i][v])) for v in possible] if reveal else None,
+            )
+        )
     count = len(at)
     return Outcome.of(
         fell,
@@ -138,16 +207,16 @@ def _given(
         f"and the belief in it reaches {sure:g} for {certain}; the release without the facts makes it "
         f"{sum(float(b.max()) for b in before):.4g}, the facts without the release {guessed:.4g}. {NO_CONTROL}",
         source="Machanavajjhala et al. 2007; Martin et al. 2007; Manta 2013, sec. 3.2",
-        details={
-            "column": column,
-            "facts": len(reader.facts),
-            "sure": sure,
-            "certain": certain,
-            "largest": max(float(belief.max()) for belief in after),
-            "without_facts": float(sum(belief.max() for belief in before)),
-            "people": persons,
-            "no_control": NO_CONTROL,
-        },
+        details=GivenFacts(
+            column=column,
+            facts=len(reader.facts),
+            sure=sure,
+            certain=certain,
+            largest=max(float(belief.max()) for belief in after),
+            without_facts=float(sum(belief.max() for belief in before)),
+            people=persons,
+            no_control=NO_CONTROL,
+        ),
     )
 
 
@@ -178,19 +247,19 @@ def _worst(
     people, fell = classes.rows, rows_of(classes, hit)
     blind = float(worst_posteriors(whole(classes), k, knowledge)[0])
     largest = float(worst_posteriors(classes, k, knowledge).max())
-    details: dict[str, Any] = {
-        "column": column,
-        "k": k,
-        "knowledge": knowledge,
-        "sure": sure,
-        "classes": len(classes),
-        "exposed_classes": int(hit.sum()),
-        "largest": largest,
-        "largest_own_class": float(posterior.max()),
-        "mean": float(classes.size @ posterior) / people,
-        "without_release": blind,
-        "by_k": [float(worst_posteriors(classes, j, knowledge).max()) for j in range(min(max(k, 3), MOST) + 1)],
-    }
+    details = WorstFacts(
+        column=column,
+        k=k,
+        knowledge=knowledge,
+        sure=sure,
+        classes=len(classes),
+        exposed_classes=int(hit.sum()),
+        largest=largest,
+        largest_own_class=float(posterior.max()),
+        mean=float(classes.size @ posterior) / people,
+        without_release=blind,
+        by_k=[float(worst_posteriors(classes, j, knowledge).max()) for j in range(min(max(k, 3), MOST) + 1)],
+    )
     held = None
     if control is not None:
         group = control_group(evidence, column, classes, control, "background")
@@ -198,12 +267,13 @@ def _worst(
         raised = worst_posteriors(group.classes, k, knowledge, anywhere=False) >= sure - TOLERANCE
         there = np.isin(group.member * m + group.value, group.classes.member * m + group.classes.value)
         held = Rate.of(int(group.n[raised[group.member] & there & (group.value >= 0)].sum()), group.people)
-        details["control_covered"] = group.covered
+        details = replace(details, control_covered=group.covered)
     if reveal:
-        details["shown"] = [
+        shown = [
             {"class": who, "belief": float(posterior[c])}
             for who, c in zip(class_labels(evidence, column, hit), np.flatnonzero(hit).tolist(), strict=False)
         ]
+        details = replace(details, shown=shown)
     many = "fact" if k == 1 else f"{k} facts"
     raises = "raises" if k == 1 else "raise"
     return Outcome.of(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ..core.column import Column, encode
 from ..core.errors import InputError, Unavailable
 from ..core.metric import Score
 from ..core.noun import dataclass
-from ..core.outcome import Outcome, Rate
+from ..core.outcome import AttackDetails, Outcome, Rate
 from ..core.parameter import Name, Words
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
@@ -23,6 +23,33 @@ from ..core.words import about, from_zero, whole
 from .knowledge.candidate_values import Met, meet
 from .knowledge.two_releases import People, in_both, outside
 from .lookup.external import repeated
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetCandidates(AttackDetails):
+    """The values that two releases leave for each person who is in both."""
+
+    sensitive: str
+    people_in_both: int
+    certain: int
+    """People of whom one value is left, their own."""
+    certain_from_release: int
+    certain_from_previous: int
+    certain_only_together: int
+    candidates_release: float
+    """Values that this release leaves of a person, on average."""
+    candidates_previous: float
+    candidates_together: float
+    contradicted: int
+    """People of whom no value is left: the two releases disagree."""
+    misled: int
+    """People whose own value is not among those that are left."""
+    found: Sequence[str | None] | None = None
+
+    @property
+    def attacked_column(self) -> str:
+        """The column that both releases have."""
+        return self.sensitive
 
 
 @attack(
@@ -97,32 +124,30 @@ def composition(
     if control is not None:
         others = outside(now, before, control, column, roles.person if identity is None else identity)
         rate = Rate.of(int(others.n[both.met(others, texts).certain].sum()), int(others.n.sum()))
-    details: dict[str, Any] = {
-        "sensitive": column,
-        "people_in_both": attacked,
-        "certain": fell,
-        "certain_from_release": alone[0],
-        "certain_from_previous": alone[1],
-        "certain_only_together": int(people.n[certain & ~met.alone_now & ~met.alone_before].sum()),
-        "candidates_release": float(np.average(met.now, weights=weigh)),
-        "candidates_previous": float(np.average(met.before, weights=weigh)),
-        "candidates_together": float(np.average(met.both, weights=weigh)),
-        "contradicted": int(people.n[met.both == 0].sum()),
-        "misled": int(people.n[(met.both > 0) & ~met.holds].sum()),
-    }
-    if reveal and people.who is not None:
-        names, code = people.who
-        details["found"] = [names.texts[c] for c in np.unique(code[certain])]
-    only = details["certain_only_together"]
+    names = people.who if reveal else None
+    details = MetCandidates(
+        sensitive=column,
+        people_in_both=attacked,
+        certain=fell,
+        certain_from_release=alone[0],
+        certain_from_previous=alone[1],
+        certain_only_together=int(people.n[certain & ~met.alone_now & ~met.alone_before].sum()),
+        candidates_release=float(np.average(met.now, weights=weigh)),
+        candidates_previous=float(np.average(met.before, weights=weigh)),
+        candidates_together=float(np.average(met.both, weights=weigh)),
+        contradicted=int(people.n[met.both == 0].sum()),
+        misled=int(people.n[(met.both > 0) & ~met.holds].sum()),
+        found=None if names is None else [names[0].texts[c] for c in np.unique(names[1][certain])],
+    )
     return Outcome.of(
         float(fell),
         attacked,
         alone[1],
         knew=f"the quasi-identifiers of {attacked:,} people who are in both releases, and both releases",
         control=rate,
-        sentence=f"Of {attacked:,} people in both releases, {fell:,} have their {column} told for certain, {only:,} of them by neither release "
-        f"alone; on average {about(details['candidates_together'])} candidate values are left by both, and "
-        f"{about(min(details['candidates_release'], details['candidates_previous']))} by the one that leaves fewer.",
+        sentence=f"Of {attacked:,} people in both releases, {fell:,} have their {column} told for certain, {details.certain_only_together:,} of them by neither release "
+        f"alone; on average {about(details.candidates_together)} candidate values are left by both, and "
+        f"{about(min(details.candidates_release, details.candidates_previous))} by the one that leaves fewer.",
         details=details,
     )
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..core.attack import attack
 from ..core.column import FloatArray, IntArray
 from ..core.counts import Counts, pack
 from ..core.metric import QUASI_KNOWN
-from ..core.outcome import Outcome
+from ..core.noun import dataclass
+from ..core.outcome import AttackDetails, Outcome
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
@@ -16,6 +19,14 @@ from ..core.words import counted, from_zero
 from ..profile.free_columns import Finding
 from ..profile.free_release import free_of_release
 from ..profile.relations import Relation, most_frequent
+
+
+@dataclass(frozen=True, kw_only=True)
+class UsedRelations(AttackDetails):
+    """What free columns told, in words, and who is alone without it."""
+
+    relations: Sequence[str]
+    alone_in_a_class: int
 
 
 @attack(
@@ -67,7 +78,7 @@ def every_column(release: Release, roles: Roles) -> Outcome:
         alone,
         exactness="exact" if certain else "estimate",
         sentence=sentence,
-        details={"relations": [finding.words for finding in used], "alone_in_a_class": alone},
+        details=UsedRelations(relations=[finding.words for finding in used], alone_in_a_class=alone),
     )
 
 

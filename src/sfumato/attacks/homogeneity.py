@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from ..core.classes import Classes
 from ..core.column import FloatArray, IntArray
 from ..core.errors import InputError, SfumatoError
 from ..core.metric import QUASI_KNOWN, TOLERANCE, Usual
-from ..core.outcome import Outcome, Rate
+from ..core.noun import dataclass
+from ..core.outcome import AttackDetails, Outcome, Rate
 from ..core.parameter import Words
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
@@ -20,6 +22,22 @@ from ..core.table import Table
 from ..core.words import about, counted, from_zero
 from ..metrics.privacy.distinct_l_diversity import cared_for
 from .knowledge.class_values import SHOWN, attacked_classes, class_labels, control_group, rows_of, whole
+
+
+@dataclass(frozen=True, kw_only=True)
+class SameValues(AttackDetails):
+    """Classes in which one value has the share."""
+
+    share: float
+    classes: int
+    exposed_classes: int
+    exposed_people: int
+    of_one_value: int
+    """People in classes of a single value."""
+    largest_exposed_class: int
+    control_covered: int | None = None
+    """Of the people who are not in the release, so many look like somebody who is."""
+    shown: Sequence[Any] | None = None
 
 
 def claims(classes: Classes, share: float = 1.0, dont_care: Set[str] = frozenset()) -> IntArray:
@@ -87,29 +105,29 @@ def homogeneity(
         group = control_group(evidence, column, classes, control, "homogeneity")
         said = claims(group.classes, share, dont_care)[group.member]
         held = Rate.of(int(group.n[(said >= 0) & (said == group.value)].sum()), group.people)
-    details: dict[str, Any] = {
-        "column": column,
-        "share": share,
-        "classes": len(classes),
-        "exposed_classes": int(hit.sum()),
-        "exposed_people": rows_of(classes, hit),
-        "of_one_value": rows_of(classes, classes.distinct == 1),
-        "largest_exposed_class": int(classes.size[hit].max(initial=0)),
-    }
-    if group is not None:
-        details["control_covered"] = group.covered
+    details = SameValues(
+        column=column,
+        share=share,
+        classes=len(classes),
+        exposed_classes=int(hit.sum()),
+        exposed_people=rows_of(classes, hit),
+        of_one_value=rows_of(classes, classes.distinct == 1),
+        largest_exposed_class=int(classes.size[hit].max(initial=0)),
+        control_covered=None if group is None else group.covered,
+    )
     if reveal:
         texts = classes.sensitive.column.texts
         where = np.flatnonzero(hit)[:SHOWN].tolist()
-        details["shown"] = [
+        shown = [
             {"class": who, "value": texts[claim[c]], "rows": int(classes.size[c])}
             for who, c in zip(class_labels(evidence, column, hit) or [{} for _ in where], where, strict=True)
         ]
+        details = replace(details, shown=shown)
     certain = "all" if share == 1 else f"at least {about(100 * share, 12)}%"
     sentence = (
         f"No class has one value that must not be learned in {certain} of its rows, so by that a class alone tells nobody's."
         if not hit.any()
-        else f"Of {counted(people, 'person', 'people')} {details['exposed_people']:,} {'is' if details['exposed_people'] == 1 else 'are'} in "
+        else f"Of {counted(people, 'person', 'people')} {details.exposed_people:,} {'is' if details.exposed_people == 1 else 'are'} in "
         f"{counted(int(hit.sum()), 'class', 'classes')} with one value that must not be learned in {certain} of the rows; "
         f"saying it is right for {fell:,} of them."
     )

@@ -14,7 +14,8 @@ from ..core.attack import attack
 from ..core.column import FloatArray, IntArray
 from ..core.cover import BoolArray
 from ..core.errors import InputError
-from ..core.outcome import Outcome, Rate
+from ..core.noun import dataclass
+from ..core.outcome import AttackDetails, Outcome, Rate
 from ..core.parameter import ATTEMPTS, Name, Number
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
@@ -26,6 +27,30 @@ from ..mining.rows import Frame
 from .homogeneity import certain
 from .lookup.space import Space, draw
 from .lookup.targets import TIE
+
+
+@dataclass(frozen=True, kw_only=True)
+class GuessedSecrets(AttackDetails):
+    """What was guessed from what."""
+
+    secret: str
+    known: Sequence[str]
+    tolerance: float
+    attacks: int
+    seed: int
+    sampled: bool
+    certain_by_class: int
+    """People whose class tells the secret for certain."""
+
+    @property
+    def attacked_column(self) -> str:
+        """The column that was guessed."""
+        return self.secret
+
+    @property
+    def certain_people(self) -> int:
+        """People whose class tells the secret for certain."""
+        return self.certain_by_class
 
 
 @attack(
@@ -101,15 +126,15 @@ def inference(
         exactness="estimate",
         sentence=f"For {percent(fell / people)} of {counted(people, 'person', 'people')} the nearest released rows tell {secret}."
         + known_for_sure * bool(sure),
-        details={
-            "secret": secret,
-            "known": list(given),
-            "tolerance": tolerance,
-            "attacks": attacks,
-            "seed": seed,
-            "sampled": space.sampled,
-            "certain_by_class": sure,
-        },
+        details=GuessedSecrets(
+            secret=secret,
+            known=list(given),
+            tolerance=tolerance,
+            attacks=attacks,
+            seed=seed,
+            sampled=space.sampled,
+            certain_by_class=sure,
+        ),
     )
 
 

@@ -13,7 +13,8 @@ import numpy as np
 from ..core.attack import attack
 from ..core.column import FloatArray
 from ..core.errors import InputError, Unavailable
-from ..core.outcome import Outcome, Rate
+from ..core.noun import dataclass
+from ..core.outcome import AttackDetails, Outcome, Rate
 from ..core.parameter import ATTEMPTS, Number, Words
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
@@ -23,6 +24,18 @@ from ..core.words import counted, from_zero, percent
 from ..mining.rows import Frame
 from .lookup.space import Space
 from .lookup.targets import NearRows
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkedHalves(AttackDetails):
+    """The two halves of what is known, and how they were linked."""
+
+    first: Sequence[str]
+    second: Sequence[str]
+    neighbours: int
+    attacks: int
+    seed: int
+    sampled: bool
 
 
 @attack(
@@ -96,14 +109,14 @@ def linkability(
         control=outside,
         exactness="estimate",
         sentence=f"For {percent(fell / len(hits))} of {counted(len(hits), 'person', 'people')} the two sources meet in one released row.",
-        details={
-            "first": list(one),
-            "second": list(two),
-            "neighbours": near,
-            "attacks": attacks,
-            "seed": seed,
-            "sampled": space.sampled,
-        },
+        details=LinkedHalves(
+            first=list(one),
+            second=list(two),
+            neighbours=near,
+            attacks=attacks,
+            seed=seed,
+            sampled=space.sampled,
+        ),
     )
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 
 from ..core.attack import attack
 from ..core.errors import InputError, Unavailable
-from ..core.outcome import Outcome, Rate
+from ..core.noun import dataclass
+from ..core.outcome import AttackDetails, Outcome, Rate
 from ..core.parameter import Words
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
@@ -22,6 +23,34 @@ from .lookup.external import External, by_identity, by_people, by_row, check_col
 from .lookup.match import Match
 
 How = Literal["auto", "cover", "exact", "distance"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LookedUp(AttackDetails):
+    """What looking everybody up led to."""
+
+    known: Sequence[str]
+    how: str
+    tables: int
+    """The released tables that were looked at together."""
+    unit: str
+    """What is looked up and found: rows or people."""
+    released: int
+    correct: int
+    """Found without doubt."""
+    ambiguous: int
+    """Their own row is one of several that fit."""
+    wrong: int
+    """Only rows of others fit."""
+    none: int
+    expected_correct: float
+    candidates: Mapping[str, float] | None = None
+    """How many released rows cover a person: the fewest, the median, the mean and the most."""
+    unread_values: int | None = None
+    sample: int | None = None
+    """How many were drawn, where not all were looked up."""
+    not_in_release: Mapping[str, int | str] | None = None
+    found: Sequence[str | None] | None = None
 
 
 def _sentence(value: float) -> str:
@@ -217,21 +246,12 @@ def _outcome(facts: External, release: Release, linked: Linked, how: str) -> Out
     base = facts.blind(people=near)
     known = list(dict.fromkeys(facts.names))
     tables = 1 + len(release.related)
-    details: dict[str, Any] = {
-        "known": known,
-        "how": how,
-        "tables": tables,
-        "unit": facts.unit,
-        "released": facts.total,
-        **linked.numbers,
-        "expected_correct": fell,
-        **linked.details,
-    }
+    correct, ambiguous, wrong, none = linked.kinds
     columns = ", ".join(known)
     what = "people" if facts.unit == "people" or facts.who is not None else "rows"
     drawn = f" of a sample of {attacked:,}" if linked.exactness == "estimate" else f" of {attacked:,}"
     sentence = (
-        f"An adversary who knows {columns} finds {linked.numbers['correct']:,}{drawn} {what} "
+        f"An adversary who knows {columns} finds {correct:,}{drawn} {what} "
         + (f"as the nearest released {'person' if facts.unit == 'people' else 'row'}" if near else "without doubt")
         + f", and by guessing among candidates is right for {percent(fell / max(attacked, 1))} of them; without the release, one guess "
         f"in {1 / base:,.0f} is."
@@ -248,7 +268,23 @@ def _outcome(facts: External, release: Release, linked: Linked, how: str) -> Out
         exactness=linked.exactness,
         sentence=sentence,
         source=f"{linkage.card.source}; Nergiz, Clifton, Nergiz 2007" if release.related else "",
-        details=details,
+        details=LookedUp(
+            known=known,
+            how=how,
+            tables=tables,
+            unit=facts.unit,
+            released=facts.total,
+            correct=correct,
+            ambiguous=ambiguous,
+            wrong=wrong,
+            none=none,
+            expected_correct=fell,
+            candidates=linked.candidates,
+            unread_values=linked.unread_values,
+            sample=linked.sample,
+            not_in_release=linked.not_in_release,
+            found=linked.found,
+        ),
     )
 
 

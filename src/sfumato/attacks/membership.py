@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -9,7 +10,8 @@ import numpy as np
 from ..core.attack import attack
 from ..core.errors import InputError, Unavailable
 from ..core.metric import Score
-from ..core.outcome import Outcome, Rate
+from ..core.noun import dataclass
+from ..core.outcome import AttackDetails, Outcome, Rate
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
 from ..core.table import Table
@@ -18,6 +20,30 @@ from .knowledge.presence import Presence, by_person, by_tuple
 from .lookup.external import grouped, repeated
 
 STEPS = (0.5, 0.75, 0.9, 0.95, 1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Presences(AttackDetails):
+    """How likely each person of the population is in the release."""
+
+    quasi: Sequence[str]
+    population: int
+    released: int
+    delta_min: float
+    """The smallest probability."""
+    delta_max: float
+    delta_max_at_least: float
+    surely: float
+    surely_in: int
+    """People who are in it with at least this probability."""
+    surely_out: int
+    in_no_class: int
+    in_several_classes: int
+    classes_larger_than_population: int
+    at_least: Mapping[str, int]
+    """How many are in it with at least a probability."""
+    success_at_most: float
+    found: Sequence[str | None] | None = None
 
 
 def presence(release: Release, roles: Roles, *, population: Table | None = None) -> Presence:
@@ -113,25 +139,23 @@ def membership(
     fell, at_most = float((n * sure).sum()), float((n * worst).sum())
     base = float((n * np.maximum(people_in.blind, 1 - people_in.blind)).sum()) / total
     right, upper = Rate.of(fell, total), Rate.of(at_most, total)
-    details = {
-        "quasi": list(quasi),
-        "population": total,
-        "released": people_in.rows,
-        "delta_min": float(low.min()),
-        "delta_max": float(low.max() if people_in.exact else high.max()),
-        "delta_max_at_least": float(low.max()),
-        "surely": surely,
-        "surely_in": int(n[low >= surely - 1e-12].sum()),
-        "surely_out": int(n[high <= 1 - surely + 1e-12].sum()),
-        "in_no_class": int(n[high == 0].sum()),
-        "in_several_classes": people_in.several,
-        "classes_larger_than_population": people_in.short,
-        "at_least": {f"{step:g}": int(n[low >= step - 1e-12].sum()) for step in STEPS},
-        "success_at_most": at_most / total,
-    }
-    if reveal:
-        assert identity is not None
-        details["found"] = _named(table, identity, people_in, surely)
+    details = Presences(
+        quasi=list(quasi),
+        population=total,
+        released=people_in.rows,
+        delta_min=float(low.min()),
+        delta_max=float(low.max() if people_in.exact else high.max()),
+        delta_max_at_least=float(low.max()),
+        surely=surely,
+        surely_in=int(n[low >= surely - 1e-12].sum()),
+        surely_out=int(n[high <= 1 - surely + 1e-12].sum()),
+        in_no_class=int(n[high == 0].sum()),
+        in_several_classes=people_in.several,
+        classes_larger_than_population=people_in.short,
+        at_least={f"{step:g}": int(n[low >= step - 1e-12].sum()) for step in STEPS},
+        success_at_most=at_most / total,
+        found=_named(table, identity, people_in, surely) if reveal and identity is not None else None,
+    )
     share = percent(fell / total) if people_in.exact else f"at least {down(100 * fell / total)}%"
     return Outcome(
         knew=f"{', '.join(quasi)} of {total:,} people, {people_in.rows:,} of whom were released",
@@ -141,7 +165,7 @@ def membership(
         baseline=Rate(base, base, base, total),
         exactness="exact" if people_in.exact and not people_in.short else "bound",
         sentence=f"Whether a person is in the release can be told for {share} of {total:,} people, and without it for "
-        f"{percent(base)}; {details['surely_in']:,} are in it with a probability of at least {surely:g}, and {details['surely_out']:,} "
+        f"{percent(base)}; {details.surely_in:,} are in it with a probability of at least {surely:g}, and {details.surely_out:,} "
         "are not.",
         details=details,
     )

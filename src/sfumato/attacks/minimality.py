@@ -7,7 +7,9 @@ classes, keep those for which the algorithm would have published this release, a
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +20,8 @@ from ..core.column import FloatArray
 from ..core.errors import InputError, Unavailable
 from ..core.mechanism import Mechanism
 from ..core.metric import TOLERANCE, Score
-from ..core.outcome import Outcome, Rate
+from ..core.noun import dataclass
+from ..core.outcome import AttackDetails, Outcome, Rate
 from ..core.parameter import Number
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
@@ -33,6 +36,29 @@ from .knowledge.class_values import SHOWN, attacked_classes, control_group
 
 RUNS = 1000
 """Assignments that are tried unless the owner says otherwise: each is a run of the algorithm."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replayed(AttackDetails):
+    """What running the algorithm on other assignments of values to people left."""
+
+    algorithm: str
+    goal: Sequence[str]
+    scope: str
+    """Whether the assignments of the whole table were tried, or of one class after the other; or none, where the algorithm looks at no secret."""
+    assignments: int
+    reached: int
+    """People whose class was tried."""
+    not_reached: int
+    success_at_most: float
+    without_algorithm: float
+    """How many fall to the classes alone."""
+    largest: float
+    largest_without_algorithm: float
+    believed_more: int
+    """People in some value of whom the belief rose."""
+    believed_more_at_most: int
+    shown: Sequence[Any] | None = None
 
 
 def _sentence(value: float) -> str:
@@ -223,24 +249,24 @@ def _attack(
     at_most = float(sizes[reached] @ after[reached].max(axis=1)) + lost
     right = float(puzzle.truth.sum(axis=0).max())
     risen = after.max(axis=1) > before.max(axis=1) + TOLERANCE
-    details: dict[str, Any] = {
-        "column": column,
-        "algorithm": algorithm.card.name,
-        "goal": [str(promise) for promise in algorithm.promises],
-        "scope": scope,
-        "assignments": tried,
-        "reached": people - lost,
-        "not_reached": lost,
-        "success_at_most": at_most / people,
-        "without_algorithm": without,
-        "largest": float(after.max()),
-        "largest_without_algorithm": float(before.max()),
-        "believed_more": int(sizes[risen].sum()),
-        "believed_more_at_most": int(sizes[risen].sum()) + lost,
-    }
+    details = Replayed(
+        column=column,
+        algorithm=algorithm.card.name,
+        goal=[str(promise) for promise in algorithm.promises],
+        scope=scope,
+        assignments=tried,
+        reached=people - lost,
+        not_reached=lost,
+        success_at_most=at_most / people,
+        without_algorithm=without,
+        largest=float(after.max()),
+        largest_without_algorithm=float(before.max()),
+        believed_more=int(sizes[risen].sum()),
+        believed_more_at_most=int(sizes[risen].sum()) + lost,
+    )
     if reveal:
         texts = puzzle.values.texts
-        details["shown"] = [
+        shown = [
             {
                 "quasi": dict(zip((c.name for c in puzzle.columns), puzzle.texts[g], strict=True)),
                 "people": int(n),
@@ -249,15 +275,16 @@ def _attack(
             for g, (n, old, new) in enumerate(zip(sizes.tolist(), before, after, strict=True))
             if (np.abs(new - old) > TOLERANCE).any()
         ][:SHOWN]
+        details = replace(details, shown=shown)
     besides = " and the values of everybody outside the class" if scope == "class" else ""
     count = f"{about(fell, 4)}" if not lost else f"at least {down(fell, 4)} and at most {up(at_most, 4)}"
     success = f"the likeliest value is right for {count} of {people:,} people"
-    largest = details["largest"]
+    largest = details.largest
     if risen.any():
         sentence = (
             f"Knowing why the table was generalized, {success} on average, where the classes alone give {about(without, 4)}; "
             f"the largest belief is {f'at least {down(largest)}' if lost else about(largest)}, with the classes alone "
-            f"{about(details['largest_without_algorithm'])}."
+            f"{about(details.largest_without_algorithm)}."
         )
     else:
         sentence = f"Knowing the algorithm tells no more{' of those who were reached' if lost else ''} than the classes: {success}."
@@ -288,14 +315,15 @@ def minimality_risk(evidence: Evidence, column: str, *, runs: int) -> Score:
     """
     outcome = minimality(evidence.release, evidence.roles, sensitive=column, runs=runs)
     people = outcome.attacked
-    at_most = min(float(outcome.details["success_at_most"]), 1.0)
+    replayed = cast(Replayed, outcome.details)
+    at_most = min(replayed.success_at_most, 1.0)
     assert outcome.baseline is not None
     details = {
-        **outcome.details,
+        **replayed.to_dict(),
         "baseline": outcome.baseline.value,
-        "without_algorithm": outcome.details["without_algorithm"] / people,
-        "believed_more": outcome.details["believed_more"] / people,
-        "believed_more_at_most": outcome.details["believed_more_at_most"] / people,
+        "without_algorithm": replayed.without_algorithm / people,
+        "believed_more": replayed.believed_more / people,
+        "believed_more_at_most": replayed.believed_more_at_most / people,
     }
     ends = None if outcome.exactness == "exact" else (outcome.fell / people, at_most)
     return Score(at_most, "share of people", outcome.exactness, ci=ends, details=details)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +16,7 @@ from ..core.errors import InputError, Unavailable
 from ..core.hierarchy import TOP
 from ..core.metric import QUASI_KNOWN, TOLERANCE
 from ..core.noun import dataclass
-from ..core.outcome import Outcome, Rate
+from ..core.outcome import AttackDetails, Outcome, Rate
 from ..core.parameter import Choice, Number
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
@@ -24,6 +26,24 @@ from ..core.words import about, counted, from_zero
 from .knowledge.class_values import attacked_classes, class_labels, control_group, rows_of, whole
 
 By = Literal["taxonomy", "order"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CloseValues(AttackDetails):
+    """Classes whose values are all close."""
+
+    by: By
+    classes: int
+    exposed_classes: int
+    exposed_people: int
+    of_one_value: int
+    """People in classes of a single value."""
+    of_several_close_values: int
+    control_covered: int | None = None
+    """Of the people who are not in the release, so many look like somebody who is."""
+    width: float | None = None
+    level: int | None = None
+    shown: Sequence[Any] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,25 +180,26 @@ def similarity(
         right &= (own >= low[group.member]) & (own <= high[group.member])
         held = Rate.of(int(group.n[right].sum()), group.people)
     one = classes.distinct == 1
-    details: dict[str, Any] = {
-        "column": column,
-        "by": by,
-        "classes": len(classes),
-        "exposed_classes": int(hit.sum()),
-        "exposed_people": fell,
-        "of_one_value": rows_of(classes, one),
-        "of_several_close_values": rows_of(classes, hit & ~one),
-    }
-    if group is not None:
-        details["control_covered"] = group.covered
-    details |= {"width": width} if by == "order" else {"level": level}
+    details = CloseValues(
+        column=column,
+        by=by,
+        classes=len(classes),
+        exposed_classes=int(hit.sum()),
+        exposed_people=fell,
+        of_one_value=rows_of(classes, one),
+        of_several_close_values=rows_of(classes, hit & ~one),
+        control_covered=None if group is None else group.covered,
+        width=width if by == "order" else None,
+        level=None if by == "order" else level,
+    )
     if reveal:
         texts = classes.sensitive.column.texts
         named = class_labels(evidence, column, hit)
-        details["shown"] = [
+        shown = [
             {"class": who, "values": [texts[v] for v in classes.value[classes.member == c].tolist()]}
             for who, c in zip(named, np.flatnonzero(hit).tolist(), strict=False)
         ]
+        details = replace(details, shown=shown)
     common = (
         "under one node of the taxonomy" if by == "taxonomy" else f"within {about(100 * width, 12)}% of the whole range"
     )
@@ -187,7 +208,7 @@ def similarity(
         if not fell
         else f"Of {counted(people, 'person', 'people')} {fell:,} {'is' if fell == 1 else 'are'} in "
         f"{counted(int(hit.sum()), 'class', 'classes')} whose values all lie {common}; "
-        f"{details['of_several_close_values']:,} of them in classes of different values."
+        f"{details.of_several_close_values:,} of them in classes of different values."
     )
     return Outcome.of(fell, people, baseline, control=held, sentence=sentence, details=details)
 

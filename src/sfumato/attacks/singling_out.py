@@ -15,7 +15,8 @@ import numpy as np
 
 from ..core.attack import attack
 from ..core.errors import InputError, Unavailable
-from ..core.outcome import Outcome
+from ..core.noun import dataclass
+from ..core.outcome import AttackDetails, Outcome
 from ..core.parameter import ATTEMPTS, Choice, Number
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
@@ -29,6 +30,20 @@ SETS = 200
 """Sets of columns that are looked at; of more, so many are drawn, and fewer where there are many rows."""
 WORK = 50_000_000
 """Rows that are gone through for that, but for 20 sets at least."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TriedDescriptions(AttackDetails):
+    """What was described, and by what."""
+
+    columns: Sequence[str]
+    size: int
+    numbers: Numbers
+    attacks: int
+    column_sets: int
+    alone: int
+    """Released rows that a description fits alone."""
+    seed: int
 
 
 @attack(
@@ -109,15 +124,15 @@ def singling_out(
         control=outside,
         exactness="estimate",
         sentence=sentence,
-        details={
-            "columns": list(named),
-            "size": size,
-            "numbers": numbers,
-            "attacks": attacks,
-            "column_sets": len(sets),
-            "alone": made.alone,
-            "seed": seed,
-        },
+        details=TriedDescriptions(
+            columns=list(named),
+            size=size,
+            numbers=numbers,
+            attacks=attacks,
+            column_sets=len(sets),
+            alone=made.alone,
+            seed=seed,
+        ),
     )
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,8 @@ from ..core.attack import attack
 from ..core.classes import Classes
 from ..core.errors import InputError
 from ..core.metric import QUASI_KNOWN, TOLERANCE
-from ..core.outcome import Outcome, Rate
+from ..core.noun import dataclass
+from ..core.outcome import AttackDetails, Outcome, Rate
 from ..core.parameter import Number, Words
 from ..core.release import Evidence, Release
 from ..core.roles import Roles
@@ -21,6 +22,28 @@ from ..core.table import Table
 from ..core.words import about, from_zero, up
 from ..metrics.privacy.distinct_l_diversity import cared_for
 from .knowledge.class_values import SHOWN, attacked_classes, class_labels, control_group, rows_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class LikelierValues(AttackDetails):
+    """Classes that make a value so many times likelier than it is overall."""
+
+    factor: float
+    classes: int
+    exposed_classes: int
+    exposed_people: int
+    """The rows of these classes, whatever their value."""
+    largest_ratio: float
+    belief_gained: float
+    """`p(w|c) - p(w)` of a person's own value, the mean over everybody."""
+    belief_gained_fell: float
+    """The same over those who fell."""
+    largest_belief: float
+    control_covered: int | None = None
+    """Of the people who are not in the release, so many look like somebody who is."""
+    shown: Sequence[Any] | None = None
+    in_exposed_classes: int | None = None
+    """Of the metric: what `exposed_people` says."""
 
 
 def likelier(classes: Classes, factor: float, dont_care: Set[str] = frozenset()) -> npt.NDArray[np.bool_]:
@@ -84,25 +107,24 @@ def skewness(
         keys = group.classes.member[claimed] * m + group.classes.value[claimed]
         own = (group.value >= 0) & np.isin(group.member * m + group.value, keys)
         held = Rate.of(int(group.n[own].sum()), group.people)
-    details: dict[str, Any] = {
-        "column": column,
-        "factor": factor,
-        "classes": len(classes),
-        "exposed_classes": int(exposed.sum()),
-        "exposed_people": rows_of(classes, exposed),
-        "largest_ratio": float(ratio.max(initial=0.0)),
-        "belief_gained": float(gained[care].sum()) / people,
-        "belief_gained_fell": float(gained[hit].sum()) / fell if fell else 0.0,
-        "largest_belief": float(classes.p[hit].max(initial=0.0)),
-    }
-    if group is not None:
-        details["control_covered"] = group.covered
+    details = LikelierValues(
+        column=column,
+        factor=factor,
+        classes=len(classes),
+        exposed_classes=int(exposed.sum()),
+        exposed_people=rows_of(classes, exposed),
+        largest_ratio=float(ratio.max(initial=0.0)),
+        belief_gained=float(gained[care].sum()) / people,
+        belief_gained_fell=float(gained[hit].sum()) / fell if fell else 0.0,
+        largest_belief=float(classes.p[hit].max(initial=0.0)),
+        control_covered=None if group is None else group.covered,
+    )
     if reveal:
         texts = classes.sensitive.column.texts
         where = np.flatnonzero(hit)
         number = np.cumsum(exposed) - 1
         named = class_labels(evidence, column, exposed)
-        details["shown"] = [
+        shown = [
             {
                 "class": named[at] if at < len(named) else {},
                 "value": texts[classes.value[i]],
@@ -113,11 +135,12 @@ def skewness(
             for i in where.tolist()
             if (at := int(number[classes.member[i]])) < SHOWN
         ]
+        details = replace(details, shown=shown)
     sentence = (
         f"In no class is a value that must not be learned {about(factor, 12)} times as frequent as overall."
         if not fell
         else f"For {fell:,} of {people:,} people the class makes their own value at least {about(factor, 12)} times likelier "
-        f"than it is overall, and at most {up(details['largest_ratio'])} times."
+        f"than it is overall, and at most {up(details.largest_ratio)} times."
     )
     return Outcome.of(fell, people, 0, control=held, sentence=sentence, details=details)
 
@@ -132,4 +155,5 @@ def skewness_exposed(evidence: Evidence, column: str, factor: float, dont_care: 
     like the table; 1 at a factor of m if each class holds one of m equally frequent values.
     """
     outcome = skewness(evidence.release, evidence.roles, sensitive=column, factor=factor, dont_care=dont_care)
-    return replace(outcome, details={**outcome.details, "in_exposed_classes": outcome.details["exposed_people"]})
+    details = cast(LikelierValues, outcome.details)
+    return replace(outcome, details=replace(details, in_exposed_classes=details.exposed_people))

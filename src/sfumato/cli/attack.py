@@ -223,8 +223,8 @@ def show(outcomes: Sequence[Outcome], skipped: Mapping[str, str]) -> None:
     for title, one in zip(titles, outcomes, strict=True):
         out.print(f"\n{title}. {one.sentence}")
         out.print(f"  Known: {one.knew}. Effort: {one.effort}.")
-        if "revealed" in one.details or "shown" in one.details:
-            out.print(f"  {one.details.get('revealed', one.details.get('shown'))}")
+        if one.details.revealed is not None:
+            out.print(f"  {one.details.revealed}")
     for name, column in worst.items():
         many = len({one.column for one in outcomes if one.name == name})
         out.print(f"\n{_first(name)} was played on {many} sensitive columns in turn; the worst, {column}, counts.")

@@ -144,7 +144,7 @@ class Attack(Generic[P]):
         outcome, card, column = play(**given), self.card, given.get("sensitive")
         return replace(
             outcome,
-            details={**({"column": column} if column and outcome.column is None else {}), **outcome.details},
+            details=replace(outcome.details, column=column) if column and outcome.column is None else outcome.details,
             name=outcome.name or card.name,
             title=outcome.title or card.title,
             knew=outcome.knew or card.knows,
@@ -240,7 +240,7 @@ def success(outcome: Outcome, unit: str) -> Score:
     }
     rate = outcome.success
     ends = (rate.low, rate.high) if outcome.exactness == "estimate" else None
-    return Score(rate.value, unit, outcome.exactness, ci=ends, details={**numbers, **outcome.details})
+    return Score(rate.value, unit, outcome.exactness, ci=ends, details={**numbers, **outcome.details.to_dict()})
 
 
 def parse(text: str, registry: Mapping[str, Attack[Any]]) -> Attack[Any]:

@@ -18,9 +18,8 @@ measurably better than that and than on people outside the release, counts as on
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
-from dataclasses import field
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -139,6 +138,41 @@ def _compared(attacked: int, over_baseline: bool | None, over_control: bool | No
 
 
 @dataclass(frozen=True, kw_only=True)
+class AttackDetails:
+    """What an attack counted beside its rates; every attack has a record of its own. None: it was not asked for, or there is none."""
+
+    owners: ClassVar[tuple[str, ...]] = ("found", "shown")
+    """Fields with names, classes or values, which only `reveal` fills: for the owner's eyes only."""
+
+    column: str | None = None
+    """The sensitive column that was attacked."""
+
+    @property
+    def attacked_column(self) -> str | None:
+        """The column whose values were to be learned, if the attack is on one."""
+        return self.column
+
+    @property
+    def certain_people(self) -> int:
+        """People of whom the release tells the secret for certain, where the attack counted them."""
+        return 0
+
+    @property
+    def revealed(self) -> Any:
+        """What `reveal` showed; None without it."""
+        return next((value for name in self.owners if (value := getattr(self, name, None)) is not None), None)
+
+    def without_values(self) -> Self:
+        """The same without what `reveal` showed."""
+        return dataclasses.replace(self, **{name: None for name in self.owners if hasattr(self, name)})
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready: what there is."""
+        content = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {name: value for name, value in content.items() if value is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
 class Outcome:
     """How an attack went. What it leaves empty of name, title, knew, effort and source is the card's word."""
 
@@ -161,7 +195,7 @@ class Outcome:
     """exact: over everybody, by counting; bound; estimate: on a sample or by chance."""
     sentence: str = ""
     source: str = ""
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: AttackDetails = AttackDetails()
 
     @classmethod
     def of(cls, fell: float, people: int, blind: float, **more: Any) -> Outcome:
@@ -201,7 +235,7 @@ class Outcome:
     @property
     def certain(self) -> int:
         """People of whom the release tells the secret for certain, where the attack counted them."""
-        return int(self.details.get("certain_by_class", 0))
+        return self.details.certain_people
 
     @property
     def standing(self) -> Standing:
@@ -227,17 +261,16 @@ class Outcome:
     @property
     def column(self) -> str | None:
         """The sensitive column that was attacked, if the attack is on one."""
-        return next((str(self.details[key]) for key in ("column", "sensitive", "secret") if key in self.details), None)
+        return self.details.attacked_column
 
     def as_dict(self) -> dict[str, Any]:
         """Everything, as plain data."""
         content = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         for name in ("success", "baseline", "control"):
             content[name] = None if content[name] is None else dataclasses.asdict(content[name])
-        details = dict(self.details)
         return {
             **content,
-            "details": details,
+            "details": self.details.to_dict(),
             "above": self.above,
             "worked": self.worked,
             "verdict": self.standing.verdict,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import cast
 
+from ..attacks.linkage import LookedUp
 from ..inspect.exposure import MEASURES
 from ..inspect.raw_risk import Threshold
 from ..inspect.subgroups import MiningWorth
@@ -157,11 +159,11 @@ def attacks(findings: Findings) -> Iterator[Block]:
         if isinstance(attack, str):
             rows.append(["–", f"Not attempted: {attack}"])
             continue
-        details = attack.details
+        details = cast(LookedUp, attack.details)
         rows.append(
             [
-                joined([code(name) for name in details["known"]]),
-                spell(details.get("correct")),
+                joined([code(name) for name in details.known]),
+                spell(details.correct),
                 shared_sections.rate(attack.success),
                 shared_sections.rate(attack.baseline, interval=False),
                 attack.exactness,

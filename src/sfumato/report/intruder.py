@@ -8,8 +8,10 @@ with these columns.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
 from ..attacks.homogeneity import homogeneity
+from ..attacks.linkage import LookedUp
 from ..core.outcome import Outcome
 from ..study.findings import ReleaseFindings
 from ..study.study import Result
@@ -100,14 +102,14 @@ def _linked(release: ReleaseFindings) -> Iterator[Block]:
         if isinstance(attack, str):
             rows.append(["–", f"Could not be played: {attack}"])
             continue
-        details = attack.details
-        candidates = details.get("candidates") or {}
+        details = cast(LookedUp, attack.details)
+        candidates = details.candidates or {}
         rows.append(
             [
-                joined([code(column) for column in details["known"]]),
+                joined([code(column) for column in details.known]),
                 spell(attack.attacked),
-                spell(details.get("correct")),
-                spell(details.get("wrong")),
+                spell(details.correct),
+                spell(details.wrong),
                 spell(candidates.get("least")),
                 spell(candidates.get("median")),
                 shared_sections.rate(attack.success),

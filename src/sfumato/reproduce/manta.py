@@ -10,11 +10,11 @@ import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from ..attacks.background import background
+from ..attacks.background import GivenFacts, background
 from ..core.hierarchy import Hierarchy
 from ..core.release import Release
 from ..core.roles import Roles
@@ -196,7 +196,7 @@ def _records(paper: PaperDraft) -> None:
         beside("3.8: how surely an artist has HIV", "1", positive_disclosure(eighth, PATIENTS).value),
         beside("3.9: k", "3", k_anonymity(ninth, PATIENTS).value),
         beside("3.9: diseases that are left to Bob", "2", distinct_l_diversity(ninth, PATIENTS).value),
-        beside("3.9: how surely Bob has hepatitis, once flu is ruled out", "1", float(bob.details["largest"])),
+        beside("3.9: how surely Bob has hepatitis, once flu is ruled out", "1", cast(GivenFacts, bob.details).largest),
     ]
     paper.erratum(
         "tables 3.4 and 3.5",

@@ -28,11 +28,6 @@ HELD_OUT = 60_000
 """Rows up to which the release is made again without some people, to hold those who are in it against those who are not."""
 OUTSIDE = 0.5
 """The share of the rows that is then left out: half, so that both sides have as many people."""
-_DETAILS = (
-    "known", "columns", "size", "numbers", "first", "second", "neighbours", "secret", "tolerance", "attacks", "column_sets",
-    "alone", "how", "unit", "released", "correct", "ambiguous", "wrong", "none", "candidates", "sampled", "column", "share",
-    "certain_by_class",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -46,7 +41,7 @@ class HeldOut:
 
 def without_values(outcome: Outcome) -> Outcome:
     """An outcome whose details hold nothing that could be a value of the table."""
-    return replace(outcome, details={name: outcome.details[name] for name in _DETAILS if name in outcome.details})
+    return replace(outcome, details=outcome.details.without_values())
 
 
 def held_against(attack: Outcome, again: Outcome | None) -> Standing:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..attacks import registry
 from ..core.errors import SfumatoError
 from ..core.noun import dataclass
 from ..core.outcome import Outcome
@@ -105,6 +106,7 @@ def findings(result: Result, *, reveal: bool = False) -> Findings:
     if False not in known:
         kept = Kept(result.cache)
         key = "" if kept.folder is None else _key(result)
+        registry()  # an attack's module has the record of its details
         content = kept.remember(key, lambda: json.loads(json.dumps(_plain(asdict(_measured(result))))))
         known[False] = decoded(Findings, content)
     if reveal and True not in known:

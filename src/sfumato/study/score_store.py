@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
-from dataclasses import asdict, is_dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
@@ -69,8 +69,12 @@ def _plain(part: Any) -> Any:
 
 
 def decoded(kind: Any, content: Any) -> Any:
-    """A value of this type from what JSON made of it: nouns, tuples, mappings, and a noun or a text."""
+    """A value of this type from what JSON made of it: nouns, tuples, mappings, and a noun or a text.
+
+    A noun that has kinds of its own, as the details of an attack have, is the loaded one with these fields.
+    """
     if isinstance(kind, type) and is_dataclass(kind):
+        kind = next((each for each in _kinds(kind) if {f.name for f in fields(each)} == set(content)), kind)
         hints = get_type_hints(kind)
         return kind(**{name: decoded(hints[name], value) for name, value in content.items()})
     arguments = get_args(kind)
@@ -83,6 +87,12 @@ def decoded(kind: Any, content: Any) -> Any:
     if get_origin(kind) is dict:
         return {name: decoded(arguments[1], each) for name, each in content.items()}
     return content
+
+
+def _kinds(kind: Any) -> Iterator[Any]:
+    yield kind
+    for each in kind.__subclasses__():
+        yield from _kinds(each)
 
 
 class Kept:

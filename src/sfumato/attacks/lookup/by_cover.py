@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -21,8 +20,6 @@ from .external import External
 from .match import Match
 from .outsiders import outsiders
 
-OUTCOMES = ("correct", "ambiguous", "wrong", "none")
-
 
 @dataclass(frozen=True, eq=False)
 class Linked:
@@ -30,9 +27,17 @@ class Linked:
 
     attacked: int
     fell: float
-    numbers: Mapping[str, int]
+    kinds: Sequence[int]
+    """How many were found without doubt (correct), among others (ambiguous), not found among those that fit (wrong), and fit by nobody."""
     control: Rate | None
-    details: Mapping[str, Any]
+    not_in_release: Mapping[str, int | str] | None
+    """How people who are not in the release were linked, and where they come from."""
+    candidates: Mapping[str, float] | None = None
+    """How many released rows cover a person: the fewest, the median, the mean and the most."""
+    unread_values: int | None = None
+    sample: int | None = None
+    found: Sequence[str | None] | None = None
+    """Who was found without doubt, for the owner's eyes only."""
     exactness: Exactness = "exact"
 
 
@@ -55,14 +60,11 @@ def by_cover(
     m, right = at_point[match.look][facts.member], _right(facts, match)
     inside = facts.inside > 0
     kinds = (right > 0) & (right == m), (right > 0) & (right < m), (right == 0) & (m > 0), m == 0
-    numbers = {name: int(facts.n[kind & inside].sum()) for name, kind in zip(OUTCOMES, kinds, strict=True)}
     some = inside & (m > 0)
-    details: dict[str, Any] = {
-        "candidates": _spread(m[some], facts.n[some]),
-        "unread_values": sum(axis.unread for axis in match.axes),
-    }
+    unread = sum(axis.unread for axis in match.axes)
     others, where = outsiders(evidence, facts, control)
-    rate = None
+    rate: Rate | None = None
+    outside: dict[str, int | str] | None = None
     if others is not None:
         if others.known is not facts.known:
             match = matched(others.released, others.known, others.names, evidence.roles, literal=literal)
@@ -70,15 +72,18 @@ def by_cover(
         theirs = at_point[match.look][others.member]
         rate = Rate.of(float((others.n / np.maximum(theirs, 1))[theirs > 0].sum()), int(others.n.sum()))
         linked_to = {"one": theirs == 1, "several": theirs > 1, "none": theirs == 0}
-        details["not_in_release"] = {
-            "from": where,
-            "people": rate.people,
-            **{name: int(others.n[kind].sum()) for name, kind in linked_to.items()},
-        }
-    if reveal and facts.who is not None:
-        details["found"] = named(facts.who, kinds[0] & inside)
-    fell = float((facts.n * right / np.maximum(m, 1))[inside].sum())
-    return Linked(int(facts.n[inside].sum()), fell, numbers, rate, details)
+        outside = {"from": where, "people": rate.people}
+        outside |= {name: int(others.n[kind].sum()) for name, kind in linked_to.items()}
+    return Linked(
+        int(facts.n[inside].sum()),
+        float((facts.n * right / np.maximum(m, 1))[inside].sum()),
+        [int(facts.n[kind & inside].sum()) for kind in kinds],
+        rate,
+        outside,
+        candidates=_spread(m[some], facts.n[some]),
+        unread_values=unread,
+        found=named(facts.who, kinds[0] & inside) if reveal and facts.who is not None else None,
+    )
 
 
 def _candidates(facts: External, match: Match) -> IntArray:

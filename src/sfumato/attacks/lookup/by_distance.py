@@ -9,7 +9,6 @@ import numpy as np
 from ...core.column import FloatArray, IntArray
 from ...core.counts import pack
 from ...core.errors import InputError, Unavailable
-from ...core.metric import Exactness
 from ...core.noun import dataclass
 from ...core.outcome import Rate
 from ...core.release import Evidence
@@ -18,7 +17,7 @@ from ...core.table import Table
 from ...metrics.privacy.linkage_distance_risk import standardized
 from ...mining.rows import merged
 from .axis import Axis
-from .by_cover import OUTCOMES, Linked, named
+from .by_cover import Linked, named
 from .external import External
 from .nearest import Ground, Line, Links, NearPeople, worth
 from .outsiders import outsiders
@@ -48,28 +47,34 @@ def by_distance(
     risk = _right(facts, crowd, near)
     alone, weight = ~np.isfinite(near.far), crowd.n
     kinds = risk > 0.999999, (risk > 0) & (risk <= 0.999999), (risk == 0) & ~alone, alone
-    numbers = {name: int(weight[kind].sum()) for name, kind in zip(OUTCOMES, kinds, strict=True)}
-    details: dict[str, Any] = {}
-    exactness: Exactness = "exact"
-    if crowd.drawn:
-        details["sample"], exactness = sample, "estimate"
-    rate = None
+    rate: Rate | None = None
+    outside: dict[str, int | str] | None = None
     if others is not None:
         some = _Crowd.of(others, np.ones(len(others.n), dtype=bool), shift, sample, rng)
         away = _nearest(ground, others, some, farthest).far
         seems = worth(near.far, risk, weight, away)
         rate = Rate.of(float((seems * some.n).sum()), int(some.n.sum()))
-        details["not_in_release"] = {
+        outside = {
             "from": where,
             "people": rate.people,
             "beyond": int(some.n[np.isfinite(away) & (away > farthest)].sum()),
             "none": int(some.n[~np.isfinite(away)].sum()),
         }
+    found = None
     if reveal and facts.who is not None:
         hit = np.zeros(len(facts.n), dtype=bool)
         hit[crowd.entry[kinds[0][crowd.links.owner]]] = True
-        details["found"] = named(facts.who, hit)
-    return Linked(int(weight.sum()), float((risk * weight).sum()), numbers, rate, details, exactness)
+        found = named(facts.who, hit)
+    return Linked(
+        int(weight.sum()),
+        float((risk * weight).sum()),
+        [int(weight[kind].sum()) for kind in kinds],
+        rate,
+        outside,
+        sample=sample if crowd.drawn else None,
+        found=found,
+        exactness="estimate" if crowd.drawn else "exact",
+    )
 
 
 @dataclass(frozen=True, eq=False)
