@@ -80,7 +80,7 @@ def intruder(result: Result) -> Document:
 
 
 def _short(release: ReleaseFindings) -> Iterator[str]:
-    played = _played(release)
+    played = [attack for attack, _ in release.looked_up]
     if played:
         yield max(played, key=lambda attack: attack.success.value).sentence
     else:
@@ -88,11 +88,6 @@ def _short(release: ReleaseFindings) -> Iterator[str]:
     for name, attack in release.homogeneity.items():
         if isinstance(attack, Outcome):
             yield f"{name}, without finding the row: {attack.sentence}"
-
-
-def _played(release: ReleaseFindings) -> list[Outcome]:
-    """The lookups that could be made."""
-    return [attack for attack in release.linkage if isinstance(attack, Outcome)]
 
 
 def _linked(release: ReleaseFindings) -> Iterator[Block]:
@@ -130,7 +125,7 @@ def _linked(release: ReleaseFindings) -> Iterator[Block]:
         rows,
         "Everybody in the original was looked up in the release, by fewer and by more columns.",
     )
-    if played := _played(release):
+    if played := [attack for attack, _ in release.looked_up]:
         yield Terms(
             [
                 ("how hard", _hard(played[-1])),

@@ -341,15 +341,14 @@ def _ema(result: Result, release: ReleaseFindings) -> Iterator[OpenPoint]:
 
 
 def _intruder(result: Result, release: ReleaseFindings) -> Iterator[OpenPoint]:
-    played = [attack for attack in release.linkage if isinstance(attack, Outcome)]
-    found = [attack for attack in played if attack.details.get("correct")]
-    if found:
-        worst = max(found, key=lambda attack: attack.details["correct"])
-        known = ", ".join(worst.details["known"])
+    looked_up = [(attack, details) for attack, details in release.looked_up if details.correct]
+    if looked_up:
+        worst, details = max(looked_up, key=lambda each: each[1].correct)
+        known = ", ".join(details.known)
         yield OpenPoint(
             key="intruder.found",
             sheet="Intruder",
-            what=f"An intruder who knows {known} finds {worst.details['correct']:,} of {worst.attacked:,} without doubt.",
+            what=f"An intruder who knows {known} finds {details.correct:,} of {worst.attacked:,} without doubt.",
         )
 
 
@@ -424,10 +423,9 @@ def _found(result: Result, release: ReleaseFindings, counts: str) -> Iterator[Od
                 one_in=one_in(overall),
                 sentence=f"Someone tries with a probability of {context.risk:.3g}; together at most 1 in {one_in(overall) or 0:,} on average.",
             )
-    played = [attack for attack in release.linkage if isinstance(attack, Outcome)]
-    if played:
-        full = played[-1]
-        sure = int(full.details.get("correct") or 0)
+    if release.looked_up:
+        full, details = release.looked_up[-1]
+        sure = details.correct
         if isinstance(after, str):
             share = full.success.value
             yield Odds(

@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..attacks import registry
+from ..attacks.linkage import LookedUp
 from ..core.errors import SfumatoError
 from ..core.noun import dataclass
 from ..core.outcome import Outcome
@@ -81,6 +82,12 @@ class ReleaseFindings:
     homogeneity: dict[str, Outcome | str]
     subgroups: GroupFindings | str
     audit: Audit | str
+
+    @property
+    def looked_up(self) -> list[tuple[Outcome, LookedUp]]:
+        """The lookups that could be made, and what each counted."""
+        outcomes = (outcome for outcome in self.linkage if isinstance(outcome, Outcome))
+        return [(outcome, cast(LookedUp, outcome.details)) for outcome in outcomes]
 
 
 @dataclass(frozen=True, kw_only=True)
