@@ -18,7 +18,6 @@ from .. import __version__
 from ..attacks import registry
 from ..core.memory import remembered
 from ..core.noun import dataclass
-from ..core.outcome import Outcome
 from ..core.people import owners_word
 from ..core.randomness import FINDABLE
 from ..core.words import counted, percent, percent_up
