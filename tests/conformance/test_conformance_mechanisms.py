@@ -114,7 +114,7 @@ WAYS: dict[str, dict[str, str]] = {
     "dp_synthesis chain": {**SETTINGS["dp_synthesis"].texts, "structure": "chain"},
     "dp_synthesis independent": {**SETTINGS["dp_synthesis"].texts, "structure": "independent"},
     "generalize_full_domain suppressing": {"k": "5", "suppression": "0.02"},
-    "k_member by use": {"k": "4", "weigh": "use"},
+    "k_member by use": {"k": "4", "weigh": "use", "fit_queries": "true"},
     "local_suppression weighed": {"k": "3", "importance": "{age}=1,{town}=2"},
     "microaggregation alone": {"k": "4", "how": "alone"},
     "mondrian by use": {"k": "4", "weigh": "use", "improve": "true"},

@@ -34,7 +34,7 @@ STEERED = sorted(name for name, kind in registry().items() if issubclass(kind, S
 MORE: dict[str, list[dict[str, str]]] = {
     "cut_points": [{"column": name, "k": "4"} for name in NUMBERED],
     "generalize_to_levels": [{"levels": "age=1,pay=1,born=1", "k": "4", "suppression": "0.9"}],
-    "k_member": [{"k": "4"}, {"k": "4", "loss": "byun"}, {"k": "4", "improve": "true"}],
+    "k_member": [{"k": "4"}, {"k": "4", "loss": "byun"}, {"k": "4", "improve": "true"}, {"k": "4", "fit_queries": "true"}],
     "mondrian": [{"k": "4"}, {"k": "4", "mode": "relaxed"}, {"k": "4", "bounds": "cuts"}, {"k": "4", "choose": "width"}, {"k": "4", "improve": "true"}],
     "personalize": [{"limit": "0.9", "k": "4"}, {"limit": "0.9", "k": "4", "quasi": "full_domain"}],
     "microaggregation": [{"k": "4"}, {"k": "4", "centre": "median"}, {"k": "4", "improve": "true"}],

@@ -33,9 +33,10 @@ from .partition.axes import PartitionAxis, axes_of
 from .partition.class_demands import Demands
 from .partition.clusters import AxisLoss, Clusters, Loss, Pool
 from .partition.covered_people import CoveredPeople, axis_labels
-from .partition.improved_classes import IMPROVE, improved_classes
+from .partition.improved_classes import FIT_QUERIES, IMPROVE, finished_classes
 from .partition.mean_limits import divided, is_mean
 from .partition.parts import partition, recoding_of
+from .partition.query_workload import QueryWorkload
 from .partition.settling import settle
 
 _VALUES = 256
@@ -55,7 +56,16 @@ def _offered(trial: Trial) -> list[dict[str, Any]]:
         return []
     labels = ["plain", "cheapest"] if trial.hierarchies else ["hierarchies"]
     more = [{"k": trial.few, "labels": labels}] if trial.hierarchies else []
-    return [{"k": trial.few if trial.large else trial.ks}, *more, {"k": trial.few, "labels": labels, "weigh": "use"}]
+    fitted = {"k": trial.few, "labels": labels, "improve": True, "fit_queries": True}
+    if all(KMember(k=trial.few[0]).honours(r) for r in trial.require):  # limits are used up, so no larger k can help
+        fitted["k"] = trial.few[:1]
+    return [
+        {"k": trial.few if trial.large else trial.ks},
+        *more,
+        {"k": trial.few, "labels": labels, "weigh": "use"},
+        fitted,
+        {**fitted, "labels": labels[:1], "weigh": "use"},
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +78,7 @@ class KMember(Steered):
     ends: Style = "open"
     labels: Labels = "hierarchies"
     improve: bool = False
+    fit_queries: bool = False
     weigh: Weigh = "owner"
     require: tuple[Requirement, ...] = ()
     population: Table | None = field(default=None, compare=False)
@@ -86,13 +97,14 @@ class KMember(Steered):
         source="Byun, Kamra, Bertino, Li 2007, greedy k-member clustering; the loss is ILoss (Xiao and Tao 2006) or their own",
         chance="none",
         people=True,
-        tunable=("k", "loss", "improve", "weigh"),
+        tunable=("k", "loss", "improve", "fit_queries", "weigh"),
         offer=Offer(60, _offered),
         parameters={
             "k": "short for the requirement k_anonymity >= k",
             "ends": STYLES,
             "labels": LABELS,
             "improve": IMPROVE,
+            "fit_queries": FIT_QUERIES,
             "weigh": WEIGH,
             "block": "an approximation for large tables: if there are at least twice this many distinct tuples, Mondrian first cuts "
             "the table into blocks of at least this many, and each block is clustered by itself; 0: never",
@@ -117,7 +129,7 @@ class KMember(Steered):
         The paper starts at a random row; here the first cluster lies furthest from the most frequent tuple. Rows whose tuple
         meets everything as it is stay as they are.
         """
-        counts, split = self.count(table, roles)
+        counts, split = self.count(table, roles, roles.sensitive if self.fit_queries else ())
         counts, owners = row_owners(counts, roles, apart=True)
         axes, code = axes_of(counts, roles, self.ends, self.labels)
         people = CoveredPeople.of(self.looked_at, roles, axis_labels(axes, code))
@@ -131,7 +143,7 @@ class KMember(Steered):
         narrow = self.loss != "byun"  # whose algorithm looks at all of them
         search = _ClusterSearch(rulers, code, demands, demands.least_rows(), narrow)
         found: list[tuple[IntArray, IntArray, IntArray]] = []
-        share = 0.5 if self.improve else 1.0
+        share = 0.5 if self.improve or self.fit_queries else 1.0
         clusters, blocks = 0, _blocks(axes, code, demands, self.block)
         for i, block in enumerate(blocks):
             entry, n, member = search(block, lambda done, i=i: progress(share * (i + done) / len(blocks)))  # type: ignore[misc]
@@ -144,18 +156,21 @@ class KMember(Steered):
             notes = (
                 f"An approximation: clustered within {len(blocks)} blocks that Mondrian cut first (block={self.block}).",
             )
-        if self.improve or (means is not None and not means.met(parts, labels)):
-            parts, labels, more = improved_classes(
-                axes,
-                rulers,
-                code,
-                demands,
-                parts,
-                divides=True,
-                progress=lambda done: progress(0.5 + 0.5 * done),
-                means=means,
-            )
-            notes = (*notes, *more)
+        queries = QueryWorkload.of(counts, roles, axes, roles.sensitive) if self.fit_queries else None
+        parts, labels, more = finished_classes(
+            axes,
+            rulers,
+            code,
+            demands,
+            parts,
+            labels,
+            divides=True,
+            progress=lambda done: progress(0.5 + 0.5 * done),
+            means=means,
+            improve=self.improve,
+            queries=queries,
+        )
+        notes = (*notes, *more)
         recoding = recoding_of(parts, labels, counts, roles, divides=True)
         return self.released(table, roles, recoding, notes)
 

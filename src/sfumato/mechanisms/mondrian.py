@@ -35,11 +35,12 @@ from .partition.axes import PartitionAxis, axes_of
 from .partition.class_demands import Demands
 from .partition.clusters import AxisLoss
 from .partition.covered_people import CoveredPeople, axis_labels
-from .partition.improved_classes import IMPROVE, improved_classes
+from .partition.improved_classes import FIT_QUERIES, IMPROVE, finished_classes
 from .partition.lineage import Lineage, Near
 from .partition.linked_people import LinkedPeople, release_linked, rows_of_people
 from .partition.mean_limits import divided, is_mean
 from .partition.parts import Parts, along, labels_of, partition, recoding_of, released_classes
+from .partition.query_workload import QueryWorkload
 
 
 def _offered(trial: Trial) -> list[dict[str, Any]]:
@@ -56,6 +57,9 @@ def _offered(trial: Trial) -> list[dict[str, Any]]:
         settings.append({"k": trial.few, **better})
     if not trial.linked:
         settings.append({"k": trial.few, **labels, **better, "weigh": "use"})
+    if better:
+        ks = trial.few[:1] if all(Mondrian(k=trial.few[0]).honours(r) for r in trial.require) else trial.few
+        settings.append({"k": ks, **labels, **better, "fit_queries": True, "weigh": "use"})
     return settings
 
 
@@ -70,6 +74,7 @@ class Mondrian(Steered):
     ends: Style = "open"
     labels: Labels = "hierarchies"
     improve: bool = False
+    fit_queries: bool = False
     weigh: Weigh = "owner"
     require: tuple[Requirement, ...] = ()
     population: Table | None = field(default=None, compare=False)
@@ -89,7 +94,7 @@ class Mondrian(Steered):
         chance="some",
         people=True,
         links=True,
-        tunable=("k", "mode", "choose", "bounds", "improve", "weigh"),
+        tunable=("k", "mode", "choose", "bounds", "improve", "fit_queries", "weigh"),
         offer=Offer(
             30,
             _offered,
@@ -98,6 +103,7 @@ class Mondrian(Steered):
             "k": "short for the requirement k_anonymity >= k",
             "ends": STYLES,
             "labels": LABELS,
+            "fit_queries": FIT_QUERIES + "; not where improve is not allowed",
             "improve": IMPROVE + "; not with bounds=cuts, (n,t)-closeness or linked people",
             "weigh": WEIGH + ". With choose=width, the paper's rule, it changes only what improve does",
             "mode": "strict: rows with equal quasi-identifiers stay together; relaxed: they may be divided, which makes "
@@ -112,10 +118,11 @@ class Mondrian(Steered):
         check_choices(self)
         self.check_steering()
         across = any(r.metric.card is n_t_closeness.card for r in self.require)
-        if self.improve and (self.bounds == "cuts" or across):
-            raise InputError(
-                "mondrian: improve moves rows across cuts, so it goes neither with bounds=cuts nor with (n,t)-closeness; leave one out."
-            )
+        for name in ("improve", "fit_queries"):
+            if getattr(self, name) and (self.bounds == "cuts" or across):
+                raise InputError(
+                    f"mondrian: {name} moves rows across cuts, so it goes neither with bounds=cuts nor with (n,t)-closeness; leave one out."
+                )
 
     def honours(self, requirement: Requirement) -> bool:
         """Any requirement on classes, and (n,t)-closeness; without that and bounds=cuts also limits on means over the rows, which are used up."""
@@ -127,7 +134,7 @@ class Mondrian(Steered):
         """Sanitize; `rng` only decides how equal rows are divided in relaxed mode."""
         if roles.linked:
             return self._linked(table, roles, Chance(rng), progress)
-        counts, split = self.count(table, roles)
+        counts, split = self.count(table, roles, roles.sensitive if self.fit_queries else ())
         counts, owners = row_owners(counts, roles, apart=self.mode == "relaxed")
         axes, code = axes_of(counts, roles, self.ends, self.labels)
         require = self.promises
@@ -143,25 +150,26 @@ class Mondrian(Steered):
         chance = Chance(rng)
         tie = chance.order(len(counts)) if relaxed else None
         weights = with_column_weights(roles, counts, self.weigh)
-        share = 0.5 if self.improve else 1.0
+        share = 0.5 if self.improve or self.fit_queries else 1.0
         parts, labels = self._cut(axes, code, demands, lineage, tie, weights, lambda done: progress(share * done))
         if lineage is not None:  # what is near the whole table will do, too: take it where it loses less
             others = self._cut(axes, code, demands, lineage.to_whole(), tie, weights, unheard)
             if _loss(axes, code, others[0], weights) < _loss(axes, code, parts, weights):
                 parts, labels = others
-        notes: tuple[str, ...] = ()
-        if self.improve or (means is not None and not means.met(parts, labels)):
-            rulers = [AxisLoss(axis, weights) for axis in axes]
-            parts, labels, notes = improved_classes(
-                axes,
-                rulers,
-                code,
-                demands,
-                parts,
-                divides=relaxed,
-                progress=lambda done: progress(0.5 + 0.5 * done),
-                means=means,
-            )
+        queries = QueryWorkload.of(counts, roles, axes, roles.sensitive) if self.fit_queries else None
+        parts, labels, notes = finished_classes(
+            axes,
+            [AxisLoss(axis, weights) for axis in axes],
+            code,
+            demands,
+            parts,
+            labels,
+            divides=relaxed,
+            progress=lambda done: progress(0.5 + 0.5 * done),
+            means=means,
+            improve=self.improve,
+            queries=queries,
+        )
         if relaxed:  # parts with equal labels are one class, and not every requirement survives a union
             _check_union(demands, parts, labels)
         recoding = recoding_of(parts, labels, counts, roles, divides=relaxed)
@@ -170,7 +178,11 @@ class Mondrian(Steered):
     def _linked(self, table: Table, roles: Roles, chance: Chance, progress: Progress) -> Release:
         """The same for people whose rows stay joined: people are cut, not rows."""
         self.check_asked(roles)
-        for name, given in (("improve", self.improve), ("weigh", self.weigh != "owner")):
+        for name, given in (
+            ("improve", self.improve),
+            ("fit_queries", self.fit_queries),
+            ("weigh", self.weigh != "owner"),
+        ):
             if given:
                 raise InputError(
                     f'mondrian: {name} does not work where the rows of a person stay joined (rows = "linked" in {roles.source}); leave '

@@ -15,13 +15,49 @@ from .improvement import Improvement, Stands
 from .mean_limits import MeanLimits
 from .mean_steering import Added, MeanSteering, nothing
 from .parts import Parts, labels_of
+from .query_fit import QueryFit
+from .query_workload import QueryWorkload
 from .settling import settle
 
 IMPROVE = (
     "improve the classes afterwards: two classes that are near each other are put together and divided anew where that loses less and both "
     "meet everything, until nothing helps or a fixed amount of work is done; the release never loses more"
 )
+FIT_QUERIES = (
+    "then fit the classes to counting queries: rows of two near classes change places or are divided anew where that lowers the mean error of a "
+    "fixed grid of queries over every pair of columns (query_error draws others), until nothing helps or a fixed amount of work is done; labels "
+    "may lose more by ILoss for it"
+)
 CUT_SHORT = "Improving the classes was interrupted; what was gained until then is in the release."
+
+
+def finished_classes(
+    axes: list[PartitionAxis],
+    rulers: list[AxisLoss],
+    code: IntArray,
+    demands: Demands,
+    parts: Parts,
+    labels: list[list[str | None]],
+    *,
+    divides: bool,
+    progress: Progress,
+    means: MeanLimits | None,
+    improve: bool,
+    queries: QueryWorkload | None,
+) -> tuple[Parts, list[list[str | None]], tuple[str, ...]]:
+    """What is made of parts and their labels in the end, with notes: means are met, classes are improved, and fitted to `queries`."""
+    steps: list[QueryWorkload | None] = []
+    if improve or (means is not None and not means.met(parts, labels)):
+        steps.append(None)
+    steps += [] if queries is None else [queries]
+    notes: tuple[str, ...] = ()
+    for i, step in enumerate(steps):
+        parts, labels, more = improved_classes(
+            axes, rulers, code, demands, parts, divides=divides, means=means, queries=step,
+            progress=lambda done, i=i: progress((i + done) / len(steps)),  # type: ignore[misc]
+        )  # fmt: skip
+        notes = tuple(dict.fromkeys((*notes, *more)))
+    return parts, labels, notes
 
 
 def improved_classes(
@@ -34,16 +70,31 @@ def improved_classes(
     divides: bool,
     progress: Progress,
     means: MeanLimits | None = None,
+    queries: QueryWorkload | None = None,
 ) -> tuple[Parts, list[list[str | None]], tuple[str, ...]]:
     """Parts that lose no more, what each releases, and notes; `divides` says whether rows with equal quasi-identifiers may part.
 
-    Where `means` are limited, parts that meet them: these may lose more than parts that do not.
+    Where `means` are limited, parts that meet them: these may lose more than parts that do not. With `queries`, parts that answer these no worse;
+    they must meet the means already.
     """
     least = demands.least_rows()
 
     def made(
-        loss: BoxLoss, stands: Stands, added: Added, unit: IntArray, rows: IntArray, member: IntArray
+        loss: BoxLoss,
+        stands: Stands,
+        added: Added,
+        unit: IntArray,
+        rows: IntArray,
+        member: IntArray,
+        told: FloatArray | None = None,
     ) -> Improvement:
+        if queries is not None:
+            limits = np.zeros(0) if means is None else means.limits
+            told = queries.told if told is None else told
+            return QueryFit(
+                loss, stands, unit, rows, member, least,
+                workload=queries, code=loss.code, told=told, added=added, limits=limits,
+            )  # fmt: skip
         if means is None:
             return Improvement(loss, stands, unit, rows, member, least)
         return MeanSteering(loss, stands, unit, rows, member, least, added=added, limits=means.limits)
@@ -87,16 +138,23 @@ def improved_classes(
         one = order[first]
         rows = np.add.reduceat(parts.n[order], first)
         loss = BoxLoss(rulers, code[:, parts.entry[one]])
-        pass_ = made(loss, stands, adds, np.arange(len(one)), rows, parts.member[one])
+        told = None
+        if queries is not None:
+            told = np.add.reduceat(queries.told[parts.entry[order]] * parts.n[order][:, None, None], first, axis=0)
+            told /= rows[:, None, None]
+        pass_ = made(loss, stands, adds, np.arange(len(one)), rows, parts.member[one], told)
         pass_.run(progress)
         at, of = entries(pass_.unit)
         entry, n, member = parts.entry[at], parts.n[at], pass_.member[of]
     better, labels = settle(axes, rulers, code, demands, entry, n, member)
     met_before = means is None or means.met(parts, labels_of(parts, axes, code, by_cuts=False))
-    if met_before and _total(rulers, code, better) > _total(
-        rulers, code, parts
-    ):  # classes of equal labels had to be united
-        better, labels = parts, labels_of(parts, axes, code, by_cuts=False)
+    if met_before:  # classes of equal labels had to be united
+        before, after = (
+            _total(rulers, code, some) if queries is None else queries.error(code, some.entry, some.n, some.member)
+            for some in (parts, better)
+        )
+        if after > before:
+            better, labels = parts, labels_of(parts, axes, code, by_cuts=False)
     return better, labels, ((CUT_SHORT,) if pass_.stopped == "interrupt" else ())
 
 

@@ -103,9 +103,10 @@ class Improvement:
                 self.stopped = "work"
                 return
             order = np.argsort(self.member, kind="stable")
-            self.unit, self.rows, self.member = self.unit[order], self.rows[order], self.member[order]
-            first = np.flatnonzero(np.diff(self.member, prepend=-1))
-            gained = self._round(first)
+            self.unit, self.rows = self.unit[order], self.rows[order]
+            left, self.member = np.unique(self.member[order], return_inverse=True)
+            self.version = self.version[left]
+            gained = self._round(np.flatnonzero(np.diff(self.member, prepend=-1)))
             idle, self.turn = (0 if gained else idle + 1), self.turn + 1
             progress(min(self.work / most, 1.0))
 
@@ -124,12 +125,7 @@ class Improvement:
                 continue
             a, b = one[some], other[some]
             at, pool = together(first, width, a, b)
-            orders = [widths[:, some].argsort(axis=0, kind="stable")[-1 - r] for r in range(min(_ORDERS, len(widths)))]
-            keys = [self.loss.place[axis[pool], self.unit[at]] for axis in orders]
-            keys.append(self.loss.leaning(classes, self.unit[at], a[pool], b[pool]))
-            self.work += len(at) * len(keys) * len(self.loss.place)
-            cuts = [self._cut(at[turned], pool, turned) for turned in (np.lexsort((key, pool)) for key in keys)]
-            side = self._allowed(at, pool, a, b, now[some], *self._best(at, pool, cuts, now[some]))
+            side = self._sides(at, pool, a, b, now[some], self._keys(classes, widths[:, some], at, pool, a, b))
             good = np.unique(pool[side >= 0])
             right = b.copy()
             alone = good[a[good] == b[good]]
@@ -143,6 +139,22 @@ class Improvement:
                 self.next += len(changed)
         self.member = member
         return self.next > before
+
+    def _keys(
+        self, classes: Any, widths: FloatArray, at: IntArray, pool: IntArray, a: IntArray, b: IntArray
+    ) -> list[FloatArray]:
+        """By what the units of each pool are put in order, given how wide the pools are on each axis."""
+        orders = [widths.argsort(axis=0, kind="stable")[-1 - r] for r in range(min(_ORDERS, len(widths)))]
+        keys = [self.loss.place[axis[pool], self.unit[at]] for axis in orders]
+        return [*keys, self.loss.leaning(classes, self.unit[at], a[pool], b[pool])]
+
+    def _sides(
+        self, at: IntArray, pool: IntArray, a: IntArray, b: IntArray, now: FloatArray, keys: list[FloatArray]
+    ) -> IntArray:
+        """The side of each unit after the best division of its pool, -1 where the pool stays as it is."""
+        self.work += len(at) * len(keys) * len(self.loss.place)
+        cuts = [self._cut(at[turned], pool, turned) for turned in (np.lexsort((key, pool)) for key in keys)]
+        return self._allowed(at, pool, a, b, now, *self._best(at, pool, cuts, now))
 
     def _pairs(
         self, classes: Any, first: IntArray, lost: FloatArray, *, uniting: bool = False
