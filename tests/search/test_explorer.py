@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +14,7 @@ import pytest
 import sfumato as sf
 from sfumato.core.errors import InputError
 from sfumato.search.explorer import Explorer
+from sfumato.search.full_domain import optimal_generalization
 
 ROWS = 300
 ROLES = sf.Roles(
@@ -112,3 +116,56 @@ def test_it_prints_no_value(explorer: Explorer) -> None:
     node = explorer.at({"age": 1})
     assert repr(explorer) == "Explorer(40 nodes, 300 rows, 6 metrics)"
     assert repr(node) == "ExploredNode(age 1, zip 0, sex 0, 300 rows)"
+
+
+@pytest.mark.parametrize("suppression", [0.0, 0.1])
+@pytest.mark.parametrize("k", [2, 4, 12])
+def test_the_search_of_an_explorer_is_the_search(
+    table: sf.Table, explorer: Explorer, k: int, suppression: float
+) -> None:
+    """Other limits on the same counts, the same optimum as a count of its own; and every node is in one row of the picture."""
+    require = [sf.k_anonymity.at_least(k)]
+    search = explorer.under(require).search(suppression=suppression)
+    own = optimal_generalization(table, ROLES, require=require, suppression=suppression)
+    assert search.best is not None
+    assert (search.best.levels, search.best.loss, search.best.status) == (own.levels, own.loss, "optimal")
+    lattice = search.lattice
+    nodes = list(itertools.product(*map(range, lattice.shape)))
+    states = Counter((sum(node), search.state(node)) for node in nodes)
+    assert sum(states.values()) == explorer.nodes
+    assert sum(states[row.height, "chosen"] for row in search.rows) == 1
+    for row in search.rows:
+        assert row.nodes == sum(sum(node) == row.height for node in nodes)
+        assert (row.missed, row.pruned) == (states[row.height, "missed"], states[row.height, "pruned"])
+        assert row.met == states[row.height, "met"] + states[row.height, "chosen"]
+    for node in nodes:
+        if search.state(node) in ("met", "missed"):
+            at = explorer.under(require).at(lattice.name(node), suppression=suppression)
+            assert at.met == (search.state(node) == "met")
+
+
+def test_a_search_without_an_answer_says_so(explorer: Explorer) -> None:
+    search = explorer.under([sf.k_anonymity.at_least(ROWS + 1)]).search()
+    assert search.best is None
+    assert "No generalization meets" in search.why
+    assert search.state(search.lattice.top) == "missed"
+    with pytest.raises(InputError, match="not counted for"):
+        explorer.under([sf.require("t_closeness[equal](ill) <= 0.2")])
+
+
+def test_rows_alone_together_are_those_of_the_nodes(explorer: Explorer) -> None:
+    for name, top in explorer.highest.items():
+        expected = [int((explorer.at({name: h}).class_sizes == 1).sum()) for h in range(top + 1)]
+        assert explorer.together(name) == expected
+
+
+def test_two_who_look_at_once_see_what_each_would_see_alone(table: sf.Table) -> None:
+    fresh = sf.explore(table, ROLES, require=[sf.k_anonymity.at_least(4)], metrics=METRICS[:3])
+    nodes = list(itertools.product(*(range(top + 1) for top in fresh.highest.values())))
+    expected = {node: sf.explore(table, ROLES).at(dict(zip(fresh.highest, node, strict=True))).class_sizes for node in nodes[::7]}  # fmt: skip
+    with ThreadPoolExecutor(8) as threads:
+        several = list(
+            threads.map(lambda node: fresh.at(dict(zip(fresh.highest, node, strict=True))), list(expected) * 4)
+        )
+    for node, seen in zip(list(expected) * 4, several, strict=True):
+        assert sorted(seen.class_sizes) == sorted(expected[node])

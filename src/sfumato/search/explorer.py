@@ -3,6 +3,8 @@
 explorer = sf.explore(table, roles, require=[sf.k_anonymity.at_least(10)], metrics=[sf.marketer_risk, sf.iloss])
 node = explorer.at({"age": 2, "postal_code": 1}, suppression=0.05)
 node.scores["iloss"].value, node.met, node.suppressed
+explorer.under([sf.k_anonymity.at_least(5)]).at({"age": 2})     # the same counts under other limits
+explorer.search(suppression=0.05).best.levels                   # where the loss is least
 node.release(table, roles)      # the release itself, to be published
 """
 
@@ -25,7 +27,9 @@ from ..core.table import Table
 from ..metrics import metric
 from .full_domain import MADE_BY, release_of
 from .judge import Judge, NodeVerdict
-from .problem import Problem, pose
+from .lattice_search import LatticeSearch, search_lattice
+from .losses import Wanted
+from .problem import Problem, pose, says_which
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +98,16 @@ class Explorer:
         return names.index(column)
 
     def labels(self, column: str) -> list[tuple[str | None, ...]]:
-        """For each level of a column, the labels that its values take there; None is the missing value."""
-        return list(self.problem.lattice.ladders[self._at(column)].labels)
+        """For each level of a column, the labels that its values take there, in the order of the values; None is the missing value."""
+        ladder = self.problem.lattice.ladders[self._at(column)]
+        rank, known = ladder.column.rank(), len(ladder.column.values)
+        if rank is None:
+            return list(ladder.labels)
+        order = [*np.argsort(rank[:known], kind="stable"), *range(known, len(ladder.column))]
+        return [
+            tuple(dict.fromkeys(labels[codes[i]] for i in order))
+            for labels, codes in zip(ladder.labels, ladder.codes, strict=True)
+        ]
 
     def alone(self, column: str) -> list[int]:
         """For each level of a column, the rows whose label nobody else has: what moving its slider does by itself."""
@@ -104,16 +116,48 @@ class Explorer:
         counts = np.bincount(tuples.codes[at], weights=tuples.n, minlength=len(ladder.column)).astype(np.int64)
         return [int((np.bincount(codes, weights=counts) == 1).sum()) for codes in ladder.codes]
 
+    def together(self, column: str) -> list[int]:
+        """For each level of a column, the rows that are alone on all quasi-identifiers, the others as they are."""
+        at, lattice = self._at(column), self.problem.lattice
+        nodes = [(*lattice.bottom[:at], h, *lattice.bottom[at + 1 :]) for h in range(lattice.shape[at])]
+        return [int((self.problem.judge.rollup(node).size == 1).sum()) for node in nodes]
+
+    def under(self, require: Sequence[Requirement]) -> Explorer:
+        """The same counts under other limits, on metrics that were counted for."""
+        require, counted = listed(require), {str(each) for each in self.measured}
+        for each in require:
+            if str(each.metric) not in counted:
+                raise InputError(f"{each.metric} was not counted for; name it among the metrics of `explore`.")
+        judge = replace(self.problem.judge, require=require, limit=0)
+        return Explorer(replace(self.problem, judge=judge), require, self.measured)
+
+    def search(self, *, suppression: float = 0.0, time_limit: float | None = None) -> LatticeSearch:
+        """The generalization of least loss that meets what is required, and what the search saw of the lattice."""
+        rows, chooses = self._most(suppression), says_which(self.require)
+        judge = self._judge(rows if chooses else 0)
+        loss = Wanted.read("loss").prepare(judge)
+        judge = replace(judge, prices=lambda grouped: loss.price(grouped))
+        problem = Problem(self.problem.lattice, judge, loss, idle=0 if chooses else rows)
+        return search_lattice(problem, suppression=suppression, time_limit=time_limit)
+
+    @property
+    def measured(self) -> tuple[Metric, ...]:
+        """Every metric that a node is measured by: those that something is required of first."""
+        return tuple(dict.fromkeys([*(r.metric for r in self.require), *self.metrics]))
+
+    def _most(self, suppression: float) -> int:
+        if not 0 <= suppression <= 1:
+            raise InputError("suppression must be a share of the rows between 0 and 1.")
+        return int(suppression * self.rows + 1e-9)
+
     def at(self, levels: Mapping[str, int] | None = None, *, suppression: float = 0.0) -> ExploredNode:
         """A node, a column that is not named as it is; classes that miss a requirement are left out, up to this share of the rows.
 
         Where more would have to go, nothing is left out, and the verdicts say what is missed.
         """
-        if not 0 <= suppression <= 1:
-            raise InputError("suppression must be a share of the rows between 0 and 1.")
-        lattice = self.problem.lattice
+        limit, lattice = self._most(suppression), self.problem.lattice
         node = lattice.read({**lattice.name(lattice.bottom), **(levels or {})})
-        judge = self._judge(int(suppression * self.rows + 1e-9))
+        judge = self._judge(limit)
         grouped = judge.rollup(node)
         verdict = judge.whole(judge(grouped))
         if not verdict.feasible:
@@ -142,7 +186,7 @@ class Explorer:
         evidence = judge.evidence(verdict.grouped, verdict.kept)
         scores: dict[str, Score] = {}
         unknown: dict[str, str] = {}
-        for asked in dict.fromkeys([*(r.metric for r in self.require), *self.metrics]):
+        for asked in self.measured:
             try:
                 scores[str(asked)] = asked.score(evidence)
             except Unavailable as reason:

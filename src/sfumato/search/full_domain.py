@@ -178,6 +178,11 @@ def optimal_generalization(
     problem.most = max_checks
     if watch is not None:
         problem.watch = _seldom(watch)
+    return solved(problem, minimise, suppression=suppression, started=started, catch=catch)
+
+
+def solved(problem: Problem, minimise: str, *, suppression: float, started: float, catch: bool = True) -> OptimalNode:
+    """Search a problem that is set up: exactly where the lattice can be held, else part by part."""
     stopped: Literal["time", "checks", "interrupt"] | None = None
     try:
         proved, bound = (explore if problem.lattice.nodes <= LARGEST else explore_wide)(problem)

@@ -77,6 +77,8 @@ class Problem:
     """Nodes of which it is in doubt which classes to leave out cost no less than this, whatever the choice."""
     doubtful: dict[Requirement, None] = field(default_factory=dict)
     """The requirements that leave it in doubt."""
+    judged: dict[Levels, bool] | None = None
+    """Whether each node that was judged is feasible, where somebody wants to draw the search."""
     idle: int = 0
     """Rows that might be left out, and are not, since no requirement says which."""
 
@@ -126,12 +128,14 @@ class Problem:
         self.checked += 1
         loss = self.loss.value(verdict) if verdict.feasible else math.inf
         promising = verdict.feasible and (self.best is None or self.better(loss, (sum(levels), levels)))
-        if promising or whole or self.judge.telling:
+        if promising or whole or self.judge.telling or self.judged is not None:
             judged, verdict = verdict, self.judge.whole(verdict)
             if verdict.feasible and verdict.suppressed != judged.suppressed:
                 loss = self.loss.value(verdict)
             promising = promising and (self.best is None or self.better(loss, (sum(levels), levels)))
         self.learn(verdict)
+        if self.judged is not None:
+            self.judged[levels] = verdict.feasible
         if promising and verdict.feasible:
             self.best = Best(verdict, loss)
         elif not verdict.feasible and (self.least is None or verdict.suppressed < self.least[0]):
@@ -155,6 +159,11 @@ class Problem:
     def spent(self) -> bool:
         """Whether the time, the checks or the work are used up."""
         return self.stopped_by is not None or self.judge.rollup.work >= self.work
+
+
+def says_which(require: Sequence[Requirement]) -> bool:
+    """Whether a requirement says which rows to leave out: one that is about the whole table, and is no mean, does not."""
+    return any(r.metric.card.scope != "table" or r.metric.card.costs is not None for r in require)
 
 
 def check_limits(time_limit: float | None, max_checks: int | None) -> None:
@@ -219,7 +228,7 @@ def pose(
                 f"({LARGEST_LINKED:,}); give the hierarchies fewer levels."
             )
     rows = int(suppression * counts.rows + 1e-9)
-    chooses = any(r.metric.card.scope != "table" or r.metric.card.costs is not None for r in require)
+    chooses = says_which(require)
     judge = Judge(
         rollup,
         roles,

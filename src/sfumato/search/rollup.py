@@ -7,6 +7,7 @@ those: by a dense count where the node has few possible tuples, else by hashing 
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Sequence
 
 import numpy as np
@@ -123,23 +124,33 @@ class Rollup:
         self._entries = np.array([len(self.base) + len(self.base.n)])
         self._bytes = 0
         self._last: tuple[Grouped, IntArray] | None = None
+        self._turn = (
+            threading.Lock()
+        )  # what is kept is looked through and changed by one thread at a time; none waits for another's counting
         self.work = 0
         """Cells that were read so far: what a limit on work counts, the same on every machine."""
 
     def __call__(self, levels: Levels) -> Grouped:
         """The classes at a node."""
         if self.person is not None:
-            if self._last is None or self._last[0].levels != levels:
-                self._last = self._by_history(levels)
-            return self._last[0]
-        below = np.flatnonzero((self._levels <= np.array(levels, dtype=np.int16)).all(axis=1))
-        source = self._kept[int(below[np.argmin(self._entries[below])])]
+            return self._linked(levels)[0]
+        with self._turn:
+            below = np.flatnonzero((self._levels <= np.array(levels, dtype=np.int16)).all(axis=1))
+            source = self._kept[int(below[np.argmin(self._entries[below])])]
         if source.levels == levels:
             return source
         grouped = self._regroup(source, levels)
         if len(grouped) + len(grouped.n) < 0.8 * (len(source) + len(source.n)):  # else the source does as well
-            self._keep(grouped)
+            with self._turn:
+                self._keep(grouped)
         return grouped
+
+    def _linked(self, levels: Levels) -> tuple[Grouped, IntArray]:
+        """The classes of joined rows at a node, and the class of every base tuple."""
+        last = self._last
+        if last is None or last[0].levels != levels:
+            self._last = last = self._by_history(levels)
+        return last
 
     def classes_of(self, levels: Levels, first: IntArray) -> list[Codes]:
         """For base tuples, their code at a node in every column."""
@@ -148,9 +159,7 @@ class Rollup:
     def member(self, grouped: Grouped) -> IntArray:
         """The class of every base tuple at a node."""
         if self.person is not None:
-            if self._last is None or self._last[0].levels != grouped.levels:
-                self._last = self._by_history(grouped.levels)
-            return self._last[1]
+            return self._linked(grouped.levels)[1]
         both = self.classes_of(grouped.levels, self.base.first)
         sizes = [sizes[level] for sizes, level in zip(self._sizes, grouped.levels, strict=True)]
         key = pack(both, sizes, len(self.base))
