@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from . import _options as o
 from .completion import names
-
-if TYPE_CHECKING:
-    from ..core.metric import Card
-
 
 EXAMPLES = (
     "sfumato explain k_anonymity",
@@ -38,7 +34,8 @@ def run(
     """
     from .. import attacks, mechanisms, metrics
     from ..report import glossary
-    from .mechanisms import card_dict
+    from ..report.explanation import card_dict
+    from .mechanisms import card_dict as mechanism_dict
     from .mechanisms import show as show_mechanism
 
     if name is None:
@@ -48,7 +45,7 @@ def run(
     if base in mechanisms.registry():
         mechanism = mechanisms.mechanism(base).card
         if json:
-            o.dump(card_dict(mechanism))
+            o.dump(mechanism_dict(mechanism))
         else:
             show_mechanism(mechanism)
         return
@@ -62,7 +59,7 @@ def run(
         else:
             typer.echo(f"{word[0]}: {word[1]}")
         return
-    _print(as_dict(metrics.metric(name).card), json)
+    _print(card_dict(metrics.metric(name).card), json)
 
 
 def _print(content: dict[str, Any], json: bool) -> None:
@@ -80,11 +77,12 @@ def _list(json: bool) -> None:
     """Everything that can be explained."""
     from .. import attacks, mechanisms, metrics
     from ..report import glossary
+    from ..report.explanation import card_dict
 
     cards = [each.card for each in metrics.registry().values()]
     if json:
         played = [each.as_dict() for each in attacks.registry().values()]
-        o.dump({"metrics": [as_dict(card) for card in cards], "attacks": played, "words": glossary.WORDS})
+        o.dump({"metrics": [card_dict(card) for card in cards], "attacks": played, "words": glossary.WORDS})
         return
     headings = ("metric", "about", "better", "asks")
     grid = o.grid(*headings, words=headings)
@@ -95,28 +93,3 @@ def _list(json: bool) -> None:
     typer.echo(f"\nMechanisms: {', '.join(mechanisms.registry())}.")
     typer.echo(f"Attacks: {', '.join(attacks.registry())}.")
     typer.echo(f"Terms: {', '.join(glossary.WORDS)}.")
-
-
-def as_dict(card: Card) -> dict[str, object]:
-    """A card as plain data."""
-    from ..core.metric import spell_number, written
-
-    low, high = card.bounds
-    return {
-        "name": card.name,
-        "written": written(card).removeprefix("is written ") if card.parameters else card.name,
-        "title": card.title,
-        "asks": card.question,
-        "about": card.about,
-        "better": card.better,
-        "unit": card.unit,
-        "from": spell_number(low),
-        "to": spell_number(high),
-        "monotone": "yes: merging classes never makes it worse" if card.monotone else "no",
-        "needs": ", ".join(sorted(card.needs)) or "the release and the roles only",
-        "definition": " ".join(card.definition.split()),
-        **({"adversary": f"would have to know {card.knows}"} if card.about == "privacy" else {}),
-        "misleads": card.misleads,
-        **({"gamed": card.gamed} if card.gamed else {}),
-        "source": card.source,
-    }
