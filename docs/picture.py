@@ -1,0 +1,68 @@
+"""Draw the picture of the studio that README.md shows: `.venv/bin/python docs/picture.py` writes docs/studio.png.
+
+A town of made-up people goes the owner's way in a real studio, in the system's Chromium, up to the map of the candidates; that page is the picture.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+import sfumato as sf
+
+ROWS, WIDTH, HEIGHT = 1_000, 1120, 700
+PATIENCE = 1_800_000
+"""Milliseconds: the run of all candidates is waited for."""
+
+
+def main() -> None:
+    """Write the picture."""
+    script = str(Path(sys.executable).with_name("sfumato"))
+    with tempfile.TemporaryDirectory() as place:
+        table = sf.write_town(Path(place), rows=ROWS)["people"]
+        words = [script, "studio", str(table), "--folder", place, "--no-browser"]
+        child = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+        assert child.stdout is not None
+        try:
+            _photograph(child.stdout.readline().strip(), Path(__file__).with_name("studio.png"))
+        finally:
+            child.terminate()
+            child.wait()
+
+
+def _photograph(address: str, picture: Path) -> None:
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme="light")
+        page.set_default_timeout(PATIENCE)
+        page.goto(address)
+        page.wait_for_url(lambda url: "/enter" not in url)
+        root = page.url.rsplit("/", 1)[0]
+        page.goto(f"{root}/limits")
+        page.get_by_label("medium: a disclosure").check()
+        page.get_by_role("button", name="Draw the limits").click()
+        page.get_by_text("IPC Ontario").first.wait_for()
+        page.goto(f"{root}/columns")
+        for reason in page.locator("input[name=reasons]").all():
+            reason.fill("the town is made up")
+        if page.locator("input[name=reasons]").count():
+            with page.expect_response("**/columns/waive"):
+                page.get_by_role("button", name="Keep these reasons").click()
+        page.goto(f"{root}/run")
+        page.get_by_role("button", name="Start").click()
+        page.get_by_role("link", name="See the map").click()
+        page.locator("#map svg").wait_for()
+        page.locator("#map").press("ArrowRight")
+        page.locator("#ring").wait_for()
+        page.screenshot(path=str(picture))
+        browser.close()
+    print(json.dumps({"picture": str(picture), "bytes": picture.stat().st_size}))
+
+
+if __name__ == "__main__":
+    main()
