@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -16,11 +17,11 @@ from urllib.parse import parse_qs, urlsplit
 
 ROUTES = (
     "/", "/open", "/columns", "/hierarchies", "/limits", "/look", "/run", "/run/events", "/map", "/map/figure", "/decide", "/decide/events",
-    "/documents/report.html", "/package/release.csv", "/package/package.zip", "/release/xlsx", "/studio.js", "/studio.css", "/vega.js",
+    "/compare", "/compare/events", "/check", "/check/events", "/words", "/explain/k_anonymity", "/documents/report.html", "/package/release.csv", "/package/package.zip", "/release/xlsx", "/studio.js", "/studio.css", "/vega.js",
 )  # fmt: skip
 POSTS = (
-    "/open/upload", "/open/reading", "/columns/roles", "/columns/waive", "/hierarchies/rule", "/hierarchies/groups", "/limits/answers", "/look/at", "/run/start", "/run/stop",
-    "/decide/package",
+    "/open/upload", "/open/reading", "/columns/roles", "/columns/waive", "/hierarchies/rule", "/hierarchies/preview", "/hierarchies/cuts", "/hierarchies/groups", "/hierarchies/groups/preview", "/limits/answers", "/look/at", "/look/search", "/run/start", "/run/stop",
+    "/compare/start", "/check/upload", "/tour/start", "/tour/end", "/decide/package",
 )  # fmt: skip
 
 
@@ -79,19 +80,24 @@ class Client:
             "POST", path, json.dumps(content).encode(), Cookie=self.cookie, Origin=f"http://{self.host}", Content_Type="application/json"
         )  # fmt: skip
 
-    def upload(self, name: str, content: bytes) -> Answer:
+    def upload(self, name: str, content: bytes, path: str = "/open/upload") -> Answer:
         return self.ask(
-            "POST", "/open/upload", content, Cookie=self.cookie, Origin=f"http://{self.host}", X_File_Name=name,
+            "POST", path, content, Cookie=self.cookie, Origin=f"http://{self.host}", X_File_Name=name,
             Content_Type="application/octet-stream",
         )  # fmt: skip
 
 
 @contextmanager
-def serving(folder: Path, *words: str) -> Iterator[Client]:
-    """`sfumato studio` as a user starts it; interrupted at the end, which is no failure."""
+def serving(folder: Path, *words: str, room: int | None = None) -> Iterator[Client]:
+    """`sfumato studio` as a user starts it; interrupted at the end, which is no failure. No file may grow beyond `room` bytes, as on a full disk."""
+
+    def limit() -> None:
+        if room is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+
     script = str(Path(sys.executable).with_name("sfumato"))
     command = [script, "studio", *words, "--folder", str(folder), "--no-browser"]
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=limit)
     try:
         assert child.stdout is not None
         line = child.stdout.readline()

@@ -17,6 +17,9 @@ pytestmark = [
     pytest.mark.skipif(not CHROMIUM.exists(), reason="needs /usr/bin/chromium to open the studio"),
 ]
 HOSTILE = "<script>document.title='run'</script><img src=x onerror=\"document.title='run'\">"
+PAGES = (
+    "/open", "/columns", "/hierarchies", "/limits", "/look", "/run", "/map", "/compare", "/decide", "/check", "/words", "/explain/k_anonymity",
+)  # fmt: skip
 LOOKS = [("light", 1280), ("dark", 1280), ("light", 400), ("dark", 400)]
 
 
@@ -86,13 +89,18 @@ def test_every_page_is_fit_for_everyone(hostile: tuple[Client, Path], opened: An
     from axe_playwright_python.sync_playwright import Axe
 
     page = opened(hostile[0], scheme, width)
-    for path in ("/open", "/columns", "/hierarchies", "/limits", "/look", "/run", "/map", "/decide"):
+    for path in PAGES:
         page.goto(f"http://{hostile[0].host}{path}")
         if path == "/map":
             page.locator("#map svg").wait_for()
+        if path == "/look":
+            page.get_by_role("button", name="Find the levels").click()
+            page.locator("#lattice svg").wait_for()
         page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
         found = Axe().run(page).response["violations"]
-        assert not found, json.dumps([(v["id"], [n["html"][:200] for n in v["nodes"]]) for v in found], indent=1)
+        assert not found, json.dumps(
+            [path, *((v["id"], [n["html"][:200] for n in v["nodes"]]) for v in found)], indent=1
+        )
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path
         assert "run" not in page.title().split()
         assert page.locator("img").count() == 0
@@ -134,6 +142,11 @@ def test_the_whole_way_by_keyboard_with_a_reload_a_second_tab_and_a_stop(
         for slider in page.locator("input[name=levels]").all():
             slider.press("End")
         page.get_by_text("Every limit is met").wait_for()
+        page.get_by_role("button", name="Find the levels that lose least").press("Enter")
+        page.get_by_role("button", name="Set the sliders so").press("Enter")
+        page.locator("#seen").get_by_role("link", name="marketer risk").press("Enter")
+        page.get_by_role("dialog").get_by_text("when").first.wait_for()
+        page.get_by_role("dialog").get_by_role("button", name="Close").press("Enter")
 
         plan(folder, FEW + '\n[[candidate]]\nmechanism = "k_member"\nk = [10, 12, 14, 16, 18, 20]\n')
         page.goto(f"http://{client.host}/run")
@@ -155,7 +168,14 @@ def test_the_whole_way_by_keyboard_with_a_reload_a_second_tab_and_a_stop(
         dots = second.locator("#map svg .mark-symbol path[aria-roledescription]")
         assert dots.count() >= 3
         dots.last.hover(force=True)
-        second.locator("#tip dd").first.wait_for()
+        second.locator("#tip p").first.wait_for()
+        second.keyboard.press("Escape")
+        chart = second.locator("#map")
+        chart.press("ArrowRight")
+        second.locator("#ring").wait_for()
+        second.locator("#tip").get_by_text("adversary").wait_for()
+        chart.press("+")
+        chart.press("0")
         second.locator("select[name=risk]").select_option("k_anonymity")
         second.get_by_role("columnheader", name="k-anonymity").wait_for()
         page.goto(f"http://{client.host}/decide")
@@ -167,6 +187,33 @@ def test_the_whole_way_by_keyboard_with_a_reload_a_second_tab_and_a_stop(
         with page.expect_download() as download:
             page.get_by_role("link", name="The release (CSV)").click()
         assert Path(download.value.path()).read_bytes() == (folder / "package" / "release.csv").read_bytes()
+
+
+def test_the_stewards_workbook_is_read_by_two_clicks(tmp_path: Path, opened: Any) -> None:
+    """A title above the header, a total below the rows."""
+    import xlsxwriter
+
+    book = xlsxwriter.Workbook(tmp_path / "staff.xlsx")
+    lines = [["Staff of the town hall", "", ""], ["as of May", "", ""], ["age", "office", "days ill"]]
+    lines += [[25 + i % 40, "ABC"[i % 3], i % 9] for i in range(120)]
+    for at, line in enumerate([*lines, ["all offices", "", 477]]):
+        book.add_worksheet("Staff").write_row(at, 0, line) if not book.worksheets() else book.worksheets()[0].write_row(
+            at, 0, line
+        )
+    book.close()
+    with serving(tmp_path / "work") as client:
+        page = opened(client)
+        page.locator("#file").set_input_files(tmp_path / "staff.xlsx")
+        page.get_by_role("heading", name="staff.xlsx").wait_for()
+        page.get_by_text("The file as it stands").click()
+        row = page.locator("tr.choose").filter(has_text="days ill")
+        row.get_by_role("cell", name="office").click()
+        page.get_by_role("columnheader", name="days ill").wait_for()
+        page.get_by_text("The file as it stands").wait_for()
+        box = page.locator("[data-sets=totals]")
+        if not box.is_checked():
+            box.check()
+        page.get_by_text("120 rows, 3 columns").wait_for()
 
 
 def test_without_the_cookie_a_browser_gets_nothing(hostile: tuple[Client, Path], browser: Any) -> None:

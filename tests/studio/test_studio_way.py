@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,11 @@ from studio_house import Client, files, serving
 import sfumato as sf
 from sfumato.core.roles import Roles
 from sfumato.core.toml import opened
+from sfumato.search.cuts import optimal_cuts
 from sfumato.studio.work_folder import study_toml
 from sfumato.study.study_file import read_study
 
+ADULT = Path(__file__).parents[3] / "shared" / "data" / "adult" / "adult_30162.csv"
 ANSWERS = {"guidance": "questions", "to": "public", "impact": "low", "controls": "medium", "motives": "medium"}
 FEW = '\n[[candidate]]\nmechanism = "mondrian"\nk = [10, 20]\n\n[[candidate]]\nmechanism = "mondrian"\nk = 5\n'
 
@@ -107,9 +110,32 @@ def test_reading_roles_limits_and_levels(studio: tuple[Client, Path]) -> None:
         refused = client.post("/hierarchies/rule", {"column": at, "rule": rule, "values": values})
         assert refused.status == 400, (rule, values)
     assert client.post("/hierarchies/rule", {"column": 99, "rule": "suppress", "values": ""}).status == 400
+    looked = {"column": at, "rule": "widths", "values": "25, 50"}
+    seen = client.post("/hierarchies/preview", looked).json["put"][f"levels{at}"]
+    assert "[0,25)" in seen
+    alone = sf.explore(read_study(folder / "study.toml").study.table, replace(roles, hierarchies={**roles.hierarchies, "age": {"widths": [25, 50]}})).together("age")  # fmt: skip
+    assert [int(n.replace(",", "")) for n in re.findall(r'aria-label="([\d,]+) rows? alone"', seen)] == alone
+    best = client.post("/hierarchies/cuts", {**looked, "most": "3"}).json
+    points = [int(text) for text in best["fill"][f"values{at}"].split(", ")]
+    own = optimal_cuts(
+        read_study(folder / "study.toml").study.table, roles, "age", max_ranges=3, sensitive=roles.sensitive[0]
+    )
+    assert points == own.cuts
+    assert Roles.read(folder / "roles.toml").hierarchies["age"] == {"widths": [10, 30]}, "nothing is taken unasked"
     at = roles.quasi.index("marital_status")
     table = read_study(folder / "study.toml").study.table
     values = [text for text in table.count(("marital_status",)).columns[0].texts if text is not None]
+    nested = [
+        "was married > not single" if text in ("divorced", "widowed") else "not single" if text == "married" else ""
+        for text in values
+    ]
+    shown = client.post("/hierarchies/groups/preview", {"column": at, "groups": nested}).json["put"][f"levels{at}"]
+    assert shown.count("<li>") == 4
+    assert client.post("/hierarchies/groups", {"column": at, "groups": nested}).status == 200
+    hierarchy = Roles.read(folder / "roles.toml").taxonomy("marital_status")
+    assert hierarchy is not None
+    assert hierarchy.under("not single") == {"divorced", "widowed", "married"}
+    assert "was married &gt; not single" in client.get("/hierarchies").text
     together = ["was  married" if text in ("divorced", "widowed") else "" for text in values]
     assert client.post("/hierarchies/groups", {"column": at, "groups": together}).status == 200
     hierarchy = Roles.read(folder / "roles.toml").taxonomy("marital_status")
@@ -138,6 +164,18 @@ def test_reading_roles_limits_and_levels(studio: tuple[Client, Path]) -> None:
     assert f"{len(explorer.at(explorer.highest).class_sizes)} class" in seen
     lowest = client.post("/look/at", {"levels": ["0"] * len(levels), "suppression": "0"}).json["put"]["seen"]
     assert "A limit is missed" in lowest
+    bounds = [f"{each.bound:g}" for each in study.require]
+    place = {"levels": ["0"] * len(levels), "suppression": "5", "bounds": bounds}
+    least = explorer.search(suppression=0.05)
+    assert least.best is not None
+    lattice = client.post("/look/search", place).json["put"]["lattice"]
+    assert str(least.best).partition(":")[0] in lattice
+    assert f'data-levels="{",".join(map(str, least.best.levels.values()))}"' in lattice
+    loose = ["1" for _ in study.require]
+    moved_here = client.post("/look/at", {**place, "bounds": loose}).json["put"]["seen"]
+    assert "Every limit is met" in moved_here
+    assert {str(each) for each in read_study(folder / "study.toml").study.require} == set(map(str, study.require))
+    assert client.post("/look/at", {**place, "bounds": bounds[1:]}).status == 400
 
 
 @pytest.mark.full
@@ -169,10 +207,28 @@ def test_a_run_is_followed_stopped_resumed_and_packaged_to_the_bytes_of_the_comm
         assert "Take mondrian k=10" in sheet
         report = client.get("/documents/report.html")
         assert report.headers["content-security-policy"].startswith("sandbox")
+        assert client.post("/compare/start", {"a": 0, "b": 0}).status == 400
+        assert client.post("/compare/start", {"a": "0", "b": "1"}).json == {"go": "/compare"}
+        wait(client, "/compare/events")
+        beside = client.get("/compare").text
+        assert "person is" in beside or "people are" in beside
+        assert "record linkage" in beside
         assert client.post("/decide/package", {"candidate": "0", "title": "Town <b>"}).status == 200
         wait(client, "/decide/events")
         assert client.get("/package/release.csv").text == (folder / "package" / "release.csv").read_text()
         assert client.post("/decide/package", {"candidate": "0"}).status == 400, "it is not replaced unasked"
+        assert (
+            client.upload("release.csv", (folder / "package" / "release.csv").read_bytes(), "/check/upload").status
+            == 200
+        )
+        wait(client, "/check/events")
+        assert "every limit is met" in client.get("/check").text
+        assert client.upload("raw.csv", (town / "people.csv").read_bytes(), "/check/upload").status == 200
+        wait(client, "/check/events")
+        raw = client.get("/check").text
+        assert "not as it should be" in raw
+        assert "is still there" in raw
+        assert [path.name for path in (folder / "somebodys-release").iterdir()] == ["raw.csv"]
         assert client.post("/decide/package", {"candidate": "1", "replace": "yes"}).status == 200
         wait(client, "/decide/events")
         other = files(folder / "package")
@@ -216,3 +272,63 @@ def test_a_child_that_dies_is_told_and_goes_on(town: Path, tmp_path: Path) -> No
         assert client.post("/run/start", {}).status == 200
     state = [json.loads(line)["event"] for line in (folder / ".studio" / "study.jsonl").read_text().splitlines()]
     assert state[-1] == "stopped", "a closed page ends its child"
+
+
+@pytest.mark.full
+def test_a_full_disk_is_told_and_leaves_nothing_half(town: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    with serving(folder, str(town / "people.csv"), room=300_000) as client:
+        client.enter()
+        large = (town / "people.csv").read_bytes() * 20
+        answer = client.upload("large.csv", large)
+        assert answer.status == 400
+        assert "room on the disk" in answer.json["error"]
+        assert not [path for path in folder.iterdir() if "large" in path.name]
+        client.post("/limits/answers", ANSWERS)
+        plan(folder)
+        client.post("/run/start", {})
+        assert "room on the disk" in wait(client)
+        assert not (folder / "study" / "report.html").exists()
+        for path in ("/run", "/open", "/columns"):
+            assert client.get(path).status == 200
+    with serving(folder) as client:
+        client.enter()
+        assert client.post("/run/start", {}).status == 200
+        assert "Done" in wait(client)
+
+
+@pytest.mark.full
+def test_the_tour_is_taken_on_a_town_of_its_own(tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    with serving(folder) as client:
+        client.enter()
+        assert client.post("/tour/start", {}).json == {"go": "/open"}
+        assert client.post("/tour/start", {}).status == 400, "a table is not replaced"
+        for path, word in (("/open", "go on to the columns"), ("/columns", "Change the role"), ("/hierarchies", "move the slider"), ("/limits", "Two questions decide")):  # fmt: skip
+            assert word in client.get(path).text
+        assert client.post("/tour/end", {}).status == 200
+        assert "Change the role" not in client.get("/columns").text
+
+
+@pytest.mark.full
+@pytest.mark.skipif(not ADULT.is_file(), reason="needs Adult in ../shared/data")
+def test_adult_goes_the_same_way(tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    with serving(folder, str(ADULT)) as client:
+        client.enter()
+        names = read_study(folder / "study.toml").study.table.columns
+        quasi = ("age", "sex", "race", "marital-status", "education", "native-country", "workclass")
+        roles = ["quasi" if n in quasi else "sensitive" if n == "occupation" else "identifiers" for n in names]
+        assert client.post("/columns/roles", {"roles": roles}).status == 200
+        assert client.post("/limits/answers", ANSWERS).status == 200
+        levels = ["1"] * len(quasi)
+        assert "classes" in client.post("/look/at", {"levels": levels, "suppression": "1"}).json["put"]["seen"]
+        assert "lattice" in client.post("/look/search", {"levels": levels, "suppression": "1"}).json["put"]
+        plan(folder, '\n[[candidate]]\nmechanism = "mondrian"\nk = [10, 12]\n')
+        client.post("/run/start", {})
+        assert "Done" in wait(client)
+        assert client.post("/decide/package", {"candidate": "0"}).status == 200
+        wait(client, "/decide/events")
+        release = sf.read(folder / "package" / "release.csv")
+        assert release.rows == 30_162
+        assert min(release.count(tuple(n for n in names if n in quasi)).n) >= 10

@@ -45,8 +45,9 @@ def run(
         raise InputError(f"{input}: no such file.")
     from ..studio.desk import Desk
     from ..studio.server import serve
+    from .demo_table import write_town
 
-    desk = Desk.at(folder)
+    desk = Desk.at(folder, lambda place, rows: write_town(place, rows=rows)["people"])
     if input is not None:
         desk.start(input)
 

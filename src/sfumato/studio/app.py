@@ -16,11 +16,37 @@ from starlette.types import ASGIApp
 from ..core.errors import SfumatoError
 from ..report.html import javascript
 from .desk import Desk
-from .pages import columns, decide, hierarchies, limits, look, open_table, risk_map, run_study
+from .pages import (
+    check,
+    columns,
+    compare,
+    decide,
+    explain,
+    hierarchies,
+    limits,
+    look,
+    open_table,
+    risk_map,
+    run_study,
+    take_tour,
+)
 from .rendering import fragment, page, script, style
 from .security import ENTRANCE, Guard, Keys
 
-PAGES = (open_table, columns, hierarchies, limits, look, run_study, risk_map, decide)
+PAGES = (
+    open_table,
+    columns,
+    hierarchies,
+    limits,
+    look,
+    run_study,
+    risk_map,
+    compare,
+    decide,
+    check,
+    explain,
+    take_tour,
+)
 """A module a step: each has its `routes`."""
 
 

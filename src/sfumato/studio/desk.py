@@ -7,6 +7,7 @@ agreement after a reload; a second tab and a second day see the same.
 from __future__ import annotations
 
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
@@ -15,12 +16,19 @@ from typing import Any, TypeVar
 from ..core.column import Column
 from ..core.errors import InputError, SfumatoError
 from ..core.files import write_whole
+from ..core.metric import Requirement
 from ..core.noun import dataclass
 from ..core.people import one_row_a_person
 from ..core.roles import Roles
 from ..core.stated_reading import ALL
 from ..core.table import Table
 from ..engines import read
+from ..metrics.privacy.k_anonymity import k_anonymity
+from ..metrics.privacy.marketer_risk import marketer_risk
+from ..metrics.privacy.prosecutor_risk import prosecutor_risk
+from ..metrics.utility.discernibility import discernibility
+from ..metrics.utility.entropy_utility import entropy_utility
+from ..metrics.utility.iloss import iloss
 from ..profile.free_columns import FreeColumns
 from ..profile.free_release import free_of_table
 from ..profile.suggestions import named as suggestions_named
@@ -31,10 +39,13 @@ from ..study.result import Result
 from ..study.study_file import read_study
 from .jobs import Jobs
 from .kept_points import read_points
+from .tour import ROWS
 from .work_folder import WorkFolder
 
 T = TypeVar("T")
-LOOKED_AT = ("k_anonymity", "prosecutor_risk", "marketer_risk", "iloss", "discernibility", "entropy_utility")
+Town = Callable[[Path, int], Path]
+"""Writes a table of so many made-up people, its roles and its hierarchies into a folder, and says where the table is."""
+LOOKED_AT = (k_anonymity, prosecutor_risk, marketer_risk, iloss, discernibility, entropy_utility)
 """What the sliders show besides what is required."""
 
 
@@ -44,14 +55,16 @@ class Desk:
 
     folder: WorkFolder
     jobs: Jobs
+    town: Town
+    """What makes the town of the tour."""
     _kept: dict[str, tuple[Any, Any]] = field(default_factory=dict)
-    _turn: threading.RLock = field(default_factory=threading.RLock)
+    _turns: defaultdict[str, threading.RLock] = field(default_factory=lambda: defaultdict(threading.RLock))
 
     @classmethod
-    def at(cls, path: Path) -> Desk:
+    def at(cls, path: Path, town: Town) -> Desk:
         """The work in a folder."""
         folder = WorkFolder.at(path)
-        return cls(folder, Jobs(folder))
+        return cls(folder, Jobs(folder), town)
 
     # --- what stands in the files
 
@@ -132,6 +145,11 @@ class Desk:
             lambda: explore(table, roles, require=limits, metrics=LOOKED_AT),
         )
 
+    def explored(self, limits: Sequence[Requirement]) -> Explorer:
+        """The same counts under limits that were moved for a look."""
+        explorer = self.explorer
+        return self._once("moved", (explorer, tuple(map(str, limits))), lambda: explorer.under(limits))
+
     @property
     def limits(self) -> Sequence[Any]:
         """What is required, of the context and the owner's own."""
@@ -183,6 +201,11 @@ class Desk:
         if not self._fits(table):
             found = profile(table, most=1)
             self.write_roles(found.roles, found)
+
+    def begin_tour(self) -> None:
+        """A made-up town, and the word on each page what to do there."""
+        self.start(self.town(self.folder.path, ROWS))
+        self.folder.tour.touch(mode=0o600)
 
     def bring(self, path: Path) -> None:
         """Begin anew with a table that was uploaded; one that cannot be read is not kept."""
@@ -236,8 +259,8 @@ class Desk:
         self.folder.write_study({key: value for key, value in content.items() if value not in (None, [], {})})
 
     def _once(self, what: str, key: Any, make: Callable[[], T]) -> T:
-        """What was made before, while its key is the same."""
-        with self._turn:
+        """What was made before, while its key is the same; who wants something else need not wait until it is made."""
+        with self._turns[what]:
             kept = self._kept.get(what)
             if kept is not None and kept[0] == key:
                 return kept[1]  # type: ignore[no-any-return]

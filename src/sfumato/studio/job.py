@@ -2,6 +2,8 @@
 
 python -m sfumato.studio.job study FOLDER
 python -m sfumato.studio.job package FOLDER [xlsx parquet ...]
+python -m sfumato.studio.job compare FOLDER 3 7       two candidates by their places in the last run
+python -m sfumato.studio.job check FOLDER             somebody's release, which lies in the folder
 """
 
 from __future__ import annotations
@@ -12,13 +14,14 @@ import shutil
 import signal
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from ..core.errors import InputError, NotMet, SfumatoError
+from ..core.files import write_whole
 from ..profile.free_release import check_free
 from ..publishing import publish
 from ..report.documents import write_all
@@ -26,8 +29,10 @@ from ..report.package import write_package
 from ..study.events import FILE, EventLog, Stage
 from ..study.result import Result
 from ..study.study_file import StudyFile, read_study
+from .checked_release import checked
 from .job_log import Journal
-from .kept_points import write_points
+from .kept_points import read_points, write_points
+from .side_by_side import side_by_side
 from .work_folder import ENDINGS, WorkFolder
 
 
@@ -65,6 +70,23 @@ def make_package(folder: WorkFolder, log: EventLog, *endings: str) -> dict[str, 
         for ending in endings:
             publish(result.release(chosen), study.roles, require, folder.release(ending), waive=study.waive)
     return {"redrawn": False}
+
+
+def compare(folder: WorkFolder, log: EventLog, a: str, b: str) -> dict[str, Any]:
+    """Make two candidates of the last run again and hold them beside each other and the table."""
+    result, _ = read_points(folder.points, read_study(folder.study_file).study)
+    write_whole(folder.comparison, json.dumps(_finite(side_by_side(result, int(a), int(b))), ensure_ascii=False))
+    return {}
+
+
+def check(folder: WorkFolder, log: EventLog) -> dict[str, Any]:
+    """Verify somebody's release against the limits of this study, and attack it."""
+    path = folder.brought()
+    if path is None:
+        raise InputError("There is no release to check; bring one first.")
+    study = read_study(folder.study_file).study
+    write_whole(folder.checked, json.dumps(_finite(checked(path, study)), ensure_ascii=False))
+    return {}
 
 
 @contextmanager
@@ -128,6 +150,14 @@ def _finite(value: Any) -> Any:
     return json.loads(json.dumps(value), parse_constant=lambda _: None)
 
 
+WORK: Mapping[str, Callable[..., dict[str, Any]]] = {
+    "study": run_study,
+    "package": make_package,
+    "compare": compare,
+    "check": check,
+}
+
+
 def main(kind: str, place: str, *words: str) -> int:
     """Do the job; whatever goes wrong is told as one sentence."""
     signal.signal(signal.SIGTERM, _stop)
@@ -136,7 +166,7 @@ def main(kind: str, place: str, *words: str) -> int:
     journal.tell("began", process=os.getpid())
     log = EventLog(folder.kept / FILE)
     try:
-        journal.tell("done", **(run_study(folder, log) if kind == "study" else make_package(folder, log, *words)))
+        journal.tell("done", **WORK[kind](folder, log, *words))
         return 0
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)

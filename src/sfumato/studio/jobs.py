@@ -20,7 +20,7 @@ from ..core.noun import dataclass
 from .job_log import ENDS, Journal, read_events
 from .work_folder import WorkFolder
 
-KINDS = ("study", "package")
+KINDS = ("study", "package", "compare", "check")
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Jobs:
                     raise InputError("Something is running in this folder already; wait for it, or stop it first.")
             path = self.events_file(kind)
             path.unlink(missing_ok=True)
-            Journal(path).tell("started")
+            Journal(path).tell("started", words=words)
             with open(self.folder.private / f"{kind}.log", "wb") as log:
                 child = subprocess.Popen(
                     [sys.executable, "-P", "-m", "sfumato.studio.job", kind, str(self.folder.path), *words],

@@ -9,14 +9,17 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from .. import __version__
+from ..core.metric import Metric
 from ..core.words import counted, percent
 from ..report.document import printable
 from ..report.html import look
 from ..study.advice import spell
+from .tour import STOPS
 
 if TYPE_CHECKING:
     from .desk import Desk
@@ -46,8 +49,20 @@ def templates() -> Environment:
         lstrip_blocks=True,
         finalize=lambda value: printable(value) if type(value) is str else value,
     )
-    made.filters.update(counted=counted, percent=percent, spell=spell, remark=remark)
+    made.filters.update(
+        counted=counted, percent=percent, spell=spell, remark=remark, titled=titled, explained=explained
+    )
     return made
+
+
+def titled(metric: Metric) -> str:
+    """A measure by its title, and the column that it is about."""
+    return metric.card.title + (f" of {metric.column}" if metric.column else "")
+
+
+def explained(metric: Metric) -> Markup:
+    """The same, a click away from its explanation."""
+    return Markup('<a class="explain" href="/explain/{}">{}</a>').format(metric.card.name, printable(titled(metric)))
 
 
 def remark(text: str) -> str:
@@ -70,6 +85,7 @@ def page(request: Request, template: str, /, *, title: str, **content: Any) -> R
             steps=STEPS,
             here=request.url.path,
             reached=desk.reached,
+            stop=STOPS.get(request.url.path, "") if desk.folder.tour.exists() else None,
             version=__version__,
             **content,
         )

@@ -26,11 +26,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ..core.noun import dataclass
 
 ENTRANCE = "/enter"
-UPLOAD = "/open/upload"
+UPLOAD, UPLOAD_RELEASE = "/open/upload", "/check/upload"
 MOST_BODY = 1 << 20
 MOST_UPLOAD = 4 << 30
 """Bytes of a table that a browser may bring; a larger one is named on the command line."""
-_TYPES = {UPLOAD: ("application/octet-stream", MOST_UPLOAD)}
+_TYPES = dict.fromkeys((UPLOAD, UPLOAD_RELEASE), ("application/octet-stream", MOST_UPLOAD))
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'"

@@ -7,6 +7,7 @@
     study/              the documents, and in .kept the scores
     package/, package.house/   the release, and what stays in the house
     release.xlsx, ...   the release in other formats
+    somebodys-release/  a release made elsewhere that was brought to be checked
     .studio/            what became of child processes, and the points of the last run, for the page alone
 
 Nothing is written anywhere else, and no name in it comes from a page but the cleaned name of an upload.
@@ -32,6 +33,8 @@ _UNSAFE = re.compile(r"[^\w-]+")
 _LONGEST_STEM = 60
 _ENDINGS = (*(end for each in formats.FORMATS for end in each.endings), ".duckdb", ".db", ".sqlite", ".sqlite3")
 _PACKED = (".gz", ".zst")
+_ASIDE = frozenset({"title", "purpose", "date", "accept"})
+"""Keys of a study file that change no release and no score."""
 ENDINGS = {"xlsx": "Excel", "parquet": "Parquet", "sav": "SPSS", "dta": "Stata"}
 """What the release is written as besides CSV, where the owner asks for it."""
 
@@ -87,6 +90,31 @@ class WorkFolder:
         """What the last run measured."""
         return self.private / "points.json"
 
+    @property
+    def tour(self) -> Path:
+        """There while the tour is taken."""
+        return self.private / "tour"
+
+    @property
+    def comparison(self) -> Path:
+        """Two candidates side by side."""
+        return self.private / "compare.json"
+
+    @property
+    def checked(self) -> Path:
+        """What was found of somebody's release."""
+        return self.private / "check.json"
+
+    @property
+    def inbox(self) -> WorkFolder:
+        """Where a release that somebody else made is put; it holds one."""
+        return WorkFolder(self.path / "somebodys-release")
+
+    def brought(self) -> Path | None:
+        """The release that was brought to be checked."""
+        found = sorted(self.inbox.path.glob("[!.]*")) if self.inbox.path.is_dir() else []
+        return found[0] if found else None
+
     def release(self, ending: str) -> Path:
         """The release by itself in another format than the package's."""
         return self.path / f"release.{ending}"
@@ -115,8 +143,9 @@ class WorkFolder:
     @property
     def state(self) -> str:
         """What stands in roles and study, as a checksum: a run is of one state, and later ones may differ."""
-        texts = (path.read_bytes() if path.exists() else b"" for path in (self.roles_file, self.study_file))
-        return hashlib.sha256(b"\0".join(texts)).hexdigest()
+        roles = self.roles_file.read_bytes() if self.roles_file.exists() else b""
+        study = study_toml({key: value for key, value in self.study().items() if key not in _ASIDE}).encode()
+        return hashlib.sha256(roles + b"\0" + study).hexdigest()
 
     def table_file(self) -> Path | None:
         """The table that the study file names."""
@@ -149,10 +178,10 @@ def study_toml(content: Mapping[str, Any]) -> str:
     """A study file as text: keys, then sections, then the candidates."""
     plain = {key: value for key, value in content.items() if not isinstance(value, Mapping) and key != "candidate"}
     lines = [f"{key} = {spell_toml(value)}" for key, value in plain.items()]
-    for title in ("context", "waive"):
-        if content.get(title):
-            lines += ["", f"[{title}]"]
-            lines += [f"{spell_key(key)} = {spell_toml(value)}" for key, value in content[title].items()]
+    for title, section in content.items():
+        if isinstance(section, Mapping) and section:
+            lines += ["", f"[{spell_key(title)}]"]
+            lines += [f"{spell_key(key)} = {spell_toml(value)}" for key, value in section.items()]
     for candidate in content.get("candidate", ()):
         lines += ["", "[[candidate]]", *(f"{spell_key(key)} = {spell_toml(value)}" for key, value in candidate.items())]
     return "\n".join(lines) + "\n"

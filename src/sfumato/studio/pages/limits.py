@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import msgspec
@@ -12,13 +11,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...core.errors import InputError
-from ...core.metric import spell_number
 from ...core.people import one_row_each
 from ...metrics import everything, metric, require
 from ...study.context import OVERALL, PRESETS, QUESTIONS, WP29, Context
 from ...study.inference import with_inference
 from ..body import sent
 from ..desk import Desk
+from ..numbers import limit_number, moved_limit, typed_number
 from ..rendering import go, page
 
 GRADES = ("low", "medium", "high")
@@ -76,7 +75,7 @@ def _answer(desk: Desk, answers: SentAnswers) -> None:
     desk.roles.check(desk.table.columns, where=desk.table.name)
     one_row_each(desk.table, desk.roles, "a study", counts_people=True)
     own = [
-        f"{name} {_sign(name)} {_number(text)}"
+        f"{name} {_sign(name)} {limit_number(text)}"
         for name, text in zip(answers.own_metrics, answers.own_bounds, strict=False)
         if name and text.strip()
     ]
@@ -97,7 +96,7 @@ def _answer(desk: Desk, answers: SentAnswers) -> None:
         if text not in there or not bound.strip():  # of other answers than these
             continue
         limit = there[text]
-        moved = require(f"{limit.metric} {limit.sign} {_number(bound)}")
+        moved = moved_limit(limit, bound)
         if moved == limit or str(moved) == str(limit):
             continue
         if not moved.implies(limit):
@@ -128,24 +127,11 @@ def _sign(name: str) -> str:
     return ">=" if metric(name).card.better == "higher" else "<="
 
 
-def _number(text: str) -> str:
-    try:
-        number = float(text.strip().replace(",", "."))
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        raise InputError("A limit must be a number, such as 5 or 0.1.")
-    return spell_number(number)
-
-
 def _share(text: str, what: str) -> float:
     if not text.strip():
         return 0.0
-    try:
-        share = float(text.strip().replace(",", "."))
-    except ValueError:
-        share = math.nan
-    if not 0 <= share <= 1:
+    share = typed_number(text)
+    if share is None or not 0 <= share <= 1:
         raise InputError(f"The {what} must be a number between 0 and 1.")
     return share
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import msgspec
 from anyio import to_thread
@@ -15,7 +13,6 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...core.errors import InputError, SfumatoError
-from ...core.leftovers import hidden_beside
 from ...core.stated_reading import ALL, missing_codes
 from ...engines.first_rows import first_rows
 from ...profile.sentinels import sentinels
@@ -23,6 +20,7 @@ from ..body import sent
 from ..desk import Desk
 from ..rendering import go, page
 from ..security import MOST_UPLOAD, UPLOAD
+from ..uploads import receive
 
 SHOWN = 8
 """Rows of the table that are shown as they are read."""
@@ -107,36 +105,13 @@ def guesses(desk: Desk) -> list[dict[str, Any]]:
 async def upload(request: Request) -> Response:
     """Take a file into the work folder, whole or not at all, and look at it."""
     desk: Desk = request.app.state.desk
-    try:
-        name = unquote(request.headers.get("x-file-name", ""), errors="strict")
-    except UnicodeDecodeError:
-        raise InputError("The file's name cannot be read; rename it.") from None
-    target = desk.folder.upload_path(name)
-    hidden = hidden_beside(target)
-    size = 0
-    try:
-        handle = os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "wb") as file:
-            async for block in request.stream():
-                size += len(block)
-                if size > MOST_UPLOAD:
-                    raise InputError(f"More than {MOST_UPLOAD:,} bytes; name the table on the command line instead.")
-                file.write(block)
-        if not size:
-            raise InputError("The file is empty; a table needs a header line and rows.")
-        await to_thread.run_sync(_begin, desk, hidden, target)
-    except OSError as error:
-        raise InputError(
-            f"The file was not kept ({error.strerror or type(error).__name__}); is there room on the disk?"
-        ) from None
-    finally:
-        hidden.unlink(missing_ok=True)
+
+    def begin(hidden: Path, target: Path) -> None:
+        hidden.replace(target)
+        desk.bring(target)
+
+    await receive(request, desk.folder, begin)
     return go("/open")
-
-
-def _begin(desk: Desk, hidden: Path, target: Path) -> None:
-    hidden.replace(target)
-    desk.bring(target)
 
 
 async def read_so(request: Request) -> Response:

@@ -11,6 +11,7 @@ from starlette.routing import Route
 from ...core.errors import InputError
 from ...core.figure import drawable
 from ...core.metric import Metric
+from ...mechanisms import registry
 from ...metrics import metric
 from ...study.result import Result
 from ...study.risk_utility_map import limits, standing
@@ -36,7 +37,15 @@ def figure(request: Request) -> Response:
     """The same as a Vega-Lite specification."""
     desk: Desk = request.app.state.desk
     result = desk.result
-    return JSONResponse(result.map(*axes(request, result)).properties(width="container").to_dict())
+    return JSONResponse(zoomed(result.map(*axes(request, result))).properties(width="container").to_dict())
+
+
+def zoomed(chart: Any) -> Any:
+    """The figure with axes that can be moved: by the page's buttons, by dragging, and by the wheel where Ctrl is held."""
+    import altair as alt
+
+    wheel = "wheel![event.ctrlKey || event.metaKey]"
+    return chart.add_params(alt.selection_interval(name="zoom", bind="scales", zoom=wheel))
 
 
 def axes(request: Request, result: Result) -> tuple[Metric, Metric]:
@@ -60,7 +69,7 @@ def measured(result: Result, about: str) -> list[Metric]:
 
 def rows(result: Result, risk: Metric, utility: Metric) -> list[dict[str, Any]]:
     """The candidates in the order of the report, with what the figure shows of them."""
-    found = []
+    found, mechanisms = [], registry()
     for i in result.order:
         point = result.points[i]
         if point.failure is not None:
@@ -71,6 +80,7 @@ def rows(result: Result, risk: Metric, utility: Metric) -> list[dict[str, Any]]:
                 "at": i,
                 "name": result.names[i],
                 "whole": point.candidate.name,
+                "made_by": point.candidate.family if point.candidate.family in mechanisms else "",
                 "risk": point.value(risk) if point.has(risk) else None,
                 "utility": point.value(utility) if point.has(utility) else None,
                 "drawn": there and drawable(point.value(risk), point.value(utility)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,9 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
+from ...core.figure import drawable
 from ...inspect.default_metrics import usual_metrics
+from ...metrics import metric
 from ...profile.free_release import check_free
 from ...study.default_candidates import candidates
 from ...study.events import FILE, Began, Failed, Measured, replay
@@ -51,14 +53,31 @@ def show(request: Request) -> Response:
 def progress(desk: Desk, kind: str) -> dict[str, Any]:
     """Where a job stands, for its template: what became of the child, and how far the study is that it runs."""
     state, tally, made = desk.jobs.state(kind), Tally(), []
+    axes: tuple[str, str] = ("", "")
     began = float(state.events[0]["at"]) if state.events else 0.0
     for _, event in replay(desk.folder.kept / FILE):
         if isinstance(event, Began) and datetime.fromisoformat(event.at).timestamp() < int(began):
             break  # of an earlier run: this one has not come so far
         tally(event)
+        if isinstance(event, Began):
+            axes = (event.risk, event.utility)
         if isinstance(event, Measured | Failed):
             made.append(event)
-    return {"state": state, "tally": tally, "made": made[::-1], "error": str(state.last.get("error", ""))}
+    dots = sketch([event for event in made if isinstance(event, Measured)])
+    return {
+        "state": state, "tally": tally, "made": made[::-1], "error": str(state.last.get("error", "")), "dots": dots,
+        "axes": [metric(name) for name in axes if name] if dots else [],
+    }  # fmt: skip
+
+
+def sketch(made: Sequence[Measured]) -> list[dict[str, Any]]:
+    """Where the candidates so far stand on the map: shares of its width and height, from the worst of each axis to 0."""
+    placed = [e for e in made if e.risk is not None and e.utility is not None and drawable(e.risk, e.utility)]
+    most = [max((abs(getattr(e, axis)) for e in placed), default=0.0) or 1.0 for axis in ("utility", "risk")]
+    return [
+        {"x": abs(e.utility or 0.0) / most[0], "y": abs(e.risk or 0.0) / most[1], "met": e.met, "name": e.name}
+        for e in placed
+    ]
 
 
 async def start(request: Request) -> Response:

@@ -47,6 +47,7 @@ const put = (parts) => {
 const follow = (answer) => {
   if (answer.error) { said(answer.error); return; }
   said("");
+  for (const [id, value] of Object.entries(answer.fill || {})) document.getElementById(id).value = value;
   if (answer.put) put(answer.put);
   if (answer.go) {
     const [path, mark] = answer.go.split("#");
@@ -71,26 +72,101 @@ const busy = async (form, work) => {
 };
 
 // A live form is sent whenever it changes: one request at a time, and the last state always.
-const live = (form, event) => {
+const live = (form, event, path = form.dataset.post) => {
   let waiting = false, running = false;
   const send = async () => {
     if (running) { waiting = true; return; }
     running = true;
-    do { waiting = false; await guarded(() => post(form.dataset.post, fields(form))); } while (waiting);
+    do { waiting = false; await guarded(() => post(path, fields(form))); } while (waiting);
     running = false;
   };
   form.addEventListener(event, send);
 };
 
+// What a slider means stands beside it: words for each place, or the number itself.
 const words = (output) => {
   const input = document.getElementById(output.dataset.of);
+  const told = output.dataset.words ? JSON.parse(output.dataset.words) : null;
   const tell = () => {
-    if (!output.dataset.values) { output.textContent = input.value + "%"; return; }
-    const alone = Number(output.dataset.values.split(",")[Number(input.value)]);
-    output.textContent = `level ${input.value} of ${input.max}; ${alone.toLocaleString("en")} row${alone === 1 ? "" : "s"} alone by it`;
+    output.textContent = told ? told[Number(input.value)] : input.value + "%";
+    if (told) input.setAttribute("aria-valuetext", told[Number(input.value)]);
   };
   input.addEventListener("input", tell);
   tell();
+};
+
+// The lattice: a click on one of its nodes sets the sliders to it.
+const toLevels = (place) => {
+  const set = () => {
+    const form = document.getElementById("sliders"), inputs = [...form.querySelectorAll("input[name=levels]")];
+    place.dataset.levels.split(",").forEach((level, i) => { inputs[i].value = level; inputs[i].dispatchEvent(new Event("input", { bubbles: true })); });
+    document.getElementById("main").scrollIntoView({ block: "start" });
+  };
+  place.addEventListener("click", set);
+};
+
+// A button outside of a form that sends it elsewhere.
+const sending = (button) => button.addEventListener("click", () => {
+  const form = document.getElementById(button.dataset.form);
+  busy(button.parentElement, () => post(button.dataset.search, fields(form)));
+});
+
+// An explanation opens over the page; without this it is a page of its own.
+const explain = (link) => link.addEventListener("click", async (event) => {
+  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  const answer = await fetch(link.href);
+  if (!answer.ok) { location.assign(link.href); return; }
+  const there = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const box = document.getElementById("explanation");
+  box.querySelector("h2").textContent = there.querySelector("h1").textContent;
+  box.querySelector("div").replaceChildren(...there.getElementById("explained").childNodes);
+  if (!box.open) box.showModal();
+});
+
+// The row that names the columns, and whether the last one is a total: a click says so, and the table is read again.
+const rows = (form) => {
+  const send = () => form.requestSubmit();
+  for (const row of form.querySelectorAll("tr.choose")) row.addEventListener("click", (event) => {
+    if (event.target.closest("label")) return;
+    row.querySelector("input").checked = true;
+    send();
+  });
+  for (const box of form.querySelectorAll("[data-sets]")) box.addEventListener("change", () => {
+    document.getElementById(box.dataset.sets).value = box.checked ? "yes" : "no";
+    send();
+  });
+};
+
+// A slider of ready-made rules fills the form; the form then shows what they do.
+const ready = (slider) => {
+  const choices = JSON.parse(slider.dataset.choices), form = slider.closest("form");
+  const [rule, values] = ["rule", "values"].map((name) => form.elements.namedItem(name));
+  const at = choices.findIndex(([kind, text]) => kind === rule.value && text === values.value);
+  if (at >= 0) slider.value = at;
+  const tell = () => slider.setAttribute("aria-valuetext", choices[Number(slider.value)].join(": "));
+  slider.addEventListener("input", () => { [rule.value, values.value] = choices[Number(slider.value)]; tell(); });
+  tell();
+};
+
+// A value dragged onto another shares its group; the text fields say the same to whoever does not drag.
+const dragging = (form) => {
+  let taken = null;
+  for (const line of form.querySelectorAll("[draggable]")) {
+    const field = line.querySelector("input");
+    line.addEventListener("dragstart", (event) => { taken = line; event.dataTransfer.setData("text/plain", line.dataset.value); });
+    line.addEventListener("dragover", (event) => { if (taken && taken !== line) { event.preventDefault(); line.classList.add("over"); } });
+    line.addEventListener("dragleave", () => line.classList.remove("over"));
+    line.addEventListener("drop", (event) => {
+      event.preventDefault();
+      line.classList.remove("over");
+      if (!taken || taken === line) return;
+      if (!field.value) field.value = `${line.dataset.value} and ${taken.dataset.value}`;
+      taken.querySelector("input").value = field.value;
+      taken = null;
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+    });
+  }
 };
 
 const upload = (form) => {
@@ -143,29 +219,78 @@ const draw = async (place) => {
       document.head.append(script);
     });
     place.replaceChildren();
-    await window.vegaEmbed(place, spec, {
+    const { view } = await window.vegaEmbed(place, spec, {
       renderer: "svg", actions: false, ast: true, defaultStyle: false, tooltip: tip,
     });
+    move(place, view);
   } catch (error) {
     place.textContent = "The map cannot be drawn here; the table below has the same numbers.";
   }
 };
 
-const tip = (handler, event, item, value) => {
+// What a candidate is and what its numbers say, from its line of the table.
+const tell = (row, x, y) => {
   const place = document.getElementById("tip");
-  if (!value) { place.hidden = true; return; }
-  const list = document.createElement("dl");
-  for (const [name, each] of Object.entries(value)) {
-    const term = document.createElement("dt"), text = document.createElement("dd");
-    term.textContent = name;
-    text.textContent = String(each);
-    list.append(term, text);
-  }
-  place.replaceChildren(list);
+  place.replaceChildren(...[["b", row.dataset.name], ["p", row.dataset.standing], ["p", row.dataset.sentences]].map(([kind, text]) => {
+    const part = document.createElement(kind);
+    part.textContent = text;
+    return part;
+  }));
   place.hidden = false;
-  place.style.left = Math.min(event.pageX + 14, document.documentElement.clientWidth - place.offsetWidth - 8) + "px";
-  place.style.top = event.pageY + 14 + "px";
+  place.style.left = Math.max(4, Math.min(x + 14, document.documentElement.clientWidth - place.offsetWidth - 8)) + "px";
+  place.style.top = y + 14 + "px";
 };
+
+const tip = (handler, event, item, value) => {
+  const row = value && [...document.querySelectorAll("tr.candidate")].find((each) => each.dataset.name === value.candidate);
+  if (row) tell(row, event.pageX, event.pageY);
+  else document.getElementById("tip").hidden = true;
+};
+
+// Zoom by buttons and keys, and go from candidate to candidate, from the most useful on.
+const move = (place, view) => {
+  const rows = [...document.querySelectorAll("tr.candidate[data-risk]")].sort((a, b) => a.dataset.utility - b.dataset.utility);
+  const ring = document.getElementById("ring"), whole = { utility: view.scale("x").domain(), risk: view.scale("y").domain() };
+  let at = -1;
+  const mark = () => {
+    if (at < 0) return;
+    const [dx, dy] = view.origin(), row = rows[at];
+    const x = view.scale("x")(Number(row.dataset.utility)) + dx, y = view.scale("y")(Number(row.dataset.risk)) + dy;
+    const box = place.querySelector("svg").getBoundingClientRect(), around = place.parentElement.getBoundingClientRect();
+    ring.hidden = x < dx || y < dy || x > dx + view.width() || y > dy + view.height();
+    ring.style.left = box.left - around.left + x + "px";
+    ring.style.top = box.top - around.top + y + "px";
+    tell(row, box.left + scrollX + x, box.top + scrollY + y);
+  };
+  const zoom = async (times) => {
+    for (const [axis, field] of [["x", "utility"], ["y", "risk"]]) {
+      const [low, high] = times ? view.scale(axis).domain() : whole[field];
+      const here = at < 0 ? (low + high) / 2 : Number(rows[at].dataset[field]), width = (high - low) * times;
+      const start = Math.max(whole[field][0], here - width / 2);
+      view.signal("zoom_" + field, times ? [start, start + width] : whole[field]);
+    }
+    await view.runAsync();
+    mark();
+  };
+  const go = (step) => { if (rows.length) { at = (at + step + rows.length + (at < 0 && step < 0 ? 1 : 0)) % rows.length; mark(); } };
+  const tick = () => { if (at >= 0) rows[at].querySelector("input").click(); };
+  const does = { in: () => zoom(.5), out: () => zoom(2), whole: () => zoom(0), before: () => go(-1), next: () => go(1) };
+  const keys = { "+": does.in, "=": does.in, "-": does.out, 0: does.whole, ArrowLeft: does.before, ArrowUp: does.before, ArrowRight: does.next, ArrowDown: does.next, Enter: tick };
+  for (const button of document.querySelectorAll("[data-map]")) button.addEventListener("click", does[button.dataset.map]);
+  place.addEventListener("keydown", (event) => {
+    if (!keys[event.key] || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    keys[event.key]();
+  });
+  place.addEventListener("blur", () => { ring.hidden = true; document.getElementById("tip").hidden = true; });
+};
+
+// Two ticked candidates are held side by side.
+const pair = (form) => form.addEventListener("submit", () => {
+  const [a, b, ...more] = new FormData(form).getAll("pick");
+  if (b === undefined || more.length) { said("Tick two candidates in the table."); return; }
+  busy(form, () => post(form.dataset.pair, { a, b }));
+});
 
 const wire = (root) => {
   for (const form of root.querySelectorAll("form")) form.addEventListener("submit", (event) => event.preventDefault());
@@ -173,10 +298,18 @@ const wire = (root) => {
     if (form.dataset.live) live(form, form.dataset.live);
     else form.addEventListener("submit", () => busy(form, () => post(form.dataset.post, fields(form))));
   }
+  for (const slider of root.querySelectorAll("[data-choices]")) ready(slider);
+  for (const form of root.querySelectorAll("form")) rows(form);
+  for (const form of root.querySelectorAll("form[data-preview]")) live(form, "input", form.dataset.preview);
+  for (const form of root.querySelectorAll("form.groups")) dragging(form);
   for (const form of root.querySelectorAll("form[data-get]"))
     form.addEventListener("change", () => location.assign(form.dataset.get + "?" + new URLSearchParams(new FormData(form))));
   for (const form of root.querySelectorAll("form[data-upload]")) upload(form);
+  for (const form of root.querySelectorAll("form[data-pair]")) pair(form);
   for (const output of root.querySelectorAll("output[data-of]")) words(output);
+  for (const place of root.querySelectorAll("[data-levels]")) toLevels(place);
+  for (const button of root.querySelectorAll("button[data-search]")) sending(button);
+  for (const link of root.querySelectorAll("a.explain")) explain(link);
   for (const place of root.querySelectorAll("[data-events]")) events(place);
   for (const place of root.querySelectorAll("[data-figure]")) draw(place);
   for (const form of root.querySelectorAll("#roles")) form.addEventListener("change", () => {
