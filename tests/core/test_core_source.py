@@ -148,3 +148,16 @@ def test_roles_are_written_in_python_as_in_toml(tmp_path: Any) -> None:
     read = sf.Roles.read(tmp_path / "roles.toml")
     assert replace(read, source="roles", folder=written.folder) == written
     assert written.orders["grade"] == ("1", "2", "3")
+
+
+def test_roles_are_changed_in_python_as_in_a_file() -> None:
+    roles = sf.Roles(quasi=("age", "patient"), sensitive=("ill",), identifiers=("flat",))
+    changed = roles.assign(person="patient", household="flat", people={"rows": "linked"})
+    assert (changed.person, changed.household, changed.quasi, changed.identifiers) == ("patient", "flat", ("age",), ())
+    assert changed.linked
+    assert changed.assign(quasi="patient").person is None  # a column has one role
+    assert not changed.assign(quasi="patient").people
+    weighed = changed.assign(weight="w", survey={"weights": "calibrated"}, orders={"ill": ["a", "b"]})
+    assert (weighed.weight, weighed.orders["ill"]) == ("w", ("a", "b"))
+    with pytest.raises(sf.InputError, match="takes no 'persons'"):
+        roles.assign(persons="patient")

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -172,3 +173,60 @@ def test_what_follows_differential_privacy_has_it_too_and_epsilons_add_up(tmp_pa
 def test_noise_on_several_columns_costs_each(tmp_path: Path) -> None:
     assert sf.LocalNoise(bounds="age=20:80, size=0:8", epsilon=0.5).cost == 1
     assert sf.DpSynthesis(epsilon=0.3).cost == Fraction(3, 10)
+
+
+def _visits(folder: Path) -> tuple[Path, dict[str, Any]]:
+    """The same people, each with one to four visits, two in a flat."""
+    path, roles = _people(folder)
+    draw = random.Random(2)
+    with path.open(newline="") as file:
+        people = list(csv.DictReader(file))
+    with (visits := folder / "visits.csv").open("w", newline="") as file:
+        rows = csv.DictWriter(file, ["patient_id", "flat", *people[0]])
+        rows.writeheader()
+        for i, each in enumerate(people):
+            for _ in range(draw.choice([1, 1, 2, 4])):
+                day = f"{draw.randint(2019, 2023)}-{draw.randint(1, 12):02d}-{draw.randint(1, 28):02d}"
+                rows.writerow({**each, "patient_id": f"P{i}", "flat": f"F{i // 2}", "admitted": day})
+    return visits, {field: getattr(roles, field) for field in ("quasi", "sensitive", "identifiers", "hierarchies")}
+
+
+@pytest.mark.parametrize(("count", "key"), [("people", "patient_id"), ("households", "flat")])
+@pytest.mark.parametrize(
+    "last", ["mondrian k=7", "generalize_full_domain k=7 suppression=0.1", "local_suppression k=7"]
+)
+def test_a_chain_counts_people(tmp_path: Path, count: str, key: str, last: str) -> None:
+    """What a link releases is handed on with whose each row is; the different people of each class are counted here by what its labels cover."""
+    path, given = _visits(tmp_path)
+    roles = sf.Roles(**given, person="patient_id", household="flat", people={"rows": "unlinked", "count": count})
+    chain = Candidate.of(f"hipaa | {last}").mechanism
+    assert chain is not None
+    release = chain(sf.read(path), roles)
+    sf.publish(release, roles, list(chain.promises), tmp_path / "out.csv")
+    with (tmp_path / "out.csv").open(newline="") as file:
+        released = Counter(tuple(row[q] for q in QUASI) for row in csv.DictReader(file))
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert 0.8 * len(rows) <= released.total() <= len(rows)
+    for labels in released:
+        covered = [
+            row
+            for row in rows
+            if all(
+                row[q] == label if label in "FM" else _holds(label, row[q])
+                for label, q in zip(labels, QUASI, strict=True)
+            )
+        ]
+        assert len({row[key] for row in covered}) >= 7  # as many could be meant at least;
+    assert int(sf.k_anonymity(release, roles).value) >= 7  # and as many are: counted from the pairs
+    assert not {"patient_id", "flat"} & {*release.table.columns}
+
+
+def test_a_link_that_does_not_tell_whose_its_rows_are_is_refused(tmp_path: Path, refusal: Callable[..., str]) -> None:
+    path, given = _visits(tmp_path)
+    roles = sf.Roles(**given, person="patient_id", people={"rows": "unlinked"})
+    refusal(
+        InputError,
+        lambda: (sf.Rounding(columns="age", base=10) | sf.Mondrian(k=7))(sf.read(path), roles),
+        "count people",
+    )

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import random
+import tomllib
+from pathlib import Path
 
+import pandas
 import pyarrow as pa
+import pyreadstat
 import pytest
 
 import sfumato as sf
@@ -85,3 +89,37 @@ def test_outcomes_severity_and_laboratory_values_are_sensitive() -> None:
         most=1,
     )
     assert found.roles.sensitive == names
+
+
+def test_a_household_is_known_by_its_number_and_never_released() -> None:
+    rows = pa.table(
+        {
+            "HHID": [700 + i // 3 for i in range(120)],
+            "household_size": [3] * 60 + [2] * 60,
+            "age": [i % 50 for i in range(120)],
+        }
+    )
+    found = sf.profile(rows, most=1)
+    assert found.roles.household == "HHID"
+    assert "household_size" in found.roles.quasi
+    assert 'count = "households"' in found.toml()
+    assert sf.Roles.of(tomllib.loads(found.toml())).household == "HHID"
+
+
+def test_labels_of_columns_tell_what_their_names_do_not(tmp_path: Path) -> None:
+    path = tmp_path / "survey.sav"
+    rows = pandas.DataFrame(
+        {
+            "V1": [DRAW.randrange(9) * 100 for _ in range(200)],
+            "V2": [DRAW.randrange(4) for _ in range(200)],
+            "V3": [i % 3 + 1 for i in range(200)],
+        }
+    )
+    pyreadstat.write_sav(
+        rows, str(path), column_labels=["Net household income", "Diagnosis group", "Highest school"],
+        variable_value_labels={"V3": {1: "None", 2: "Primary", 3: "Refused"}},
+    )  # fmt: skip
+    found = sf.profile(sf.read(path), most=1)
+    assert found.roles.sensitive == ("V1", "V2")
+    assert "its label says" in next(c.reason for c in found.columns if c.name == "V1")
+    assert dict(found.roles.missing)["V3"] == ("Refused",)  # no school is an answer

@@ -55,6 +55,7 @@ class Chain(Mechanism):
             cost="; ".join(f"{card.name}: {card.cost}" for card in cards),
             source="; ".join(dict.fromkeys(card.source for card in cards)),
             parameters={f"{card.name}.{key}": text for card in cards for key, text in card.parameters.items()},
+            people=all(link.card.people or not link.refuses_several_rows for link in self.links),
             links=all(card.links for card in cards),
             chance="always" if "always" in chances else "some" if "some" in chances else "none",
             private=cards[0].private,
@@ -94,15 +95,17 @@ class Chain(Mechanism):
     def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
         """Sanitize link by link."""
         made: Release | None = None
+        given, inside = table, roles
         notes: list[str] = []
         for i, link in enumerate(self.links):
-            given = table if made is None else made.table
-            inside = roles if made is None else _left(roles, given)
 
             def share(done: float, i: int = i) -> None:
                 progress((i + done) / len(self.links))
 
             release = link(given, inside, rng, progress=share)
+            if link is not self.links[-1]:
+                given = _handed_on(given, inside, release, link)
+                inside = _left(inside, given)
             notes += [
                 note if note == SEEDED else f"Link {i + 1}, {link.card.name}: {note}"
                 for note in release.notes or (f"done with {', '.join(link._about()) or 'its defaults'}.",)
@@ -118,12 +121,29 @@ class Chain(Mechanism):
         )
 
 
+def _handed_on(table: Table, roles: Roles, release: Release, link: Mechanism) -> Table:
+    """The released rows for the next link; where people are counted that no column of a release joins, with whose each row is."""
+    keys = [key for key in (roles.person, roles.household) if key in table.columns and key not in release.table.columns]
+    if not roles.unlinked or not keys or release.neighbours is not None:
+        return release.table
+    names = release.table.columns
+    if release.recoding is None or not {*names} <= {*table.columns}:
+        raise InputError(
+            f"{link.card.name} does not tell whose its rows are, so that no link after it can count people; let it be the last link."
+        )
+    owned = table.keep(tuple(dict.fromkeys((*names, *release.recoding.by, *keys)))).recode(release.recoding)
+    return owned.keep((*names, *keys))
+
+
 def _left(roles: Roles, table: Table) -> Roles:
-    """The roles of the columns that are still there; where one row a person was made, each row is another person."""
+    """The roles of the columns that are still there; where one row a person was made, or rows were drawn anew, each row is another person."""
+    alone = roles.row_choice is not None or (
+        bool(roles.people) and not {roles.person, roles.household} & {*table.columns}
+    )
     return replace(
         roles,
-        people={} if roles.row_choice is not None else roles.people,
-        one_row_per_person=roles.one_row_per_person or roles.row_choice is not None,
+        people={} if alone else roles.people,
+        one_row_per_person=roles.one_row_per_person or alone,
         identifiers=tuple(name for name in roles.identifiers if name in table.columns),
         insensitive=tuple(name for name in roles.insensitive if name in table.columns),
         person=roles.person if roles.person in table.columns else None,

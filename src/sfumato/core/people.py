@@ -70,6 +70,9 @@ PEOPLE = words_of("""person people patient subject participant respondent custom
     bewohner schuler studierenden versicherte mitglieds burger spender mieter sujet assure eleve alumno""")
 _SHORT = words_of("pat pt ptnt subj pers cust emp stud resp kd vers tn mitgl")
 """How people are called for short, before a word for a number: pat_id, Pers.-Nr."""
+_HOUSEHOLDS = words_of(
+    "hh household dwelling haushalt haushalts hushalt menage foyer hogar vivienda famiglia agregado huishouden"
+)
 OFFICIAL = words_of("""ssn socialsecurity passport nationalid taxid dni nif cpf bsn nhs nhsnumber mrn medicalrecord iban creditcard
     accountnumber licenseplate numberplate driverlicense codicefiscale steuernummer steuerid versichertennummer
     sozialversicherungsnummer ausweis reisepass kontonummer kennzeichen passeport pasaporte passaporto 身份证 护照""")
@@ -102,6 +105,14 @@ def numbers_people(words: tuple[str, ...]) -> bool:
     if _compound(words[-1]) or ((words[-2] in PEOPLE or short) and words[-1] in _ID):
         return True  # the name of a group of columns may stand before it: "Stammdaten Patientennummer"
     return bool(set(words) & _ID) and bool(set(words) & PEOPLE) and set(words) <= _ID | PEOPLE | BETWEEN
+
+
+def numbers_households(words: tuple[str, ...]) -> bool:
+    """Whether the words of a name say "number of a household": hhid, household_id, Haushaltsnummer; not household_size."""
+    if not words or "of" in words[1:]:
+        return False
+    ends = any(words[-1].endswith(end) and words[-1].removesuffix(end) in _HOUSEHOLDS for end in _ENDS)
+    return ends or (len(words) > 1 and words[-2] in _HOUSEHOLDS and words[-1] in _ID)
 
 
 def _compound(word: str) -> bool:

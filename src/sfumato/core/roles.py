@@ -29,6 +29,8 @@ Ordered = Annotated[list[Any], Meta(description="a list of the values, in order"
 KINDS = ("identifiers", "quasi", "sensitive", "insensitive")
 _SINGLE = ("person", "household", "guarding", "weight")
 _STATED = "one_row_per_person"
+_ASSIGNED = (*_SINGLE, _STATED, "orders", "weights", "reading", "domains", "labels", "people", "survey")
+"""What else `Roles.assign` changes."""
 PEOPLE_ROWS = {
     "unlinked": "the number is left out, rows of a person cannot be joined, and each class holds k different people",
     "linked": "rows of a person stay joined by a fresh random number, and each class holds k people of whom all rows say the same",
@@ -269,15 +271,30 @@ class Roles:
         identifiers: str | Sequence[str] = (),
         insensitive: str | Sequence[str] = (),
         hierarchies: Mapping[str, Any] | None = None,
+        **sections: Any,
     ) -> Roles:
-        """The same roles, but these columns have these roles and no other, and these hierarchies are added or replaced."""
+        """The same roles, but these columns have these roles and no other, and these hierarchies are added or replaced.
+
+        What else a roles file says is given by name, and stands in the place of what was said: `person="patient_id", people={"rows": "linked"}`.
+        """
+        if unknown := sorted(set(sections) - {*_ASSIGNED}):
+            raise InputError(
+                f"Roles.assign takes no {unknown[0]!r}; it takes {', '.join((*KINDS, 'hierarchies', *_ASSIGNED))}."
+            )
         given = dict(zip(KINDS, (identifiers, quasi, sensitive, insensitive), strict=True))
         new = {kind: (names,) if isinstance(names, str) else tuple(names) for kind, names in given.items()}
-        moved = {name for names in new.values() for name in names}
+        listed = {name for names in new.values() for name in names}
+        rests_on = {"person": "people", "household": "people", "weight": "survey", "guarding": None}
+        for kind, about in rests_on.items():
+            if (
+                kind not in sections and getattr(self, kind) in listed
+            ):  # it has another role now, and what was said of it is void
+                sections = {kind: None, **({} if about is None else {about: {}}), **sections}
+        moved = listed | {sections[kind] for kind in _SINGLE if sections.get(kind)}
         columns: dict[str, Any] = {
             kind: (*(n for n in getattr(self, kind) if n not in moved), *new[kind]) for kind in KINDS
         }
-        return replace(self, **columns, hierarchies={**self.hierarchies, **(hierarchies or {})})
+        return replace(self, **columns, hierarchies={**self.hierarchies, **(hierarchies or {})}, **sections)
 
     @classmethod
     def read(cls, path: Path | str) -> Roles:

@@ -11,11 +11,11 @@ from functools import cache
 from typing import Literal
 
 from ..core.noun import dataclass
-from ..core.people import BETWEEN, OFFICIAL, PEOPLE, numbers_people, tokens, words_of
+from ..core.people import BETWEEN, OFFICIAL, PEOPLE, numbers_households, numbers_people, tokens, words_of
 
-__all__ = ["CONCEPTS", "EVENT", "NAME", "NUMBER", "Concept", "Role", "concept", "tokens"]
+__all__ = ["CONCEPTS", "EVENT", "HOUSEHOLD", "NAME", "NUMBER", "Concept", "Role", "concept", "tokens"]
 
-Role = Literal["identifiers", "quasi", "sensitive", "insensitive", "person", "weight"]
+Role = Literal["identifiers", "quasi", "sensitive", "insensitive", "person", "household", "weight"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,9 @@ def _concept(key: str, role: Role, why: str, words: str) -> Concept:
 
 
 NUMBER = _concept("person", "identifiers", "its name says that it numbers people", "")
+HOUSEHOLD = _concept(
+    "household", "identifiers", "its name says that it numbers households, which hide nobody in a larger crowd", ""
+)
 EVENT = _concept(
     "event", "quasi", "people nearby know when something happened to a person",
     """date time datetime timestamp day month year admission discharge visit arrival departure death hired joined enrolled
@@ -203,6 +206,11 @@ _NAMES = words_of("name names nom nombre nome naam")
 _PERSONAL = words_of("first last full family given maiden middle legal real contact") | PEOPLE
 
 
+def known_as(name: str, label: str) -> str:
+    """What a column is to be known by: its name, or what its file says of it where only that is telling."""
+    return label if label and concept(name) is None and concept(label) is not None else name
+
+
 @cache
 def concept(name: str) -> Concept | None:
     """What a column is named after, or None if the lexicon does not say."""
@@ -213,6 +221,8 @@ def concept(name: str) -> Concept | None:
         return known
     if numbers_people(words):
         return NUMBER
+    if numbers_households(words):
+        return HOUSEHOLD
     if set(words) & _NAMES and (len(words) == 1 or set(words) & _PERSONAL):
         return NAME
     cut = next((i for i, word in enumerate(words) if i and word in BETWEEN), len(words))

@@ -38,7 +38,7 @@ def proposals(
     for column in seen:
         if column.name in there and column.name not in roles.orders and roles.taxonomy(column.name) is None:
             lines.append(_domain(column))
-    held = [*_people(roles, repeated), *missing]
+    held = [*_people(roles, repeated), *_households(roles), *missing]
     return "\n".join([*held, "", *(f"# {line}".rstrip() for line in lines), ""])
 
 
@@ -51,6 +51,19 @@ def _people(roles: Roles, repeated: Repeated | None) -> list[str]:
         f"[people]  # {rows}",
         *(f"{key} = {spell_toml(value)}  # {PEOPLE_ROWS[value]}" for key, value in roles.people.items()),
         "# If each row is another person all the same, take out [people] and person, and write one_row_per_person = true in [roles].",
+    ]
+
+
+def _households(roles: Roles) -> list[str]:
+    """How to count households, for an owner to whom one of them is what must be hidden."""
+    if roles.household is None:
+        return []
+    if roles.people:
+        return ['# count = "households"  # in [people]: each class then holds k different households']
+    return [
+        "",
+        "# [people]",
+        '# count = "households"  # each class then holds k different households, not only k different people',
     ]
 
 

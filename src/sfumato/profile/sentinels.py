@@ -22,6 +22,8 @@ from ..core.words import counted
 from .orders import MOST_LEVELS, order
 
 _WORDS = re.compile(MISSING_WORDS, re.IGNORECASE)
+_LABELS = ("None", "none", "NONE", "Nil", "-")
+"""What is no word for missing where somebody wrote it as the label of a code: none of the schools, none of the illnesses."""
 _HIGH = re.compile(r"(9+|9*[678]|([678])\2*)([.]0+)?|9+[.]9+")
 _LOW = re.compile(r"-(9+|9*[678]|([678])\2*|[1-5])([.]0+)?")
 _DAYS = ("9999-12-31", "9999-01-01", "9999-09-09", "2999-12-31", "2099-12-31", "1111-11-11", "1900-01-01", "1899-12-30", "1899-12-31", "1901-01-01",
@@ -60,12 +62,14 @@ class Sentinels:
         return f"Column {self.column!r}: {counted(self.rows, 'row')} {has} {' or '.join(self.codes)}, {self.why}; that may mean missing."
 
 
-def sentinels(counts: Counts) -> tuple[Sentinels | None, Counts]:
-    """The codes in a column that was counted, if any, and its counts with them as missing."""
+def sentinels(counts: Counts, *, labels: bool = False) -> tuple[Sentinels | None, Counts]:
+    """The codes in a column that was counted, if any, and its counts with them as missing; `labels`: its values are labels of codes."""
     column, n = counts.columns[0], np.zeros(len(counts.columns[0]), dtype=np.int64)
     n[counts.codes[0]] = counts.n
     texts = column.texts[: len(column.values)]
     words = _words(texts)
+    if labels:
+        words &= np.array([text not in _LABELS for text in texts], dtype=bool)
     rest = _without(column, words)
     numbers = _numbers(rest, n[: len(texts)][~words]) if len(rest.values) else np.zeros(0, dtype=bool)
     chosen = words.copy()

@@ -7,6 +7,7 @@ names or numbers a person, and free text, never leaves.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..core import ladders
@@ -39,6 +40,13 @@ class ProfiledColumn:
     """The rows of each value of `column`, missing last."""
     codes: Sentinels | None = None
     """What looks like codes for missing; `column` is without them."""
+    known_as: str = ""
+    """What the file says of the column, where its name says nothing and that does."""
+
+    @property
+    def concept(self) -> words.Concept | None:
+        """What it is named after."""
+        return words.concept(self.known_as or self.name)
 
     @property
     def share(self) -> float:
@@ -61,12 +69,14 @@ class Suggestion:
 
 def suggest(seen: Sequence[ProfiledColumn], quasi: Sequence[str] | None = None) -> dict[str, Suggestion]:
     """A suggestion for each column; `quasi` is the owner's word on which ones are the quasi-identifiers."""
-    suggestions = {column.name: _suggest(column) for column in seen}
+    suggestions = {column.name: _labelled(column, _suggest(column)) for column in seen}
     repeated = [column for column in seen if suggestions[column.name].role == "person"]
     for column in sorted(repeated, key=lambda c: -c.distinct)[1:]:  # one person column: the finest
         suggestions[column.name] = Suggestion(
             "identifiers", "it numbers people or groups, and another column does so more finely"
         )
+    for column in [column for column in seen if suggestions[column.name].role == "household"][1:]:
+        suggestions[column.name] = Suggestion("identifiers", "it numbers households, and another column does so, too")
     weights = [column for column in seen if suggestions[column.name].role == "weight"]
     for column in weights[1:]:
         suggestions[column.name] = Suggestion("identifiers", f"it is a survey weight beside {weights[0].name!r}")
@@ -89,7 +99,8 @@ def _one_role_a_family(seen: Sequence[ProfiledColumn], suggestions: dict[str, Su
     for column in seen:
         stem = words.tokens(column.name)
         kept_back = (
-            suggestions[column.name].role in ("identifiers", "person", "weight") and column.guess.kind != "identifier"
+            suggestions[column.name].role in ("identifiers", "person", "household", "weight")
+            and column.guess.kind != "identifier"
         )
         if len(stem) > 1 and stem[-1].isdigit() and not kept_back and column.column.numbers is not None:
             families.setdefault(stem[:-1], []).append(column)
@@ -108,7 +119,8 @@ def named(roles: Roles | None) -> dict[str, Suggestion]:
     if roles is None:
         return {}
     by_role: dict[Role, Sequence[str]] = {
-        "identifiers": (*roles.identifiers, *(() if roles.household is None else (roles.household,))),
+        "identifiers": roles.identifiers,
+        "household": () if roles.household is None else (roles.household,),
         "insensitive": roles.insensitive,
         "sensitive": roles.sensitive,
         "quasi": roles.quasi,
@@ -118,15 +130,26 @@ def named(roles: Roles | None) -> dict[str, Suggestion]:
     return {name: Suggestion(role, "your roles file says so") for role, names in by_role.items() for name in names}
 
 
+def _labelled(seen: ProfiledColumn, suggestion: Suggestion) -> Suggestion:
+    """The same, its reason by the label where that was telling."""
+    return (
+        replace(suggestion, reason=suggestion.reason.replace("its name says", "its label says"))
+        if seen.known_as
+        else suggestion
+    )
+
+
 def _suggest(seen: ProfiledColumn) -> Suggestion:
     """The name before the values: a column that tells nobody apart can still name people, or tell of all at once."""
-    kind, concept = seen.guess.kind, words.concept(seen.name)
+    kind, concept = seen.guess.kind, seen.concept
     if kind == "text":
         return Suggestion("identifiers", "free text can contain anything, including names, so it is never released")
     if concept is words.NUMBER and seen.share < 0.9 and seen.distinct > 1:
         return Suggestion(
             "person", "its name says that it numbers people, and numbers repeat: some people have several rows"
         )
+    if concept is words.HOUSEHOLD and seen.share < 0.9 and seen.distinct > 1:
+        return Suggestion("household", concept.why)
     if concept is not None and concept.role == "weight":
         if weighs(seen):
             return Suggestion("weight", concept.why)
@@ -150,7 +173,7 @@ def _suggest(seen: ProfiledColumn) -> Suggestion:
     if seen.alike:
         return Suggestion("insensitive", f"{seen.guess.reason}, so it distinguishes no rows")
     if concept is not None:
-        said = why(seen.name, kind)
+        said = why(seen.known_as or seen.name, kind)
         if concept.role == "insensitive" and telling(seen):
             return Suggestion("quasi", f"{_many(seen)}, which distinguish rows, whatever its name says")
         return Suggestion(concept.role, said)
@@ -160,7 +183,7 @@ def _suggest(seen: ProfiledColumn) -> Suggestion:
         )
     if kind == "date" and _timed(seen):
         return Suggestion("quasi", "exact times distinguish rows, and people nearby know them")
-    return Suggestion("quasi", why(seen.name, kind))
+    return Suggestion("quasi", why(seen.known_as or seen.name, kind))
 
 
 def weighs(seen: ProfiledColumn) -> bool:
@@ -219,6 +242,7 @@ def roles(seen: Sequence[ProfiledColumn], suggestions: Mapping[str, Suggestion])
         identifiers=named.get("identifiers", ()),
         insensitive=named.get("insensitive", ()),
         person=next(iter(named.get("person", ())), None),
+        household=next(iter(named.get("household", ())), None),
         weight=next(iter(named.get("weight", ())), None),
         survey={"weights": "calibrated"} if named.get("weight") else {},
         hierarchies=hierarchies,

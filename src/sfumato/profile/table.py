@@ -22,6 +22,7 @@ from ..core.people import PEOPLE_ROWS, Repeated, named_as_number, numbered_by, s
 from ..core.roles import Roles
 from ..core.source import Source, as_table
 from ..core.table import Table
+from ..core.variable import Variable
 from ..core.words import counted, percent
 from . import name_lexicon, suggestions
 from .kinds import Kind, kind, sample_counts
@@ -164,13 +165,28 @@ def profile(table: Source, *, most: int = 3, quasi: Sequence[str] | None = None,
         distinct, missing = about[name]
         counts = values.get(name)
         sample = head.get(name, [])
-        codes, left = sentinels(sample_counts(name, sample) if counts is None else counts)
+        variable = table.variables.get(name, Variable())
+        known_as = name_lexicon.known_as(name, variable.label)
+        looked_at = sample_counts(name, sample) if counts is None else counts
+        codes, left = sentinels(looked_at, labels=variable.labelled)
         if codes is not None:
             sample = [text for text in sample if text not in codes.codes]
             distinct, missing = distinct - len(codes.codes), missing + codes.rows * (counts is not None)
-        guess = kind(name, None if counts is None else left, sample, distinct, missing, rows)
+        guess = kind(known_as, None if counts is None else left, sample, distinct, missing, rows)
         distinct = distinct if counts is None else len(left)
-        seen.append(ProfiledColumn(name, guess, left.columns[0], distinct, missing, rows, left.margin(name), codes))
+        seen.append(
+            ProfiledColumn(
+                name,
+                guess,
+                left.columns[0],
+                distinct,
+                missing,
+                rows,
+                left.margin(name),
+                codes,
+                known_as if known_as != name else "",
+            )
+        )
     looks = suggestions.suggest(seen, quasi) | suggestions.named(roles)
     by_column = settle(table, seen, looks, quasi_named=quasi is not None) if roles is None else looks
     repeated = several_rows(table, suggestions.roles(seen, by_column) if roles is None else roles)
@@ -224,14 +240,14 @@ def profile(table: Source, *, most: int = 3, quasi: Sequence[str] | None = None,
 
 def _by_what_stays(table: Table, seen: Sequence[ProfiledColumn]) -> Repeated | None:
     """The column that seems to number people, since whoever has one of its values has one birth date, sex and name."""
-    what = {
-        c.name: concept.key for c in seen if c.distinct > 1 and (concept := name_lexicon.concept(c.name)) is not None
-    }
+    what = {c.name: c.concept.key for c in seen if c.distinct > 1 and c.concept is not None}
     fixed = [name for name, key in what.items() if key in ("birth", "sex", "name")]
     if not any(what[name] != "sex" for name in fixed):
         return None  # a sex is alike in many small groups
     numbering = [
-        c.name for c in seen if named_as_number(c.name) and c.name not in fixed and what.get(c.name) != "weight"
+        c.name
+        for c in seen
+        if named_as_number(c.name) and c.name not in fixed and what.get(c.name) not in ("weight", "household")
     ]
     return numbered_by(table, numbering, fixed)
 

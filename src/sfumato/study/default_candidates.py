@@ -126,7 +126,9 @@ def candidates(
         for name, kind in registry().items()
         if kind.card.offer is not None
         and (wide or not kind.card.offer.wide)
-        and (kind.card.links if roles.linked else kind.card.people or not roles.unlinked)
+        and (
+            kind.card.links if roles.linked else kind.card.people or not (roles.unlinked and kind.refuses_several_rows)
+        )
     )
     texts = _texts(offers, trial)
     # where rules about columns are all that is asked, applying them loses least, and no lattice needs to be searched for it
