@@ -19,6 +19,7 @@ FILES = {
     "study.toml",
     "report.html",
     "report.json",
+    "sheet.html",
     "release.csv",
 }
 

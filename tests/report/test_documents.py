@@ -41,11 +41,12 @@ from sfumato.report.documents import DOCUMENTS, FORMATS, write, write_all
 from sfumato.report.external import external, publishable
 from sfumato.report.internal import internal
 from sfumato.report.shared_sections import blanked
+from sfumato.report.sheet import sheet
 from sfumato.study.context import Context
 from sfumato.study.risk_utility_map import standing
 from sfumato.study.study import Result, Study, grid
 
-NAMES = ("report", "note", "wp29", "ema", "intruder")
+NAMES = ("report", "sheet", "note", "wp29", "ema", "intruder")
 SEED = 918273
 MEASURES = (
     "k_anonymity",
@@ -82,7 +83,11 @@ def folder(result: Result, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def documents(result: Result) -> dict[str, Document]:
-    return {"report": internal(result), **{name: make(result) for name, make in DOCUMENTS.items()}}
+    return {
+        "report": internal(result),
+        "sheet": sheet(result),
+        **{name: make(result) for name, make in DOCUMENTS.items()},
+    }
 
 
 @pytest.fixture(scope="module")
@@ -287,7 +292,7 @@ def test_the_record_leaves_room_to_sign(result: Result) -> None:
 
 def test_without_a_release_there_is_only_the_report(tmp_path: Path) -> None:
     result = study(require=(require("k_anonymity >= 150"),), context=None).run(refine=0)
-    assert [path.name for path in write_all(result, tmp_path, formats=["md"])] == ["report.md"]
+    assert [path.name for path in write_all(result, tmp_path, formats=["md"])] == ["report.md", "sheet.md"]
     assert "No candidate can be recommended" in (tmp_path / "report.md").read_text(encoding="utf-8")
     for make in DOCUMENTS.values():
         with pytest.raises(sf.SfumatoError, match="No candidate can be recommended"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..core.metric import Metric
+from ..study.decision import Decision, beside
 from ..study.inference import limited
 from ..study.risk_utility_map import risk_utility_map, standing
 from ..study.robustness import robust
@@ -24,8 +25,21 @@ from .document import (
     joined,
     right,
     spell,
+    strong,
     verdict,
 )
+
+
+def nearest(result: Result, decided: Decision) -> Iterator[Block]:
+    """The candidates nearest to the recommended one, each against it."""
+    if decided.alternatives:
+        yield Grid.of(
+            decided.alternatives,
+            ("another candidate", lambda each: code(each.candidate)),
+            ("which is", lambda each: each.why),
+            ("beside the recommended one", lambda each: beside(result, each)),
+            caption="The nearest other candidates; the appendix has them all.",
+        )
 
 
 def maps(result: Result) -> Iterator[Block]:
@@ -142,7 +156,7 @@ def why_not_others(result: Result) -> Iterator[Block]:
             (right("rank"), lambda each: f"{each.rank} of {each.of}"),
             (
                 "on both axes",
-                lambda each: verdict(each.on_frontier, "beaten by none" if each.on_frontier else "beaten"),
+                lambda each: "beaten by none" if each.on_frontier else [strong("beaten")],
             ),
             (right("agreement", "Kendall, -1 to 1"), lambda each: f"{each.agreement:.2f}"),
             ("best by this measure", lambda each: names[each.first]),

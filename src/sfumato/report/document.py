@@ -17,6 +17,7 @@ from ..core.words import percent as spell_percent
 
 Kind = Literal["code", "strong", "soft", "yes", "no"]
 Align = Literal["left", "right"]
+Tone = Literal["answer", "beware", "yes", "open", "no"]
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,7 @@ class Callout:
 
     title: Text
     blocks: Sequence[Paragraph | Bullets]
-    tone: Literal["answer", "beware"] = "answer"
+    tone: Tone = "answer"
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,7 @@ class Fold:
     """What is there for those who look for it: folded away on a screen, printed on paper."""
 
     title: str
-    blocks: Sequence[Paragraph | Bullets | Grid | Terms]
+    blocks: Sequence[Block]
 
 
 @dataclass(frozen=True)
@@ -181,7 +182,93 @@ class Row:
     figures: Sequence[Figure]
 
 
-Block = Heading | Paragraph | Bullets | Grid | Figure | Row | Code | Callout | Fold | Terms
+@dataclass(frozen=True)
+class ShareBar:
+    """A share from 0 to 1 with what it is of, and its number in words."""
+
+    label: Text
+    share: float
+    value: Text
+
+
+@dataclass(frozen=True)
+class ShareBars:
+    """Shares as bars, one below the other, all from 0 to 1."""
+
+    bars: Sequence[ShareBar]
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """One person among so many, as dots."""
+
+    among: int
+    alt: str
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How a column is distributed: the share of the rows in each of its bins, before and after."""
+
+    before: Sequence[float]
+    after: Sequence[float]
+    alt: str
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A small part with a title, beside others."""
+
+    title: Text
+    blocks: Sequence[ShareBars | Crowd | Shape | Paragraph | Bullets]
+
+
+@dataclass(frozen=True)
+class TileRow:
+    """Parts side by side, where there is room."""
+
+    cards: Sequence[Tile]
+
+
+@dataclass(frozen=True)
+class Page:
+    """What fits one printed page, set smaller there; on a screen it is as large as everything else."""
+
+    blocks: Sequence[Block]
+
+
+Block = (
+    Heading
+    | Paragraph
+    | Bullets
+    | Grid
+    | Figure
+    | Row
+    | Code
+    | Callout
+    | Fold
+    | Terms
+    | ShareBars
+    | Crowd
+    | Shape
+    | TileRow
+    | Page
+)
+DOTS = 400
+"""The largest crowd that is drawn one by one."""
+
+
+def figures_of(blocks: Sequence[Block]) -> list[Figure]:
+    """Every figure in order, those that are folded away too."""
+    figures: list[Figure] = []
+    for block in blocks:
+        if isinstance(block, Figure):
+            figures.append(block)
+        elif isinstance(block, Row):
+            figures += block.figures
+        elif isinstance(block, Fold | Page):
+            figures += figures_of(block.blocks)
+    return figures
 
 
 @dataclass(frozen=True)
@@ -198,13 +285,7 @@ class Document:
     @property
     def figures(self) -> list[Figure]:
         """Every figure in order."""
-        figures: list[Figure] = []
-        for block in self.blocks:
-            if isinstance(block, Figure):
-                figures.append(block)
-            elif isinstance(block, Row):
-                figures += block.figures
-        return figures
+        return figures_of(self.blocks)
 
 
 def spell(x: float | None) -> str:

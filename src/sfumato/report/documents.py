@@ -20,9 +20,12 @@ from .ema import ema
 from .external import external
 from .internal import internal
 from .intruder import intruder
+from .sheet import sheet
 from .wp29 import wp29
 
 FORMATS = ("html", "md", "pdf")
+ALWAYS = ("report", "sheet")
+"""What is written whether a release is recommended or not."""
 NUMBERS = "report.json"
 LISTED = "documents"
 """The key in report.json of the checksums of the documents that were written with it."""
@@ -44,7 +47,7 @@ def write_all(
     only: Sequence[str] | None = None,
     numbers: dict[str, Any] | None = None,
 ) -> list[Path]:
-    """Write report, note, wp29, ema and intruder, or `only` some of them; the paths, in that order.
+    """Write report, sheet, note, wp29, ema and intruder, or `only` some of them; the paths, in that order.
 
     `reveal` shows values in the internal report only. Without a recommended release only the report is written. With `numbers` they
     go into report.json, which lists the checksums of all documents of its run and stands for the set: what an earlier run wrote about
@@ -59,7 +62,7 @@ def write_all(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: cannot be created as a folder ({type(error).__name__}); name another.") from None
-    made = {"report": internal(result, reveal=reveal)}
+    made = {"report": internal(result, reveal=reveal), "sheet": sheet(result)}
     if result.recommended[0] is not None:
         made |= {name: make(result) for name, make in DOCUMENTS.items() if only is None or name in only}
     contents = {
@@ -90,7 +93,7 @@ def _earlier(folder: Path, numbers: dict[str, Any], contents: Mapping[str, bytes
         listed = dict(earlier.pop(LISTED))
     except (OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError):
         return False, {}
-    ours = {f"{name}.{form}" for name in ("report", *DOCUMENTS) for form in FORMATS} - contents.keys()
+    ours = {f"{name}.{form}" for name in (*ALWAYS, *DOCUMENTS) for form in FORMATS} - contents.keys()
     there = {
         name: digest
         for name, digest in listed.items()

@@ -10,6 +10,7 @@ from ..metrics.privacy.journalist_risk import journalist_risk
 from ..metrics.privacy.k_anonymity import k_anonymity
 from ..metrics.privacy.marketer_risk import marketer_risk
 from ..metrics.privacy.prosecutor_risk import prosecutor_risk
+from ..study.decision import THRESHOLD, ema_threshold
 from ..study.findings import Findings, ReleaseFindings, findings
 from ..study.study import Result
 from . import shared_sections
@@ -28,9 +29,7 @@ from .document import (
     spell,
     strong,
 )
-
-THRESHOLD = 0.09
-"""What EMA and Health Canada use for clinical data that are made public."""
+from .sheet import standing
 
 
 def ema(result: Result) -> Document:
@@ -39,6 +38,7 @@ def ema(result: Result) -> Document:
     seen = findings(result)
     name = shared_sections.table_name(result)
     blocks: list[Block] = [
+        standing(result, "EMA"),
         *shared_sections.unprotected(result),
         Callout(
             "What this follows",
@@ -171,10 +171,17 @@ def _risk(result: Result, chosen: int, seen: Findings, release: ReleaseFindings)
             lines.append(["residual risk (mean)", spell(after.marketer)])
         yield Grid(["", ""], lines)
         if not isinstance(after, str):
-            met = after.prosecutor <= THRESHOLD + 1e-12
+            met = ema_threshold(result, release)
+            stands = (
+                "; it is not asked of a release that is not public"
+                if met is None
+                else ", not above it"
+                if met
+                else ", above it"
+            )
             yield Paragraph(
                 f"EMA and Health Canada use {THRESHOLD} for public clinical data. The largest residual risk here is "
-                f"{spell(after.prosecutor)}, {'not above' if met else 'above'} that threshold."
+                f"{spell(after.prosecutor)}{stands}."
             )
     yield from shared_sections.verdicts(result)
     yield from shared_sections.compared(before, after)

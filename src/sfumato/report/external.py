@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .. import __version__
-from ..core.metric import Verdict, spell_bound
 from ..core.words import percent
 from ..inspect.changes import ColumnChange, Suppression
 from ..metrics import shown
+from ..study.decision import limit_in_words
 from ..study.findings import ReleaseFindings
 from ..study.study import Result
 from . import glossary, shared_sections
@@ -141,7 +141,9 @@ def _limits(result: Result, chosen: int) -> Iterator[Block]:
     rows: list[list[Text]] = []
     for each in point.verdicts:
         card = each.requirement.metric.card
-        rows.append([_limit(each), card.knows, sources.get(str(each.requirement), "set by the publisher")])
+        rows.append(
+            [limit_in_words(each.requirement), card.knows, sources.get(str(each.requirement), "set by the publisher")]
+        )
     if not rows:
         yield Paragraph("The publisher set no limit in advance.")
         return
@@ -151,16 +153,6 @@ def _limits(result: Result, chosen: int) -> Iterator[Block]:
 def _delta(settings: Mapping[str, Any]) -> str:
     """The probability that epsilon may be exceeded with, where one was stated."""
     return f", delta {settings['delta']:g}" if settings.get("delta") else ""
-
-
-def _limit(each: Verdict) -> Text:
-    """A limit in words: the card's, else the title and the bound."""
-    requirement, card = each.requirement, each.requirement.metric.card
-    words = card.limit(requirement.bound) if card.limit is not None else ""
-    return (
-        words
-        or f"{card.title} {'at least' if requirement.sign == '>=' else 'at most'} {spell_bound(requirement.bound)}"
-    )
 
 
 def _utility(result: Result, chosen: int, release: ReleaseFindings) -> Iterator[Block]:

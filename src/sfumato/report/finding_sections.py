@@ -25,21 +25,26 @@ from .document import (
     joined,
     right,
     spell,
+    strong,
     verdict,
 )
 
 
 def before_and_after(findings: Findings) -> Iterator[Block]:
-    """The raw table and the release side by side, and what became of each column."""
+    """What became of each column."""
     release = findings.release
-    yield Heading("Before and after")
+    if release is not None:
+        for note in release.notes:
+            yield Paragraph(note, aside=True)
+        yield shared_sections.column_grid(release.columns)
+
+
+def sizes(findings: Findings) -> Iterator[Block]:
+    """Classes and risk before and after, and the rows that are gone."""
+    release = findings.release
     yield from shared_sections.compared(findings.before, None if release is None else release.after)
     if release is not None:
         yield Paragraph(shared_sections.suppressed(release.suppressed))
-        for note in release.notes:
-            yield Paragraph(note, aside=True)
-        yield Heading("Column by column", 3)
-        yield shared_sections.column_grid(release.columns)
 
 
 def riskiest(findings: Findings, reveal: bool) -> Iterator[Block]:
@@ -234,7 +239,7 @@ def _small_groups(findings: GroupFindings) -> Iterator[Block]:
             (right("above the mean"), lambda each: spell(each.difference)),
             (
                 "for a group of this size",
-                lambda each: verdict(not each.worse, "beyond chance" if each.worse else "within chance"),
+                lambda each: [strong("beyond chance")] if each.worse else "within chance",
             ),
             (right("mean risk"), lambda each: spell(each.risk)),
             *([(right("mining loss"), lambda each: _mined(each.mined))] if findings.field else []),

@@ -10,20 +10,27 @@ from importlib.resources import files
 from typing import assert_never
 
 from .document import (
+    DOTS,
     Block,
     Bullets,
     Callout,
     Code,
+    Crowd,
     Document,
     Figure,
     Fold,
     Grid,
     Heading,
     Mark,
+    Page,
     Paragraph,
     Row,
+    Shape,
+    ShareBars,
     Terms,
     Text,
+    Tile,
+    TileRow,
     breakable,
     pieces,
     plain,
@@ -76,8 +83,9 @@ def _scripts(document: Document) -> tuple[str, ...]:
     if not document.figures:
         return ()
     specs = "".join(f'"{figure.name}": {script_json(figure.specification)},\n' for figure in document.figures)
+    wake = 'for (const fold of document.querySelectorAll("details")) fold.addEventListener("toggle", () => dispatchEvent(new Event("resize")));'
     draw = f'for (const [id, spec] of Object.entries(figures)) vegaEmbed("#" + CSS.escape(id), spec, {DRAWN});'
-    return javascript(), f"\nconst figures = {{ {specs} }};\n{draw}\n"
+    return javascript(), f"\nconst figures = {{ {specs} }};\n{draw}\n{wake}\n"
 
 
 def policy(*scripts: str) -> str:
@@ -114,12 +122,72 @@ def _block(block: Block) -> str:
             return f"<dl>{items}</dl>"
         case Callout():
             inside = "\n".join(map(_block, block.blocks))
-            return f'<section class="{block.tone}">\n<h2>{_inline(block.title)}</h2>\n{inside}\n</section>'
+            tone = f"{block.tone}-tone" if block.tone in ("yes", "open", "no") else block.tone
+            return f'<section class="{tone}">\n<h2>{_inline(block.title)}</h2>\n{inside}\n</section>'
         case Fold():
             inside = "\n".join(map(_block, block.blocks))
             return f"<details><summary>{_escaped(block.title)}</summary>\n{inside}\n</details>"
+        case ShareBars():
+            return _bars(block)
+        case Crowd():
+            return _crowd(block)
+        case Shape():
+            return _shape(block)
+        case TileRow():
+            return '<div class="cards">' + "".join(map(_card, block.cards)) + "</div>"
+        case Page():
+            return '<div class="sheet">' + "\n".join(map(_block, block.blocks)) + "</div>"
         case _:
             assert_never(block)
+
+
+def _card(card: Tile) -> str:
+    inside = "".join(map(_block, card.blocks))
+    return f'<section class="card"><h3>{_inline(card.title)}</h3>{inside}</section>'
+
+
+def _bars(bars: ShareBars) -> str:
+    """ShareBars without a script: each a picture that needs no words, since its words stand beside it."""
+    rows = [
+        f'<li><span>{_inline(bar.label)}</span><svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect class="all" width="100" height="6"/><rect class="part" width="{100 * min(max(bar.share, 0.0), 1.0):.2f}" height="6"/></svg>'
+        f"<span>{_inline(bar.value)}</span></li>"
+        for bar in bars.bars
+    ]
+    return f'<ul class="bars">{"".join(rows)}</ul>'
+
+
+def _crowd(crowd: Crowd) -> str:
+    """A dot each, the first of them filled: at most `DOTS`."""
+    many = min(crowd.among, DOTS)
+    wide = max(10, min(40, round((many * 2.5) ** 0.5)))
+    dots = "".join(
+        f'<circle class="{"part" if i == 0 else "all"}" cx="{10 * (i % wide) + 5}" cy="{10 * (i // wide) + 5}" r="3.6"/>'
+        for i in range(many)
+    )
+    high = 10 * (-(-many // wide))
+    return f'<svg class="crowd" viewBox="0 0 {10 * wide} {high}" role="img" aria-label="{_attribute(crowd.alt)}">{dots}</svg>'
+
+
+def _shape(shape: Shape) -> str:
+    """Two histograms over the same bins: before above, after below, on one scale."""
+    top = max([*shape.before, *shape.after, 1e-9])
+    step = 200 / max(len(shape.before), 1)
+    rects = []
+    for name, base, shares in (("all", 40, shape.before), ("part", 84, shape.after)):
+        for i, share in enumerate(shares):
+            high = 38 * share / top
+            if high > 0:
+                high = max(high, 0.8)
+                rects.append(
+                    f'<rect class="{name}" x="{i * step + 0.3:.2f}" y="{base - high:.2f}" width="{max(step - 0.6, 0.4):.2f}" height="{high:.2f}"/>'
+                )
+        rects.append(f'<rect class="line" x="0" y="{base}" width="200" height="0.6"/>')
+    return f'<svg class="shape" viewBox="0 0 200 86" role="img" aria-label="{_attribute(shape.alt)}">{"".join(rects)}</svg>'
+
+
+def _attribute(text: str) -> str:
+    return html.escape(printable(text), quote=True)
 
 
 def _figure(figure: Figure) -> str:
@@ -143,11 +211,13 @@ def _grid(grid: Grid) -> str:
             wide = f' colspan="{last + 1}"' if last and j == len(row) - 1 else ""
             room = "w" if len(plain(cell)) > WIDE else "k" if _short_code(cell) else ""
             side = "" if wide else _side(aligns[j]) or _classed(room, room != "")
-            cells.append(f"<td{side}{wide}>{_inline(cell)}</td>")
+            name = _attribute(breakable(grid.head[j].name))
+            label = f' data-label="{name}"' if name and not wide else ""
+            cells.append(f"<td{side}{wide}{label}>{_inline(cell)}</td>")
         rows.append(f"<tr{_classed('chosen', i == grid.chosen)}>{''.join(cells)}</tr>")
     caption = f'<p class="caption">{_escaped(grid.caption)}</p>\n' if grid.caption else ""
     return (
-        f'{caption}<div class="scroll"><table>\n<thead><tr>{"".join(head)}</tr></thead>\n<tbody>\n'
+        f'{caption}<div class="scroll"><table{_classed("stack", len(grid.head) > 2)}>\n<thead><tr>{"".join(head)}</tr></thead>\n<tbody>\n'
         + "\n".join(rows)
         + "\n</tbody></table></div>"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as version_of
 
@@ -12,10 +12,11 @@ from ..core.mechanism import MechanismCard
 from ..core.metric import Metric
 from ..metrics import by_family
 from ..study.advice import advice
+from ..study.decision import decision
 from ..study.findings import Findings, findings
 from ..study.inference import leaves
 from ..study.study import Result
-from . import choice_sections, finding_sections, glossary, shared_sections
+from . import choice_sections, finding_sections, glossary, shared_sections, sheet
 from .document import (
     Block,
     Bullets,
@@ -32,6 +33,7 @@ from .document import (
     Text,
     code,
     joined,
+    plain,
     right,
     spell,
     strong,
@@ -57,28 +59,50 @@ def internal(result: Result, *, reveal: bool = False) -> Document:
         *wants,
         ". For the owner only: do not publish this report.",
     ]
+    decided = decision(result)
     blocks = [
+        sheet.page(decided),
+        Heading("Why this one and not another"),
         _answer(result, seen),
-        Heading("Recipients and requirements"),
-        *shared_sections.waived(result, findings=True),
-        *shared_sections.limits(result),
-        *shared_sections.verdicts(result),
+        *choice_sections.nearest(result, decided),
         *choice_sections.maps(result),
-        *choice_sections.candidates(result),
-        *choice_sections.why_not_others(result),
-        *_gives_away(result),
-        *finding_sections.before_and_after(seen),
-        *finding_sections.riskiest(seen, reveal),
-        *finding_sections.exposed(seen),
-        *finding_sections.attacks(seen),
-        *finding_sections.groups(seen),
-        *_again(result, seen),
-        *_measures(result),
-        *_mechanism(result),
-        Heading("Glossary"),
-        Fold("Glossary", [Terms([(strong(word), said) for word, said in glossary.WORDS.items()])]),
+        Heading("Before and after"),
+        *finding_sections.sizes(seen),
+        Heading("Evidence"),
+        Paragraph("Each part opens by itself; on paper they are the appendices.", aside=True),
+        *_appendices(
+            (
+                "Recipients and requirements",
+                [
+                    *shared_sections.waived(result, findings=True),
+                    *shared_sections.limits(result),
+                    *shared_sections.verdicts(result),
+                ],
+            ),
+            ("The candidates", choice_sections.candidates(result)),
+            ("Why not another candidate?", choice_sections.why_not_others(result)),
+            ("What the release gives away, and what it keeps", _gives_away(result)),
+            ("Column by column", finding_sections.before_and_after(seen)),
+            ("Where the raw table is riskiest", finding_sections.riskiest(seen, reveal)),
+            ("Class by class", finding_sections.exposed(seen)),
+            ("Attacked", finding_sections.attacks(seen)),
+            ("Small groups, and whether the release still makes sense", finding_sections.groups(seen)),
+            ("Make it again", _again(result, seen)),
+            ("The measures", _measures(result)),
+            ("The mechanisms", _mechanism(result)),
+            ("Glossary", [Terms([(strong(word), said) for word, said in glossary.WORDS.items()])]),
+        ),
     ]
     return shared_sections.document("Which release?", subtitle, blocks, f"Sfumato report: {study.table.name}")
+
+
+def _appendices(*parts: tuple[str, Iterable[Block]]) -> Iterator[Fold]:
+    """Each part folded away and lettered; a heading that repeats the part's title is left out, one with nothing in it, too."""
+    letters = iter("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    for title, content in parts:
+        blocks = [block for block in content if not (isinstance(block, Heading) and plain(block.text) == title)]
+        if blocks:
+            yield Fold(f"Appendix {next(letters)}. {title}", blocks)
 
 
 def _answer(result: Result, seen: Findings) -> Callout:
@@ -91,7 +115,7 @@ def _answer(result: Result, seen: Findings) -> Callout:
     more = said.of("cost", "bound", "up", "down", "looked", "robust", "unplaced")
     blank = "" if seen.release is None else shared_sections.blanked(seen.release.columns)
     beware = [Paragraph([strong("Beware."), " ", text]) for text in [*([blank] if blank else []), *said.of("beware")]]
-    title: list[str | Mark] = ["Take ", strong(result.points[chosen].candidate.name)]
+    title: list[str | Mark] = ["Recommended: ", strong(result.points[chosen].candidate.name)]
     if free := leaves(result):
         title += ["; but not every sensitive column is protected"]
         first = [Paragraph([strong("Beware."), f" {free}."]), *first]

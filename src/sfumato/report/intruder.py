@@ -32,6 +32,7 @@ from .document import (
     right,
     spell,
 )
+from .sheet import standing
 
 
 def intruder(result: Result) -> Document:
@@ -40,6 +41,7 @@ def intruder(result: Result) -> Document:
     name = shared_sections.table_name(result)
     quasi = joined([code(column) for column in result.study.roles.quasi])
     blocks: list[Block] = [
+        standing(result, "Intruder"),
         *shared_sections.unprotected(result),
         Callout("In short", [Paragraph(text) for text in _short(release)]),
         Heading("What the intruder knew"),

@@ -10,16 +10,21 @@ from .document import (
     Bullets,
     Callout,
     Code,
+    Crowd,
     Document,
     Figure,
     Fold,
     Grid,
     Heading,
     Mark,
+    Page,
     Paragraph,
     Row,
+    Shape,
+    ShareBars,
     Terms,
     Text,
+    TileRow,
     pieces,
     plain,
     printable,
@@ -62,6 +67,17 @@ def _block(block: Block) -> str:
             return "\n".join(f"> {line}".rstrip() for line in inside.splitlines())
         case Fold():
             return "\n\n".join([f"#### {escaped(block.title)}", *map(_block, block.blocks)])
+        case ShareBars():
+            return "\n".join(f"- {_inline(bar.label)}: {_inline(bar.value)}" for bar in block.bars)
+        case Crowd() | Shape():
+            return f"*{escaped(block.alt)}*"
+        case TileRow():
+            parts = [
+                part for card in block.cards for part in (f"#### {_inline(card.title)}", *map(_block, card.blocks))
+            ]
+            return "\n\n".join(parts)
+        case Page():
+            return "\n\n".join(map(_block, block.blocks))
         case _:
             assert_never(block)
 

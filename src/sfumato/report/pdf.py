@@ -13,19 +13,25 @@ from typing import Any, assert_never
 
 from ..core.errors import Unavailable
 from .document import (
+    DOTS,
     Block,
     Bullets,
     Callout,
     Code,
+    Crowd,
     Document,
     Figure,
     Fold,
     Grid,
     Heading,
+    Page,
     Paragraph,
     Row,
+    Shape,
+    ShareBars,
     Terms,
     Text,
+    TileRow,
     breakable,
     pieces,
     plain,
@@ -52,6 +58,7 @@ def content(document: Document) -> dict[str, Any]:
         "subtitle": _inline(document.subtitle),
         "blocks": [_block(block) for block in document.blocks],
         "footer": printable(document.footer),
+        "compact": all(isinstance(block, Page) for block in document.blocks),
     }
 
 
@@ -105,6 +112,26 @@ def _block(block: Block) -> dict[str, Any]:
             }
         case Fold():
             return {"is": "fold", "title": printable(block.title), "blocks": [_block(inner) for inner in block.blocks]}
+        case ShareBars():
+            bars = [
+                {"label": _inline(bar.label), "share": min(max(bar.share, 0.0), 1.0), "value": _inline(bar.value)}
+                for bar in block.bars
+            ]
+            return {"is": "bars", "bars": bars}
+        case Crowd():
+            return {"is": "crowd", "among": min(block.among, DOTS), "alt": printable(block.alt)}
+        case Shape():
+            top = max([*block.before, *block.after, 1e-9])
+            sides = [[share / top for share in side] for side in (block.before, block.after)]
+            return {"is": "shape", "before": sides[0], "after": sides[1], "alt": printable(block.alt)}
+        case TileRow():
+            cards = [
+                {"title": _inline(card.title), "blocks": [_block(inner) for inner in card.blocks]}
+                for card in block.cards
+            ]
+            return {"is": "cards", "cards": cards}
+        case Page():
+            return {"is": "page", "blocks": [{**_block(inner), "small": True} for inner in block.blocks]}
         case _:
             assert_never(block)
 

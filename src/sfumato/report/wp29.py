@@ -11,6 +11,7 @@ from ..study.findings import ReleaseFindings
 from ..study.study import Result
 from . import shared_sections
 from .document import Block, Callout, Document, Heading, Paragraph, Terms, code, joined
+from .sheet import standing
 
 
 def wp29(result: Result) -> Document:
@@ -18,6 +19,7 @@ def wp29(result: Result) -> Document:
     chosen, release = shared_sections.recommended(result, "to put to WP29's tests")
     name = shared_sections.table_name(result)
     blocks: list[Block] = [
+        standing(result, "WP29"),
         *shared_sections.unprotected(result),
         Callout("In short", [Paragraph(text) for text in short(release)], "answer"),
         Heading("The three tests"),

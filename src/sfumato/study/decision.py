@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Literal
 from .. import __version__
 from ..attacks import registry
 from ..core.memory import remembered
+from ..core.metric import Requirement, spell_bound
 from ..core.noun import dataclass
 from ..core.people import owners_word
 from ..core.randomness import FINDABLE
@@ -65,7 +66,10 @@ class HeldLimit:
     met: bool | None
     """None where it could not be measured: then it is not shown to be met."""
     measured: float | None
+    words: str
+    """The limit itself, for who does not read requirements."""
     meaning: str
+    """What was measured, in words."""
     source: str
     k: int | None = None
 
@@ -90,6 +94,8 @@ class Secret:
     limited: bool
     """Whether a limit bounds what a group may tell of it."""
     waived: str | None
+    certainty: str
+    """Of how many the value is certain, or why nothing could be counted."""
     sentence: str
 
 
@@ -237,6 +243,14 @@ def _because(
     return f"{many}; {counted(len(points), 'point')} on the sheets {'is' if len(points) == 1 else 'are'} open."
 
 
+def limit_in_words(requirement: Requirement) -> str:
+    """A limit in the words of its card, else the title and the bound."""
+    card = requirement.metric.card
+    words = card.limit(requirement.bound) if card.limit is not None else ""
+    sign = "at least" if requirement.sign == ">=" else "at most"
+    return words or f"{card.title} {sign} {spell_bound(requirement.bound)}"
+
+
 def _limits(result: Result) -> Iterator[HeldLimit]:
     """Each limit on the recommended release; where none is recommended, how near any candidate comes is in `because`."""
     study, chosen = result.study, result.recommended[0]
@@ -246,6 +260,7 @@ def _limits(result: Result) -> Iterator[HeldLimit]:
         limit, found = known.get(str(requirement)), measured.get(requirement)
         yield HeldLimit(
             requirement=str(requirement),
+            words=limit_in_words(requirement),
             met=None if found is None else found.met,
             measured=None if found is None else found.score.value,
             meaning=(limit.sentence if limit else "Required by the owner.")
@@ -456,18 +471,23 @@ def _secrets(result: Result, release: ReleaseFindings, counts: str) -> Iterator[
             numbers=each,
             limited=limited(each.column, study.require),
             waived=study.waive.get(each.column),
+            certainty=_certainty(each, counts),
             sentence=_learning(each, counts),
         )
 
 
-def _learning(each: Learned, counts: str) -> str:
+def _certainty(each: Learned, counts: str) -> str:
     if each.reason:
         return f"What can be learned of {each.column!r} could not be counted. {each.reason}"
-    sure = (
-        f"{each.certain:,} of {each.rows:,} {counts} are in a group with a single value, so it is certain."
-        if each.certain
-        else "No group has a single value, so nobody's value is certain."
-    )
+    if each.certain:
+        return f"{each.certain:,} of {each.rows:,} {counts} are in a group with a single value, so it is certain."
+    return "No group has a single value, so nobody's value is certain."
+
+
+def _learning(each: Learned, counts: str) -> str:
+    sure = _certainty(each, counts)
+    if each.reason:
+        return sure
     return (
         f"A guess of {each.column!r} is right for {percent(each.blind)} of the {counts} without looking anybody up (the most frequent "
         f"value), for {percent(each.informed)} by looking up their groups, and for {percent_up(each.worst)} of the {counts} in the worst "

@@ -1,0 +1,179 @@
+"""The decision sheet: one page on which somebody signs. Everything on it comes from the one verdict; nothing is computed here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..core.words import percent_up
+from ..study.decision import ANSWERS, Decision, Secret, decision
+from ..study.study import Result
+from .document import (
+    Block,
+    Bullets,
+    Callout,
+    Code,
+    Crowd,
+    Document,
+    Grid,
+    Heading,
+    Page,
+    Paragraph,
+    ShareBar,
+    ShareBars,
+    Terms,
+    Text,
+    Tile,
+    TileRow,
+    Tone,
+    code,
+    joined,
+    percent,
+    soft,
+    strong,
+    verdict,
+)
+
+SIGNS = {"yes": "✓", "accept": "!", "no": "✗"}
+TONES: dict[str, Tone] = {"yes": "yes", "accept": "open", "no": "no"}
+LINE = "______________________"
+
+
+def sheet(result: Result) -> Document:
+    """The sheet on the recommended release, or on the table where nothing may be published."""
+    verdict = decision(result)
+    subtitle: Text = [f"{verdict.title}. For the owner: do not publish this sheet."]
+    footer = (
+        f"Sfumato {verdict.version}. The numbers hold for an adversary who knows the columns named above, and for this release alone. The "
+        "report has the evidence."
+    )
+    return Document("Decision sheet", subtitle, [page(verdict)], footer, f"Decision sheet: {verdict.title}")
+
+
+def page(verdict: Decision) -> Page:
+    """All of it on one printed page; the report begins with the same."""
+    return Page(list(_blocks(verdict)))
+
+
+def _blocks(verdict: Decision) -> Iterator[Block]:
+    yield headline(verdict)
+    yield Terms(list(_about(verdict)))
+    if verdict.released is not None:
+        yield TileRow([*_found(verdict), *(_secret(each, verdict.counts) for each in verdict.secrets), *_lost(verdict)])
+    yield from _limits(verdict)
+    yield from _open(verdict)
+    notes = [*verdict.waived, *verdict.owners_words, *(f"Not settled: {text}" for text in verdict.unsettled)]
+    if notes:
+        yield Heading("On the owner's word, and what the tests left open", 3)
+        yield Bullets(notes)
+    yield from _proof(verdict)
+    date = verdict.date or LINE
+    yield Grid(
+        ["Name", "Role", "Date", "Signature"],
+        [[LINE, LINE, date, LINE]],
+    )
+
+
+def headline(verdict: Decision) -> Callout:
+    """The answer."""
+    title: Text = [f"{SIGNS[verdict.answer]} ", strong(verdict.headline)]
+    return Callout(title, [Paragraph(verdict.because)], TONES[verdict.answer])
+
+
+def standing(result: Result, sheet: str) -> Callout:
+    """The same answer at the top of another sheet, with that sheet's open points."""
+    verdict = decision(result)
+    points = verdict.points(sheet)
+    text = f"{ANSWERS[verdict.answer]}. {verdict.because} See the decision sheet."
+    inside: list[Paragraph | Bullets] = [Paragraph(text)]
+    if points:
+        inside.append(Paragraph("Open on this sheet:"))
+        inside.append(
+            Bullets(
+                [point.what if point.reason is None else f"{point.what} Accepted: {point.reason}" for point in points]
+            )
+        )
+    else:
+        inside.append(Paragraph("Nothing on this sheet is open."))
+    return Callout("Decision", inside, TONES[verdict.answer])
+
+
+def _about(verdict: Decision) -> Iterator[tuple[Text, Text]]:
+    yield "for whom", verdict.recipients
+    yield "for what", verdict.purpose or f"{LINE}{LINE}"
+    if verdict.candidate is not None:
+        yield "release", [code(verdict.candidate), f": {verdict.method}"]
+        many = (
+            f"{verdict.released:,} of {verdict.before:,} rows"
+            if verdict.released is not None
+            else f"{verdict.before:,} rows"
+        )
+        each = "each another person" if verdict.counts == "people" else "a person may have several"
+        yield "people", f"{many} are released; {each}."
+    known = joined([code(name) for name in verdict.knows]) or ["nothing"]
+    yield "an adversary knows", known
+
+
+def _found(verdict: Decision) -> Iterator[Tile]:
+    first = verdict.found[0] if verdict.found else None
+    blocks: list[Crowd | Paragraph] = []
+    if first is not None and first.one_in is not None:
+        blocks.append(Crowd(first.one_in, f"One among {first.one_in:,}."))
+    blocks += [Paragraph(each.sentence) for each in verdict.found]
+    yield Tile("How likely is somebody found?", blocks)
+
+
+def _secret(secret: Secret, counts: str) -> Tile:
+    numbers = secret.numbers
+    blocks: list[ShareBars | Paragraph] = []
+    if not numbers.reason:
+        bars = [
+            ShareBar("guessed right without looking anybody up", numbers.blind, percent(numbers.blind)),
+            ShareBar("after looking up their groups", numbers.informed, percent(numbers.informed)),
+            ShareBar(f"in the worst group ({numbers.worst_rows:,} {counts})", numbers.worst, percent_up(numbers.worst)),
+        ]
+        blocks.append(ShareBars(bars))
+    blocks.append(Paragraph(secret.certainty))
+    return Tile(["What is learned of ", code(secret.column), "?"], blocks)
+
+
+def _lost(verdict: Decision) -> Iterator[Tile]:
+    bars = [ShareBar(code(each.column), each.share, percent(each.share)) for each in verdict.lost]
+    blocks: list[ShareBars | Paragraph] = []
+    if bars:
+        blocks += [
+            Paragraph("The share of a column's possible values that a released value covers besides the true one:"),
+            ShareBars(bars),
+        ]
+    blocks += [Paragraph(text) for text in verdict.users]
+    yield Tile("What do users lose?", blocks)
+
+
+def _limits(verdict: Decision) -> Iterator[Block]:
+    if not verdict.limits:
+        return
+    rows: list[list[Text]] = []
+    for each in verdict.limits:
+        stands = soft("not measured") if each.met is None else _met(each.met)
+        rows.append([code(each.requirement), stands, each.words, each.source])
+    yield Grid(["limit", "", "in words", "who sets it"], rows)
+
+
+def _met(met: bool) -> Text:
+    return verdict(met)
+
+
+def _open(verdict: Decision) -> Iterator[Block]:
+    if not verdict.open:
+        yield Paragraph("No sheet has an open cross.")
+        return
+    rows: list[list[Text]] = []
+    for point in verdict.open:
+        accepted = "must be mended first" if point.stops else point.reason or LINE
+        rows.append([[f"{point.sheet} ", soft(point.key)], point.what, accepted])
+    yield Grid(["open point", "what is open", "accepted because"], rows)
+
+
+def _proof(verdict: Decision) -> Iterator[Block]:
+    sums = "; ".join(f"{name} {value}" for name, value in verdict.checksums.items())
+    lines = [f"sfumato {verdict.version}; SHA-256: {sums}", *verdict.commands]
+    yield Code("\n".join(lines))
