@@ -113,13 +113,16 @@ def test_labels_of_columns_tell_what_their_names_do_not(tmp_path: Path) -> None:
             "V1": [DRAW.randrange(9) * 100 for _ in range(200)],
             "V2": [DRAW.randrange(4) for _ in range(200)],
             "V3": [i % 3 + 1 for i in range(200)],
+            "V4": [DRAW.choice([1, 2, 9]) for _ in range(200)],
         }
     )
     pyreadstat.write_sav(
-        rows, str(path), column_labels=["Net household income", "Diagnosis group", "Highest school"],
-        variable_value_labels={"V3": {1: "None", 2: "Primary", 3: "Refused"}},
+        rows, str(path), column_labels=["Net household income", "Diagnosis group", "Highest school", "English"],
+        variable_value_labels={"V3": {1: "None", 2: "Primary", 3: "Refused"}, "V4": {9: "Much", 1: "No word", 2: "Some"}},
+        variable_measure={"V4": "ordinal"},
     )  # fmt: skip
     found = sf.profile(sf.read(path), most=1)
     assert found.roles.sensitive == ("V1", "V2")
     assert "its label says" in next(c.reason for c in found.columns if c.name == "V1")
     assert dict(found.roles.missing)["V3"] == ("Refused",)  # no school is an answer
+    assert found.roles.orders["V4"] == ("No word", "Some", "Much")  # by its codes

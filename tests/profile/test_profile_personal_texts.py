@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -9,6 +11,7 @@ import pytest
 import sfumato as sf
 from sfumato.core.arrow import strings
 from sfumato.core.column import encode
+from sfumato.profile.person_numbers import KINDS, PersonNumber
 from sfumato.profile.personal_texts import personal
 
 PLAIN = [
@@ -89,6 +92,50 @@ def test_numbers_with_check_digits_are_official_only_where_all_pass() -> None:
     assert personal(encode("note", strings(numbers[:4]))[0]) is None  # four may be a coincidence
     neighbours = [f"no {number + 1}" for number in BSN[:8]]
     assert personal(encode("note", strings([*numbers, *neighbours]))[0]) is None
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        ["3809320651", "6831020245", "1524060092", "4900230483", "7850371459", "5309260583", "1237010180"],  # Austria
+        ["25095960971", "090126 01988", "05089398535", "130947 40260", "130533 03980"],  # Norway
+        ["081022A497X", "240180A2201", "241144+6323", "180993A0981", "110202-5532", "180960-500F"],  # Finland
+        ["50311970882", "16825200846", "83146607432", "43586340160", "83231228986"],  # Turkey
+    ],
+)
+def test_numbers_of_other_countries_and_one_digit_off(numbers: list[str]) -> None:
+    assert personal(encode("note", strings([f"id {number}" for number in numbers]))[0]) == (
+        "official numbers of people",
+        len(numbers),
+    )
+    wrong = [number[:-1] + ("7" if number[-1] != "7" else "3") for number in numbers]
+    assert personal(encode("note", strings([f"id {number}" for number in wrong]))[0]) is None
+
+
+SHAPES = {"ch.ssn": "7560000000000", "es.dni": "00000000A", "es.nie": "X0000000A", "fr.nir": "000000000000000", "se.personnummer": "000000-0000",
+          "fi.hetu": "000000-000A", "cz.rc": "000000/0000", "ro.cnp": "0000000000000", "luhn": "0000000000000000"}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "kind", [kind for kind in KINDS if kind.module and kind.chance > 1e-2], ids=lambda kind: kind.module
+)
+def test_how_often_random_digits_pass_is_not_understated(kind: PersonNumber) -> None:
+    shape = SHAPES.get(
+        kind.module, "0" * (9 if kind.module == "nl.bsn" else 10 if kind.module in ("gb.nhs", "at.vnr") else 11)
+    )
+    rng = np.random.default_rng(3)
+    digits, letters = rng.integers(0, 10, (4000, len(shape))), rng.integers(65, 91, 4000)
+    drawn = [
+        "".join(
+            str(digit) if sign == "0" else chr(letter) if sign == "A" else sign
+            for sign, digit in zip(shape, row, strict=True)
+        )
+        for row, letter in zip(digits.tolist(), letters.tolist(), strict=True)
+    ]
+    fitting = [number for number in drawn if re.fullmatch(kind.pattern, number)]
+    assert len(fitting) >= 50
+    expected = kind.chance * len(fitting)
+    assert sum(map(kind.checks, fitting)) <= expected + 4 * expected**0.5
 
 
 @pytest.mark.parametrize("width", range(6, 18))

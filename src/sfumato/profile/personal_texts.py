@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 
 import pyarrow as pa
+from stdnum import iban
 
 from ..core.column import Column
 from ..core.people import words_of
 from .given_names import GIVEN
 from .hipaa_patterns import ANYWHERE
 from .kinds import matches
-from .person_numbers import checks_mod_97, numbers_of_people
+from .person_numbers import numbers_of_people
 
 _MAIL, _SOCIAL, _NATIONAL = ANYWHERE[0], ANYWHERE[2], ANYWHERE[4]
 _PHONES = (
@@ -21,6 +22,7 @@ _PHONES = (
     r"llamar|appeler|chiamare)\b[ .:#]{0,4}(?:[ ()./+-]{0,2}[0-9]){6,15}(?:$|[^0-9])",
     _NATIONAL,
 )
+# Shapes, and no library of numbering plans: that would have to be told each number's country, and would pass over one that is mistyped.
 # Numbers as they are dialled at home. With a 0 before the area, 9 to 12 digits in all (Germany, France, Britain, the Netherlands, ...);
 # without one in groups that are used for telephones only (3-3-4, 3-7, 3-2-2-2).
 _AT_HOME = (
@@ -56,7 +58,7 @@ def personal(column: Column) -> tuple[str, int] | None:
         return None
     # accounts first: their groups of digits can look like a phone number
     accounts = _with(column, _IBAN)
-    if texts := sum(any(map(_checks, re.findall(_IBAN, text))) for text in accounts):
+    if texts := sum(any(map(iban.is_valid, re.findall(_IBAN, text))) for text in accounts):
         return "IBANs", texts
     kinds = {"e-mail addresses": (_MAIL,), "phone numbers": _PHONES, "social security numbers": (_SOCIAL,)}
     for what, patterns in kinds.items():
@@ -93,9 +95,3 @@ def _full_names(text: str) -> set[str]:
 def _dialled(text: str, pattern: str) -> bool:
     """Whether one of the matches in a text is no day, drug code or other thing that looks like a phone number, and the text no bare code."""
     return not text.isdecimal() and any(not _OTHERWISE.search(number) for number in re.findall(pattern, text))
-
-
-def _checks(iban: str) -> bool:
-    """Whether its check digits are right: the number, letters from 10 on, leaves 1 when divided by 97 (ISO 13616)."""
-    plain = iban.replace(" ", "")
-    return checks_mod_97(plain[4:] + plain[:4])

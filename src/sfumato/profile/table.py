@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.column import Column
 from ..core.errors import InputError
 from ..core.noun import Sheet, dataclass
 from ..core.people import PEOPLE_ROWS, Repeated, named_as_number, numbered_by, several_rows
@@ -25,8 +26,9 @@ from ..core.table import Table
 from ..core.variable import Variable
 from ..core.words import counted, percent
 from . import name_lexicon, suggestions
-from .kinds import Kind, kind, sample_counts
+from .kinds import Guess, Kind, kind, sample_counts
 from .name_lexicon import Role
+from .orders import MOST_LEVELS
 from .proposals import proposals
 from .role_settlement import settle
 from .sentinels import sentinels
@@ -172,7 +174,9 @@ def profile(table: Source, *, most: int = 3, quasi: Sequence[str] | None = None,
         if codes is not None:
             sample = [text for text in sample if text not in codes.codes]
             distinct, missing = distinct - len(codes.codes), missing + codes.rows * (counts is not None)
-        guess = kind(known_as, None if counts is None else left, sample, distinct, missing, rows)
+        guess = _by_the_file(
+            kind(known_as, None if counts is None else left, sample, distinct, missing, rows), variable, left.columns[0]
+        )
         distinct = distinct if counts is None else len(left)
         seen.append(
             ProfiledColumn(
@@ -235,6 +239,27 @@ def profile(table: Source, *, most: int = 3, quasi: Sequence[str] | None = None,
         named=quasi is not None,
         owned=roles is not None,
         proposals=proposals(seen, suggested, table.written, repeated),
+    )
+
+
+def _by_the_file(guess: Guess, variable: Variable, column: Column) -> Guess:
+    """The order of levels where the file that they come from says that they have one, and their codes tell which."""
+    labels = [text for text in column.texts if text is not None]
+    codes = variable.codes
+    if (
+        guess.kind != "category"
+        or variable.measure != "ordinal"
+        or not variable.labelled
+        or variable.text
+        or not 3 <= len(labels) <= MOST_LEVELS
+    ):
+        return guess
+    if not all(label in codes for label in labels):
+        return guess
+    return Guess(
+        "ordinal",
+        "levels with an order, as its file says",
+        tuple(sorted(labels, key=lambda label: float(codes[label]))),
     )
 
 
