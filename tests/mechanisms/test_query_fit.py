@@ -191,6 +191,12 @@ def test_an_interruption_keeps_what_was_gained() -> None:
     assert OTHERS(release, table.roles).value < OTHERS(sf.KMember(k=4)(table.table, table.roles), table.roles).value
 
 
+def test_a_single_column_has_no_pairs_to_ask_for() -> None:
+    table = made({"x": [1, 2, 3, 4, 5, 6, 7, 8, 9]})
+    release = sf.KMember(k=2, fit_queries=True)(table.table, table.roles)
+    assert sf.k_anonymity(release, table.roles).value >= 2
+
+
 def test_what_it_does_not_go_with_is_refused() -> None:
     with pytest.raises(InputError, match="fit_queries moves rows across cuts"):
         sf.Mondrian(k=3, bounds="cuts", fit_queries=True)

@@ -20,6 +20,7 @@ MECHANISMS = {
     "mondrian relaxed": lambda require: sf.Mondrian(k=4, mode="relaxed", require=require),
     "k_member": lambda require: sf.KMember(k=4, require=require),
     "mondrian improved": lambda require: sf.Mondrian(k=4, improve=True, require=require),
+    "k_member fitted": lambda require: sf.KMember(k=4, fit_queries=True, require=require),
     "k_member improved": lambda require: sf.KMember(k=4, improve=True, require=require),
     "local_suppression": lambda require: sf.LocalSuppression(k=4, suppression=0.1, require=require),
     "top_down_specialization": lambda require: sf.TopDownSpecialization(k=4, require=require),

@@ -59,12 +59,15 @@ def _offered(trial: Trial) -> list[dict[str, Any]]:
     fitted = {"k": trial.few, "labels": labels, "improve": True, "fit_queries": True}
     if all(KMember(k=trial.few[0]).honours(r) for r in trial.require):  # limits are used up, so no larger k can help
         fitted["k"] = trial.few[:1]
+    by_use = {**fitted, "labels": labels[:1], "weigh": "use"}
+    if trial.large:  # each takes long, and those that are fitted answer best
+        return [{"k": trial.few}, by_use]
     return [
-        {"k": trial.few if trial.large else trial.ks},
+        {"k": trial.ks},
         *more,
         {"k": trial.few, "labels": labels, "weigh": "use"},
         fitted,
-        {**fitted, "labels": labels[:1], "weigh": "use"},
+        by_use,
     ]
 
 

@@ -59,7 +59,8 @@ def _offered(trial: Trial) -> list[dict[str, Any]]:
         settings.append({"k": trial.few, **labels, **better, "weigh": "use"})
     if better:
         ks = trial.few[:1] if all(Mondrian(k=trial.few[0]).honours(r) for r in trial.require) else trial.few
-        settings.append({"k": ks, **labels, **better, "fit_queries": True, "weigh": "use"})
+        modes = {} if trial.large else {"mode": ["strict", "relaxed"]}
+        settings.append({"k": ks, **labels, **better, **modes, "fit_queries": True, "weigh": "use"})
     return settings
 
 

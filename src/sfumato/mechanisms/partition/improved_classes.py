@@ -49,7 +49,7 @@ def finished_classes(
     steps: list[QueryWorkload | None] = []
     if improve or (means is not None and not means.met(parts, labels)):
         steps.append(None)
-    steps += [] if queries is None else [queries]
+    steps += [] if queries is None or not queries.queries else [queries]
     notes: tuple[str, ...] = ()
     for i, step in enumerate(steps):
         parts, labels, more = improved_classes(
