@@ -230,3 +230,24 @@ def test_a_link_that_does_not_tell_whose_its_rows_are_is_refused(tmp_path: Path,
         lambda: (sf.Rounding(columns="age", base=10) | sf.Mondrian(k=7))(sf.read(path), roles),
         "count people",
     )
+
+
+def test_a_chain_keeps_the_rows_of_a_person_joined(tmp_path: Path) -> None:
+    """By numbers that are not those of the original, and the people of whom the file says the same are counted here."""
+    path, given = _visits(tmp_path)
+    roles = sf.Roles(**given, person="patient_id", people={"rows": "linked"})
+    chain = sf.Hipaa() | sf.Mondrian(k=7)
+    sf.publish(chain(sf.read(path), roles), roles, list(chain.promises), tmp_path / "out.csv")
+    histories: dict[str, list[tuple[str, ...]]] = {}
+    with (tmp_path / "out.csv").open(newline="") as file:
+        for row in csv.DictReader(file):
+            histories.setdefault(row["patient_id"], []).append(tuple(row[q] for q in QUASI))
+    assert min(Counter(tuple(sorted(rows)) for rows in histories.values()).values()) >= 7
+    assert len(histories) > 500
+    with path.open(newline="") as file:
+        assert not {row["patient_id"] for row in csv.DictReader(file)} & {*histories}
+    alone = sf.Hipaa()(sf.read(path), roles)
+    assert sf.hipaa_rules(alone, roles).value == 0
+    assert (
+        sf.hipaa_rules(alone, sf.Roles(**given, person="patient_id")).value == 1
+    )  # nobody says there that it is a fresh number

@@ -158,7 +158,7 @@ class Card:
     people: bool = False
     """Whether it counts people, and not rows, where people have several rows that nobody can join; every class metric does."""
     joins: bool = False
-    """Whether it joins the rows of a person by itself, by the person's column in the release."""
+    """Whether it looks at the person's column in the release by itself, such as to join the rows of a person by it."""
     noise: bool = False
     """Whether it can be asked where a quasi-identifier was perturbed: it looks at distances, and counts no classes."""
     apart: bool = True

@@ -20,7 +20,8 @@ from ..core.hierarchy import TOP
 from ..core.mechanism import Mechanism, MechanismCard, Offer, Progress, Trial, check_choices, unheard
 from ..core.metric import Requirement
 from ..core.noun import dataclass
-from ..core.randomness import Rng
+from ..core.people import nobodys
+from ..core.randomness import Chance, Rng
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
@@ -72,7 +73,8 @@ class Hipaa(Mechanism):
         "20,000 people or fewer; everything else stays as it is; direct identifiers and units smaller than a state are "
         "refused until they have the role identifiers",
         source="45 CFR 164.514(b)(2)(i); HHS 2012, Guidance Regarding Methods for De-identification of Protected Health Information",
-        chance="none",
+        chance="some",
+        links=True,
         offer=Offer(10, _tried, first=True),
         parameters={
             "age": "columns of ages whose names do not show it, as a list",
@@ -103,10 +105,17 @@ class Hipaa(Mechanism):
         return () if text is None else names_in(text, f"{_WHO}, {key}")
 
     def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
-        """Sanitize; nothing is left to chance, so `rng` is not used. A missing value stays missing."""
-        rows = Rows.of(table, roles, _WHO)
+        """Sanitize; a missing value stays missing. Only the numbers that join the rows of a person are drawn (45 CFR 164.514(c))."""
+        person = str(roles.person) if roles.linked else None
+        rows = Rows.of(table, roles, _WHO, house=() if person is None else (person,))
         changed, notes = self._changes(rows, progress)
-        return rows.release(self, changed, notes=notes)
+        if person is None:
+            return rows.release(self, changed, notes=notes)
+        chance, who = Chance(rng), rows.columns[person]
+        if who.has_missing:
+            raise InputError(nobodys(table, int((rows.codes[person] == len(who.values)).sum()), person))
+        fresh = chance.numbers(len(who), who.texts)[rows.codes[person]]
+        return rows.release(self, changed, added={person: fresh}, notes=(*notes, *chance.notes))
 
     def check(self, table: Table, roles: Roles) -> None:
         """Refuse what this mechanism would refuse, without a release being made."""

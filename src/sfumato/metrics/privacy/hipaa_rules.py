@@ -50,6 +50,7 @@ def _limit(bound: float) -> str:
         "year": Number(0, low=0, high=2200, whole=True),
     },
     noise=True,
+    joins=True,
 )
 def hipaa_rules(
     evidence: Evidence,
@@ -74,7 +75,9 @@ def hipaa_rules(
     release, roles = evidence.release, evidence.roles
     for name in sorted(ignore & (age | zip | date)):
         raise InputError(f"{release.table.name}: hipaa_rules is told both to ignore column {name!r} and to look at it.")
-    house = {*roles.identifiers, roles.person, roles.household}
+    # where the rows of a person are joined, it is by a random number, of which publishing makes sure: 164.514(c) allows that
+    fresh = frozenset(name for name in release.table.columns if roles.linked and name == roles.person)
+    house, ignore = {*roles.identifiers, roles.person, roles.household} - fresh, ignore | fresh
     columns = [
         {name: (counts.columns[0], counts.margin(name)) for name, counts in table.value_counts(table.columns).items()}
         for table in (release.table, *release.companions.values(), *release.related)
