@@ -75,15 +75,8 @@ def estimated(even: Spread, asked: Flags, ends: tuple[float, float] | None) -> F
     return np.bincount(even.released, weights=weights).astype(np.float64)
 
 
-def draw(
-    rng: np.random.Generator, values: Column, count: int, rank: IntArray | None, order: IntArray
-) -> tuple[Flags, tuple[float, float] | None]:
-    """Random values to ask for, as flags: `count` neighbours where a rank is given, else any; and the ends of a range of numbers."""
-    if rank is None:
-        asked = np.zeros(len(values), dtype=bool)
-        asked[order[rng.choice(len(values), count, replace=False)]] = True
-        return asked, None
-    low = int(rng.integers(len(values) - count + 1))
+def neighbours(values: Column, rank: IntArray, low: int, count: int) -> tuple[Flags, tuple[float, float] | None]:
+    """So many values from a rank on, as flags; and the ends of a range of numbers."""
     asked = (rank >= low) & (rank < low + count)
     if values.numbers is None or np.isnan(values.numbers[asked]).all():
         return asked, None
@@ -172,6 +165,7 @@ def query_error(
     widest = max(len(before.column(name)) + len(after.column(name)) for name in names)
     batch = max(1, BLOCK // (d * widest))  # queries held at a time
     actual, estimate = np.zeros(queries), np.zeros(queries)
+    ranges: dict[tuple[str, int], tuple[FloatArray, FloatArray]] = {}  # many queries ask for the same one
     for start in range(0, queries, batch):
         true: list[dict[str, FloatArray]] = []
         guess: list[dict[str, FloatArray]] = []
@@ -183,9 +177,16 @@ def query_error(
                 values = before.column(name)
                 count = min(len(values), int(np.ceil(len(values) * selectivity ** (1 / d) - 1e-9)))
                 rank = ranked[name] if predicates == "ranges" else None
-                asked, ends = draw(rng, values, count, rank, orders[name])
-                true[-1][name] = asked.astype(np.float64)
-                guess[-1][name] = estimated(spreads[name], asked, ends)
+                if rank is None:
+                    asked = np.zeros(len(values), dtype=bool)
+                    asked[orders[name][rng.choice(len(values), count, replace=False)]] = True
+                    true[-1][name], guess[-1][name] = asked.astype(np.float64), estimated(spreads[name], asked, None)
+                    continue
+                low = int(rng.integers(len(values) - count + 1))
+                if (name, low) not in ranges:
+                    asked, ends = neighbours(values, rank, low, count)
+                    ranges[name, low] = asked.astype(np.float64), estimated(spreads[name], asked, ends)
+                true[-1][name], guess[-1][name] = ranges[name, low]
         actual[start : start + batch] = answers(before, true)
         estimate[start : start + batch] = answers(after, guess)
     errors = relative_errors(actual, estimate, max(sanity * before.rows, 1.0))
