@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-import numpy as np
-
 from ..core.column import encode
 from ..core.errors import NotMet
 from ..core.release import Release
 from ..core.roles import Roles
+from ..core.runs import distinct
 from ..core.survey_weights import same_in_class
 from ..core.table import Recoding, Table
 from .free_columns import TOLD, FreeColumns, refusal
@@ -136,7 +135,7 @@ def covers(release: Release, name: str) -> bool:
     places = (recoding.by.index(name), len(recoding.by) + recoding.to.index(name))
     for rows in (recoding.table.slice(0, _FIRST), recoding.table):  # most columns are settled by the first few
         (before, x), (after, y) = (encode(name, rows.column(place)) for place in places)
-        if len(np.unique(y * max(len(before), 1) + x)) > len(after):
+        if len(distinct(y * max(len(before), 1) + x)) > len(after):
             return True
     return False
 

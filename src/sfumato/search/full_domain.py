@@ -22,7 +22,6 @@ from ..core.errors import Infeasible
 from ..core.metric import Requirement
 from ..core.noun import dataclass
 from ..core.people import left_out_note, one_row_a_person
-from ..core.randomness import Chance
 from ..core.release import Release, recoded
 from ..core.roles import Roles
 from ..core.survey_weights import weighed
@@ -128,6 +127,8 @@ def _linked_release(
     **more: Any,
 ) -> Release:
     """The same with a fresh number for each person."""
+    from ..core.randomness import Chance  # numpy.random, which no other search needs
+
     recoding, rollup, chance = problem.judge.recoding(verdict.grouped, verdict.kept), problem.judge.rollup, Chance(rng)
     assert rollup.person is not None
     before = recoding.table.columns
