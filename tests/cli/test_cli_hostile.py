@@ -14,6 +14,7 @@ import pytest
 import typer
 from cli_house import CANARY, SCRIPT, House, Run, people
 
+from selection import few
 from sfumato.cli import app
 from sfumato.cli.group import verbs
 
@@ -169,7 +170,8 @@ def test_addresses_are_named_by_their_scheme_alone(run: Run, house: House, addre
         assert "host" not in said
 
 
-def test_statistical_files_go_in_and_out(run: Run, house: House) -> None:
+@pytest.mark.parametrize("written", few(["release.dta", "release.sav", "release.xlsx"], "release.dta"))
+def test_statistical_files_go_in_and_out(run: Run, house: House, written: str) -> None:
     """From SPSS to Stata and back through every verb that has a table."""
     frame = pd.read_csv(house.people)
     pyreadstat.write_sav(frame.astype({"age": float}), str(house / "people.sav"))
@@ -177,10 +179,9 @@ def test_statistical_files_go_in_and_out(run: Run, house: House) -> None:
     assert run("profile", house / "people.sav", "--json").fine().json["rows"] == 40
     made = ("--mechanism", "mondrian", "--set", "k=4")
     k4 = ("--require", "k_anonymity >= 4")
-    for name in ("release.dta", "release.sav", "release.xlsx"):
-        run("sanitize", house / "people.sav", *known, *made, "--out", house / name).fine()
-        run("verify", house / name, *known, *k4).fine()
-        run("measure", house / name, *known, "--original", house / "people.sav", "--json").fine()
+    run("sanitize", house / "people.sav", *known, *made, "--out", house / written).fine()
+    run("verify", house / written, *known, *k4).fine()
+    run("measure", house / written, *known, "--original", house / "people.sav", "--json").fine()
     run("search", house / "people.sav", *known, *k4, "--suppression", "0.5", "--out", house / "found.sav").fine()
     run("verify", house / "found.sav", *known, *k4).fine()
     (house / "cut.sav").write_bytes((house / "people.sav").read_bytes()[:700])

@@ -17,6 +17,7 @@ STUDY = """table = "people.csv"
 roles = "roles.toml"
 measures = ["k_anonymity"]
 require = ["k_anonymity >= 4"]
+refine = 0
 
 [[candidate]]
 mechanism = "mondrian"
@@ -48,7 +49,7 @@ def test_json_is_the_librarys(run: Run, house: House, canary: str) -> None:
     found = study(run, house, "--json").fine()
     assert canary not in found.out + found.err
     asked = read(house / "study.toml")
-    wanted = json.loads(json.dumps(finite(asked.study.run().to_dict())))
+    wanted = json.loads(json.dumps(finite(asked.study.run(refine=asked.refine).to_dict())))
     shown = found.json
     assert shown.pop("report") == str(house / "out" / "report.html")
     assert shown.pop("package") is None
@@ -215,7 +216,7 @@ def test_an_interruption_exits_130(
 
 def test_a_seeded_draw_is_packaged_only_if_the_owner_insists(run: Run, house: House) -> None:
     text = (
-        "seed = 5\nrefine = 0\n"
+        "seed = 5\n"
         + STUDY.split("[[candidate]]")[0]
         + '[[candidate]]\nmechanism = "mondrian"\nmode = "relaxed"\nk = 2\n'
     )
@@ -233,10 +234,10 @@ def test_a_seeded_draw_is_packaged_only_if_the_owner_insists(run: Run, house: Ho
 
 
 def test_seed_and_refine_of_the_file_count(run: Run, house: House, documents: list[dict[str, Any]]) -> None:
-    study(run, house, text="seed = 5\nrefine = 1\n" + STUDY).fine()
+    study(run, house, text="seed = 5\n" + STUDY.replace("refine = 0", "refine = 1")).fine()
     assert documents[0]["result"].seed == 5
     assert documents[0]["result"].looked > 0
-    study(run, house, "--refine", "0", text="refine = 1\n" + STUDY).fine()
+    study(run, house, "--refine", "0", text=STUDY.replace("refine = 0", "refine = 1")).fine()
     assert documents[1]["result"].looked == 0
 
 

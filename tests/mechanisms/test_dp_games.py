@@ -248,7 +248,7 @@ def of_people(content: bytes, first: int = 0, *, alone: bool = False) -> bytes:
     return b"".join(b"p%d,%b" % (first + (0 if alone else i), line) for i, line in enumerate(lines))
 
 
-@pytest.mark.parametrize("game", few(PEOPLE_GAMES, "dp_statistics count"))
+@pytest.mark.parametrize("game", few(PEOPLE_GAMES))
 def test_a_person_with_many_rows_is_told_apart_by_epsilon_at_most(game: str, tmp_path: Path) -> None:
     settings, extra, event, tight = PEOPLE_GAMES[game]
     made_by = mechanism(game.split()[0]).of({**settings, "epsilon": str(EPSILON)})

@@ -252,6 +252,7 @@ def test_attacks_are_played_on_classes_of_people_or_refused():
         sf.linkage(release, roles)
 
 
+@pytest.mark.full
 def test_full_domain_search_finds_the_least_loss_by_brute_force():
     """Every node, its histories and who must go, by pandas; of those that leave out few enough rows the one of least loss."""
     original = visits(4).drop(columns="row")

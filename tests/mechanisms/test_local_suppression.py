@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from mondrian_tables import ROW, Made, classes_of, made, meets, read_back, tables, write
 
 import sfumato as sf
+from selection import rounds
 from sfumato.core.errors import Infeasible, InputError
 from sfumato.core.release import Release
 from sfumato.core.roles import Roles
@@ -371,7 +372,8 @@ def test_what_one_class_meets_is_not_refused() -> None:
     texts = ["k_anonymity >= 3", "distinct_l_diversity >= 2", "t_closeness[equal] <= 0.15", "entropy_leakage <= 0.2"]
     texts += ["one_symbol_i4 <= 0.05", "alpha_anonymity <= 0.7", "uninformative_difference <= 0.2"]
     made = refused = 0
-    for seed in range(300):
+    seeds = rounds(300)
+    for seed in seeds:
         rng = random.Random(f"one class {seed}")
         rows, quasi = rng.randint(4, 20), tuple(f"q{j}" for j in range(rng.randint(1, 3)))
         columns = {name: [rng.choice("abcd"[: rng.randint(1, 4)]) for _ in range(rows)] for name in quasi}
@@ -390,5 +392,5 @@ def test_what_one_class_meets_is_not_refused() -> None:
             continue
         made += 1
         assert all(requirement.check(release, roles).met for requirement in asked), (seed, [*map(str, asked)])
-    assert made > 200
-    assert refused > 5
+    assert made > 2 * len(seeds) // 3
+    assert refused > len(seeds) // 60
