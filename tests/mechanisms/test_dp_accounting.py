@@ -149,7 +149,8 @@ def test_gaussian_noise_costs_the_rho_that_epsilon_and_delta_buy(
     assert not any("200" in note for note in release.notes)
 
 
-def test_a_score_changes_by_its_sensitivity_at_most() -> None:
+@pytest.mark.parametrize("beyond", [0, 13, 40])
+def test_a_score_changes_by_its_sensitivity_at_most(beyond: int) -> None:
     """Of random tables and any row more: what the choice of a marginal is told differs by no more than it pays for."""
     draw = np.random.default_rng(5)
     domains = [StatedDomain.read(name, "0:3", "test", missing=False) for name in "abc"]
@@ -165,7 +166,7 @@ def test_a_score_changes_by_its_sensitivity_at_most() -> None:
                 StatedReading(),
                 None,  # type: ignore[arg-type]
                 {},
-            ).distances(pairs, expected)
+            ).distances(pairs, expected, beyond=beyond)
             for each in (rows, more)
         )
         assert np.abs(one - other).max() <= GRID

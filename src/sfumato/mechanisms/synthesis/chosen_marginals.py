@@ -3,10 +3,13 @@
 independent, chain   without looking at the data: every column, or every column with the next one.
 tree       MST (McKenna, Miklau, Sheldon 2021): every column for a third of the whole, for a third the pairs of a spanning tree, chosen by
            how far each is from independence, and for the rest their counts.
-adaptive   AIM (McKenna, Mullins, Sheldon, Miklau 2022): every column first; then, again and again, the pair that the fit explains
-           worst, less what noise would spoil of it, is chosen and measured. A round that taught less than noise would have halves the noise
-           of the next ones (budget annealing); the last round takes what is left. Pairs that would make the junction tree
-           larger than its limit, which grows with what was spent, are no candidates.
+adaptive   after AIM (McKenna, Mullins, Sheldon, Miklau 2022): every column first; then, again and again, the pair that the fit explains
+           worst is chosen and measured. A round that taught much less than noise would have halves the noise of the next ones (budget
+           annealing); the last round takes what is left. Pairs that would make the junction tree larger than its limit, which grows
+           with what was spent, are no candidates. AIM scores a pair by sum |count - expected| less the mean size of the noise on all its
+           cells, so that a large pair is out of the question though few of its cells are far off. With Gaussian noise, which allows
+           many rounds, every cell counts by itself here: by what it is off beyond that size, never less than nothing, which
+           is about what measuring it would mend. In pure epsilon rounds are dear, and AIM's own score is kept: it did better there.
 
 Scores are whole numbers that one row changes by at most the stated sensitivity; all else follows from noisy counts and costs nothing.
 """
@@ -26,8 +29,11 @@ from .measured_marginals import GRID, MeasuredMarginals
 
 ROUNDS = 16
 """Rounds that are planned for each column; annealing makes them fewer (AIM: T = 16 d)."""
-SINGLES = 3
-"""Rounds that a single column costs (AIM: 1, less its choice): later scores lean on these counts most."""
+SINGLES = {False: 3, True: 5}
+"""Rounds that a single column costs (AIM: 1, less its choice): later scores lean on these counts most. By whether noise is Gaussian."""
+TAUGHT = {False: 1.0, True: 0.15}
+"""The noise is halved after a round that moved its cells by less than this part of their noise (AIM: 1). Coarse rounds are cheap where noise
+falls with the root of what it costs, and tell of other pairs."""
 CHOICE = Fraction(1, 10)
 """The share of a round that its choice costs (AIM: 1 - alpha)."""
 MOST_CELLS = 400_000
@@ -75,35 +81,41 @@ def adaptive(measured: MeasuredMarginals, chance: Chance, progress: Progress) ->
     """Rounds of choosing, measuring and fitting until everything is spent."""
     account, width = measured.account, len(measured.sizes)
     each = account.whole / (ROUNDS * width)
+    gaussian = account.halving > 2
     for i in range(width):
-        measured.measure((i,), each * SINGLES)
+        measured.measure((i,), each * SINGLES[gaussian])
     sets: list[Columns] = [(i,) for i in range(width)]
     pairs = [pair for pair in itertools.combinations(range(width), 2) if measured.size(pair) <= MOST_CELLS]
     # a pair is worth as much as its columns take part in the pairs that count (AIM: the weights of a workload of all pairs)
     worth = {columns: sum(len(set(columns) & set(pair)) for pair in pairs) for columns in [*sets, *pairs]}
     fitted = measured.fitted()
+    sizes: dict[Columns, int] = {}
     number = 0
     while account.left > 0:
         number += 1
         if account.left < 2 * each:
             each = account.left
         limit = max(fitted.tree.cells, MOST_CELLS * float(1 - account.left / account.whole))
-        candidates = _room(measured, fitted.tree, sets, list(worth), limit)
+        candidates = _room(measured, fitted.tree, sets, list(worth), limit, sizes)
         sample = measured.sample(fitted, chance)
         before = [sample.expected(columns) for columns in candidates]
         cost = each * (1 - CHOICE)
-        spoilt = np.array([measured.size(columns) for columns in candidates]) * account.mean_size(cost)
+        noise = account.mean_size(cost)
         weights = np.array([worth[columns] for columns in candidates], dtype=np.int64)
-        scores = weights * (measured.distances(candidates, before) - np.rint(GRID * spoilt).astype(np.int64))
+        scores = measured.distances(candidates, before, beyond=round(GRID * noise) if gaussian else 0)
+        if not gaussian:
+            scores -= np.array([round(GRID * noise * measured.size(columns)) for columns in candidates])
+        scores *= weights
         at = account.choose(scores, GRID * int(weights.max()), each * CHOICE, f"choice {number}")
         columns = candidates[at]
         measured.measure(columns, cost)
         if columns not in sets:
             sets.append(columns)
+            sizes.clear()
         fitted = measured.fitted()
         progress(0.8 * float(account.spent / account.whole))
         taught = float(np.abs(fitted.marginal(columns) * measured.rows - before[at]).sum())
-        if taught <= spoilt[at]:
+        if taught <= TAUGHT[gaussian] * noise * measured.size(columns):
             each = min(each * account.halving, account.left)
 
 
@@ -123,13 +135,19 @@ def _singles(measured: MeasuredMarginals, cost: Fraction, progress: Progress, sh
 
 
 def _room(
-    measured: MeasuredMarginals, tree: JunctionTree, sets: list[Columns], candidates: list[Columns], limit: float
+    measured: MeasuredMarginals,
+    tree: JunctionTree,
+    sets: list[Columns],
+    candidates: list[Columns],
+    limit: float,
+    sizes: dict[Columns, int],
 ) -> list[Columns]:
-    """The candidates that lie in a clique, or whose tree would keep within the limit."""
+    """The candidates that lie in a clique, or whose tree would keep within the limit; `sizes` remembers how large that would be."""
     inside = [set(clique) for clique in tree.cliques]
-    return [
-        columns
-        for columns in candidates
-        if any(set(columns) <= clique for clique in inside)
-        or JunctionTree.over(measured.sizes, [*sets, *measured.impossible, columns]).cells <= limit
-    ]
+
+    def cells(columns: Columns) -> int:
+        if columns not in sizes:
+            sizes[columns] = JunctionTree.over(measured.sizes, [*sets, *measured.impossible, columns]).cells
+        return sizes[columns]
+
+    return [c for c in candidates if any(set(c) <= clique for clique in inside) or cells(c) <= limit]

@@ -67,16 +67,16 @@ class MeasuredMarginals:
         noisy = self.account.counts(self._true(columns), cost, self.spelled(columns))
         self.marginals.append(NoisyMarginal(columns, noisy.astype(np.float64), self.account.variance(cost)))
 
-    def distances(self, candidates: Sequence[Columns], expected: Sequence[FloatArray]) -> IntArray:
-        """For each candidate, GRID times the sum of |count - expected|: exact, to be chosen from with noise.
+    def distances(self, candidates: Sequence[Columns], expected: Sequence[FloatArray], *, beyond: int = 0) -> IntArray:
+        """For each candidate, the sum of what GRID |count - expected| is more than `beyond`: exact, to be chosen from with noise.
 
-        One row changes one count by 1, and so each of these by at most GRID.
+        One row changes one count by 1, and so each of these by at most GRID: max(|x| - beyond, 0) is never steeper than x.
         """
-        differences = [
-            int(np.abs(self._true(columns) * GRID - np.rint(table * GRID).astype(np.int64)).sum())
-            for columns, table in zip(candidates, expected, strict=True)
-        ]
-        return np.array(differences, dtype=np.int64)
+        sums = []
+        for columns, table in zip(candidates, expected, strict=True):
+            off = np.abs(self._true(columns) * GRID - np.rint(table * GRID).astype(np.int64))
+            sums.append(int(np.maximum(off - beyond, 0).sum()))
+        return np.array(sums, dtype=np.int64)
 
     def fitted(self, *, steps: int = 40, near: float = 0.1) -> Fit:
         """The distribution that fits what was measured so far, from the last one on."""
