@@ -16,7 +16,7 @@ from sfumato.core.hierarchy import Hierarchy
 from sfumato.core.table import Table
 from sfumato.metrics import require
 from sfumato.search import full_domain, local_search
-from sfumato.search.box_bound import BoxBound
+from sfumato.search.box_bound import BoxBound, PartBounds
 from sfumato.search.face_bound import Face, Faces
 from sfumato.search.full_domain import optimal_generalization
 from sfumato.search.local_search import LocalSearch, explore_wide
@@ -164,6 +164,51 @@ def test_boxes_bound_and_prove(table: MakeTable, minimise: str, suppression: flo
         assert problem.best is not None
         assert math.isclose(problem.best.loss, min(losses), rel_tol=1e-9)
         assert problem.floor >= problem.best.loss - 1e-8
+
+
+@pytest.mark.parametrize("parts", [2, 3])
+@pytest.mark.parametrize("suppression", [0.1, 1.0])
+def test_parts_of_the_columns_add_up_to_a_bound(table: MakeTable, parts: int, suppression: float) -> None:
+    """After any work no feasible node costs less; with enough, each part is at the least that its columns alone can lose."""
+    asked, bounded = [require("k_anonymity >= 3")], 0
+    for seed in range(4):
+        data, roles = random_table(table, 80 + seed, columns=6)
+        exact = pose(data, roles, require=asked, minimise="loss", suppression=suppression)
+        least = min(exact.look(node)[1] for node in itertools.product(*map(range, exact.lattice.shape)))
+        before = -math.inf
+        for nodes in (1, 20, 60, 10**6):
+            problem = pose(data, roles, require=asked, minimise="loss", suppression=suppression)
+            problem.most = nodes
+            bounds = PartBounds(problem, parts, Faces(problem).order)
+            bounds.run()
+            assert before - 1e-9 <= problem.floor <= least + 1e-9
+            before = problem.floor
+        for boxes in bounds.boxes:
+            assert boxes.done
+            names = tuple(roles.quasi[j] for j in sorted(boxes.mine or ()))
+            alone = sf.Roles(quasi=names, hierarchies=roles.hierarchies)
+            part = pose(data, alone, require=asked, minimise="loss", suppression=suppression)
+            cheapest = min(part.look(node)[1] for node in itertools.product(*map(range, part.lattice.shape)))
+            assert boxes.bound * 6 / len(names) == pytest.approx(cheapest, abs=1e-8)
+        assert sorted(j for boxes in bounds.boxes for j in boxes.mine or ()) == list(range(6))
+        bounded += problem.floor > 0
+    assert bounded
+
+
+def test_a_wide_search_takes_the_best_bound_that_it_came_by(table: MakeTable, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the whole is too large, parts bound it, and by more than faces alone."""
+    data, roles = random_table(table, 31, columns=9, rows=300)
+    asked = [require("k_anonymity >= 5")]
+    monkeypatch.setattr(local_search, "WORK", 20_000_000)
+    bounds = []
+    for hard in (1e8, 2e3, 1.0):  # whole, then halves and so on, then columns alone
+        monkeypatch.setattr(local_search, "HARD", max(hard, 2.0))
+        monkeypatch.setattr(local_search, "EASY", 100.0)
+        problem = pose(data, roles, require=asked, minimise="loss", suppression=1.0)
+        bounds.append(explore_wide(problem)[1])
+        assert problem.best is not None
+        assert 0 < bounds[-1] <= problem.best.loss + 1e-9
+    assert bounds[0] > bounds[1] > 0
 
 
 def test_boxes_say_nothing_of_what_sizes_do_not_tell(table: MakeTable) -> None:

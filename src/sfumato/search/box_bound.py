@@ -22,6 +22,10 @@ choices need to be looked at.
 and the i-th lowered by a level; what is left is `high` itself, whose loss is known. So every node is in one part, and one
 look at the lowered columns bounds all parts. The box of the least bound is always divided next, so that the least bound of all
 boxes bounds every node that was not judged; what is left when it reaches the best node is a proof.
+
+**Parts.** Where there are too many columns for that to come far, they are dealt into parts. A row that must go where all columns but those
+of a part are `*` must go in any case, and the loss of a row that goes, G, is the sum of what the parts lose of it. So the least losses of the
+parts, each bounded by boxes of its own, add up to a bound.
 """
 
 from __future__ import annotations
@@ -65,10 +69,13 @@ class Classed:
 
 
 class BoxBound:
-    """The boxes of one problem that are not divided yet."""
+    """The boxes of one problem that are not divided yet; or of some of its columns, as if all others were `*` and cost nothing."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, mine: Sequence[int] | None = None) -> None:
         self.problem, self.rollup = problem, problem.judge.rollup
+        self.mine = None if mine is None else frozenset(mine)
+        self.cheapest = math.inf
+        """What the nodes of some columns cost at least that were looked at."""
         self.rows = float(self.rollup.rows)
         shares = [(factor, term) for factor, term in problem.loss.terms if isinstance(term, ShareTerm)]
         columns = range(len(problem.lattice.shape) if shares else 0)
@@ -83,9 +90,10 @@ class BoxBound:
         self.whole = np.array([sum(f * term.weights[j] * term.gone[j] for f, term in shares) for j in columns])
         self.least = np.array([min(float(np.min(level)) for level in self.open[j]) for j in columns])
         self.width = self.whole - self.least
-        self.sure = float(self.whole.sum())
+        self.sure = float(sum(self.whole[j] for j in columns if self._counts(j)))
         self.few = _failing(problem)
-        self.boxes: list[Box] = [(0.0, 0, problem.lattice.top, 0, None)]
+        others = sum(1 << j for j in columns if not self._counts(j))
+        self.boxes: list[Box] = [(0.0, 0, problem.lattice.top, others, None)]
         self.made = 0
         self.single = len(self.rollup.base) == self.rollup.rows
         """Whether every tuple is one row."""
@@ -104,27 +112,34 @@ class BoxBound:
 
     def run(self) -> None:
         """Divide boxes until nothing is left that costs less than the best, or the work is done."""
-        problem = self.problem
-        while self.boxes and not problem.spent:
-            bound, _, high, fixed, parts = self.boxes[0]
-            problem.floor = max(problem.floor, bound)
-            if problem.best is not None and bound >= problem.best.loss - problem.slack:
-                return
-            heapq.heappop(self.boxes)
-            if parts is None:
-                self.look(bound, high, fixed)
-            else:
-                for part in parts:
-                    self._push(part)
-            if problem.watch is not None:
-                problem.watch(problem, problem.floor)
-        problem.floor = max(problem.floor, self.bound)
+        while not self.done and not self.problem.spent:
+            self.problem.floor = max(self.problem.floor, self.bound)
+            self.step()
+        self.problem.floor = max(self.problem.floor, self.bound)
+
+    @property
+    def done(self) -> bool:
+        """Whether no box is left that may hold a node which costs less than the best."""
+        return not self.boxes or self.boxes[0][0] >= self._most
+
+    def step(self) -> None:
+        """Divide the box of the least bound."""
+        bound, _, high, fixed, parts = heapq.heappop(self.boxes)
+        if parts is None:
+            self.look(bound, high, fixed)
+        else:
+            for part in parts:
+                self._push(part)
+        if self.problem.watch is not None:
+            self.problem.watch(self.problem, self.problem.floor)
 
     @property
     def bound(self) -> float:
         """No node costs less than this."""
-        best = math.inf if self.problem.best is None else self.problem.best.loss
-        return min(self.boxes[0][0], best) if self.boxes else best
+        return min(self.boxes[0][0], self._best) if self.boxes else self._best
+
+    def _counts(self, column: int) -> bool:
+        return self.mine is None or column in self.mine
 
     def look(self, bound: float, high: Levels, fixed: int) -> None:
         """Bound a box and its parts, and keep them if they may hold a better node."""
@@ -134,7 +149,7 @@ class BoxBound:
         fixed |= sum(1 << j for j, level in enumerate(high) if not level)
         here = np.full(len(stay), self.least[[j for j in range(len(high)) if not fixed >> j & 1]].sum())
         for j, level in enumerate(high):
-            if fixed >> j & 1:
+            if fixed >> j & 1 and self._counts(j):
                 here += self._loses(j, level, classed)
         base = (gone * self.sure + float(stay @ here)) / self.rows
         start = fixed
@@ -144,10 +159,17 @@ class BoxBound:
         most = {j: float(raised[j].max(initial=0.0)) for j in open_}
         fall = {j: self.lowered(classed, high, (j,), here) for j in open_}
         order = sorted(open_, key=lambda j: (-self._telling(j, high, keep, fall), j))
+        groups = [order[i : i + GROUP] for i in range(0, len(order), GROUP)]
+        known: list[dict[frozenset[int], Lost]] = [
+            {frozenset(): (0.0, 0.0), **{frozenset((j,)): fall[j] for j in group}} for group in groups
+        ]
         whole = base
-        for i in range(0, len(order), GROUP):
-            theta = self._part(order[i : i + GROUP], order)
-            whole += self._group(classed, high, order[i : i + GROUP], here, keep, fall, theta)
+        for i in range(len(groups), 0, -1):  # the first groups alone have the whole theta
+            among = [j for group in groups[:i] for j in group]
+            value = base
+            for group, told in zip(groups[:i], known, strict=False):
+                value += self._group(classed, high, group, here, keep, told, self._part(group, among))
+            whole = max(whole, value)
         parts: list[Part] = []
         up, above = 0.0, 0.0  # what the columns before cost, and the most that they cost a row
         for i, j in enumerate(order):
@@ -160,7 +182,9 @@ class BoxBound:
             up += keep[j]
             above += most[j]
         if base + up < self._most:  # all columns fixed: the node itself
-            self.problem.check(high)
+            self.cheapest = base + up
+            if self.mine is None:
+                self.problem.check(high)
         if whole > bound:
             self._push((whole, high, start), tuple(parts))
         else:
@@ -178,11 +202,10 @@ class BoxBound:
         group: list[int],
         here: FloatArray,
         keep: dict[int, float],
-        fall: dict[int, Lost],
+        known: dict[frozenset[int], Lost],
         theta: float,
     ) -> float:
-        """(2) for some open columns together: the least over which of them are lowered."""
-        known: dict[frozenset[int], Lost] = {frozenset(): (0.0, 0.0), **{frozenset((j,)): fall[j] for j in group}}
+        """(2) for some open columns together: the least over which of them are lowered; `known` are choices that were looked at."""
 
         def value(some: frozenset[int]) -> float:
             rest = [j for j in group if j not in some]
@@ -209,17 +232,28 @@ class BoxBound:
         self, rest: list[int], keep: dict[int, float], fall: dict[int, Lost], rise: float, lost: float, above: float
     ) -> float:
         """(2) for the columns that stay open, of the rows that are not lost yet and where the columns before are fixed."""
-        total = 0.0
+        told = []
         for j in rest:
-            stays = max(keep[j] - lost * float(self.width[j]), 0.0)
-            own, rows = fall[j]
-            total += min(stays, max(own - rise - rows * above, 0.0) * self._part([j], rest))
-        return total
+            width = float(self.width[j])
+            stays, (own, rows) = max(keep[j] - lost * width, 0.0), fall[j]
+            goes = max(own - rise - rows * above, 0.0) * width
+            if stays and goes:
+                told.append((-goes / stays, stays, goes, width))
+        best = among = 0.0
+        for i, (_, _, _, width) in enumerate(sorted(told), 1):  # the first ones alone have the whole theta
+            among += width
+            best = max(best, sum(min(stays, goes / among) for _, stays, goes, _ in sorted(told)[:i]))
+        return best
+
+    @property
+    def _best(self) -> float:
+        if self.mine is not None:
+            return self.cheapest
+        return math.inf if self.problem.best is None else self.problem.best.loss
 
     @property
     def _most(self) -> float:
-        best = self.problem.best
-        return math.inf if best is None else best.loss - self.problem.slack
+        return self._best - self.problem.slack
 
     def _push(self, box: Part, parts: tuple[Part, ...] | None = None) -> None:
         if box[0] < self._most:
@@ -279,6 +313,39 @@ class BoxBound:
         few = self.few[np.minimum(rows, len(self.few) - 1).astype(np.int64)]
         lost = rows[few].astype(np.float64)
         return float(lost @ (self.sure - here[cells[few] // times])) / self.rows, float(lost.sum()) / self.rows
+
+
+class PartBounds:
+    """The boxes of so many parts of the columns, whose bounds add up."""
+
+    def __init__(self, problem: Problem, parts: int, order: Sequence[int]) -> None:
+        """`order`: the columns, the most telling first, dealt to and fro so that each part tells about as much."""
+        self.problem = problem
+        hands = [
+            sorted(j for i, j in enumerate(order) if min(i % (2 * parts), ~i % (2 * parts)) == part)
+            for part in range(parts)
+        ]
+        self.boxes = [BoxBound(problem, hand) for hand in hands]
+        self.work = [0] * parts
+
+    @property
+    def bound(self) -> float:
+        """No node costs less than this."""
+        return sum(boxes.bound for boxes in self.boxes)
+
+    def run(self) -> None:
+        """Divide boxes of the part that had the least work, until all parts are done or the work is."""
+        rollup = self.problem.judge.rollup
+        while not self.problem.spent:
+            at = min(
+                (i for i, boxes in enumerate(self.boxes) if not boxes.done), key=self.work.__getitem__, default=None
+            )
+            if at is None:
+                break
+            before = rollup.work
+            self.boxes[at].step()
+            self.work[at] += rollup.work - before
+        self.problem.floor = max(self.problem.floor, self.bound)
 
 
 def _failing(problem: Problem) -> BoolArray:

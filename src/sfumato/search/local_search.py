@@ -22,7 +22,7 @@ import random
 import time
 from collections.abc import Iterator
 
-from .box_bound import BoxBound
+from .box_bound import BoxBound, PartBounds
 from .face_bound import SIZES, Faces
 from .lattice import Levels
 from .losses import ShareTerm
@@ -31,11 +31,15 @@ from .problem import Problem
 STAGES = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 """The limits on suppressed rows, as shares of all, at which a search stops over."""
 WORK = 4_000_000_000
-"""Cells of tuples that are read in all."""
+"""Cells of tuples that are read in all to find a node and, where classes may go for more than their size, to bound it."""
 PART = 0.4
 """The share of the work that looks for a node; the rest is for the bound."""
+BOXES = 2.0
+"""What boxes read, as a share of that work: they come farther with every doubling."""
 GLANCE = 0.05
 """The share of the work that shows whether faces tell more than boxes."""
+EASY, HARD = 1e5, 1e8
+"""Nodes of a part of the columns that boxes bound at once, and of the largest that they come far with."""
 KICKS = 40
 """Random starts at each stage, at most."""
 ROUNDS = 200
@@ -215,9 +219,27 @@ def _bound(problem: Problem, faces: Faces) -> None:
     if boxes.tells:
         problem.work = rollup.work + GLANCE * WORK
         faces.divide(SIZES[0])
-        problem.work = max(WORK, rollup.work + (1 - PART) * WORK)
-        boxes.run()
-    if not boxes.tells_all or boxes.bound < problem.floor:
-        problem.work = rollup.work + (1 - PART) * WORK
-        for size in SIZES:
-            faces.divide(size)
+        ways: list[BoxBound | PartBounds] = [PartBounds(problem, parts, faces.order) for parts in _parts(problem)]
+        if problem.lattice.nodes <= HARD or not ways:
+            ways.append(boxes)
+        work, deadline, most = rollup.work + BOXES * WORK, problem.deadline, problem.most
+        for way in ways:  # the smaller the parts, the sooner their bound is there; the larger, the better it gets
+            share, now = 1.0 if way is ways[-1] else 0.5, time.monotonic()
+            problem.work = rollup.work + share * (work - rollup.work)
+            problem.deadline = None if deadline is None else now + share * (deadline - now)
+            problem.most = None if most is None else problem.checked + int(share * (most - problem.checked))
+            if not faces.done:
+                way.run()
+        problem.deadline, problem.most = deadline, most
+        if boxes.tells_all and max(way.bound for way in ways) >= problem.floor:
+            return
+    problem.work = rollup.work + (1 - PART) * WORK
+    for size in SIZES:
+        faces.divide(size)
+
+
+def _parts(problem: Problem) -> list[int]:
+    """Into how many parts the columns may be dealt, most first."""
+    nodes = math.log(problem.lattice.nodes)
+    least, most = (max(math.ceil(nodes / math.log(size)), 1) for size in (HARD, EASY))
+    return list(range(min(most, len(problem.lattice.shape)), max(least, 2) - 1, -1))
