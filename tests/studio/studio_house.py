@@ -21,7 +21,7 @@ ROUTES = (
 )  # fmt: skip
 POSTS = (
     "/open/upload", "/open/reading", "/columns/roles", "/columns/waive", "/hierarchies/rule", "/hierarchies/preview", "/hierarchies/cuts", "/hierarchies/groups", "/hierarchies/groups/preview", "/limits/answers", "/look/at", "/look/search", "/run/start", "/run/stop",
-    "/compare/start", "/check/upload", "/tour/start", "/tour/end", "/decide/package",
+    "/compare/start", "/check/upload", "/tour/start", "/tour/end", "/decide/sign", "/decide/package",
 )  # fmt: skip
 
 

@@ -179,7 +179,7 @@ def test_the_whole_way_by_keyboard_with_a_reload_a_second_tab_and_a_stop(
         second.locator("select[name=risk]").select_option("k_anonymity")
         second.get_by_role("columnheader", name="k-anonymity").wait_for()
         page.goto(f"http://{client.host}/decide")
-        page.get_by_role("heading", name="Take mondrian").wait_for()
+        page.get_by_role("heading", name="published").wait_for()
         with page.context.expect_page() as report:
             page.get_by_role("link", name="report.html").click()
         report.value.locator("#map svg").wait_for()

@@ -204,7 +204,19 @@ def test_a_run_is_followed_stopped_resumed_and_packaged_to_the_bytes_of_the_comm
         assert client.get("/map?risk=k_anonymity").status == 200
         assert client.get("/map?risk=unknown").status == 400
         sheet = client.get("/decide").text
-        assert "Take mondrian k=10" in sheet
+        verdict = json.loads((folder / ".studio" / "decision.json").read_text())
+        assert verdict["headline"] in sheet
+        assert verdict["candidate"] == "mondrian k=10"
+        open_points = [point for point in verdict["open"] if not point["stops"]]
+        assert sheet.count('name="reasons"') == len(open_points) > 0
+        reasons = ["the town is made up"] + [""] * (len(open_points) - 1)
+        assert client.post("/decide/sign", {"reasons": reasons[1:]}).status == 400
+        assert client.post("/decide/sign", {"reasons": reasons, "purpose": "a <b> test"}).json == {"go": "/decide"}
+        study = read_study(folder / "study.toml").study
+        assert dict(study.accept) == {open_points[0]["key"]: "the town is made up"}
+        signed = client.get("/decide").text
+        assert "a &lt;b&gt; test" in signed
+        assert "changed after this run" not in signed
         report = client.get("/documents/report.html")
         assert report.headers["content-security-policy"].startswith("sandbox")
         assert client.post("/compare/start", {"a": 0, "b": 0}).status == 400

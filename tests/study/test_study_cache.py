@@ -23,10 +23,11 @@ from sfumato.core.hierarchy import Hierarchy
 from sfumato.core.metric import Score
 from sfumato.core.release import Release
 from sfumato.core.table import Table
+from sfumato.inspect.subgroups import MiningWorth
 from sfumato.metrics import metric
 from sfumato.study import runner
 from sfumato.study.point import Measurement
-from sfumato.study.score_store import Kept, of_roles
+from sfumato.study.score_store import Kept, decoded, of_roles
 from sfumato.study.study import Candidate, Result, grid
 from study_house import CANARY, ROLES, columns, memory, study
 
@@ -591,3 +592,11 @@ def test_a_candidate_without_a_column_that_is_asked_about_fails_alone(workers: i
     assert lacking.failure is not None
     assert "without 'age', 'note'" in lacking.failure
     assert without_note.failure is None, "nothing is asked about the note"
+
+
+def test_a_number_that_json_lacks_comes_back_as_not_a_number() -> None:
+    """A decline that cannot be counted is kept as null, and read again as not a number, never as None."""
+    again = decoded(MiningWorth, {"original": 0.0, "released": 0.5, "decline": None, "interval": [None, 1.0]})
+    assert math.isnan(again.decline)
+    assert math.isnan(again.interval[0])
+    assert again.interval[1] == 1.0

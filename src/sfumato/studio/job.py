@@ -26,6 +26,7 @@ from ..profile.free_release import check_free
 from ..publishing import publish
 from ..report.documents import write_all
 from ..report.package import write_package
+from ..study.decision import decision
 from ..study.events import FILE, EventLog, Stage
 from ..study.result import Result
 from ..study.study_file import StudyFile, read_study
@@ -42,6 +43,7 @@ def run_study(folder: WorkFolder, log: EventLog) -> dict[str, Any]:
     result = _result(folder, file, log)
     log(Stage("documents"))
     write_all(result, folder.documents, formats=("html", "md"), numbers=_finite(result.to_dict()))
+    write_whole(folder.decided, json.dumps(_finite(decision(result).to_dict()), ensure_ascii=False))
     write_points(folder.points, result, state)
     return {"points": len(result.points)}
 

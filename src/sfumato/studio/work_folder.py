@@ -91,6 +91,11 @@ class WorkFolder:
         return self.private / "points.json"
 
     @property
+    def decided(self) -> Path:
+        """The verdict on the last run."""
+        return self.private / "decision.json"
+
+    @property
     def tour(self) -> Path:
         """There while the tour is taken."""
         return self.private / "tour"

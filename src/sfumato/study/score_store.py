@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, fields, is_dataclass
 from functools import cache
@@ -84,6 +85,8 @@ def decoded(kind: Any, content: Any) -> Any:
         return decoded(next(each for each in arguments if each not in (str, NoneType)), content)
     if get_origin(kind) is tuple:
         return tuple(decoded(arguments[0], each) for each in content)
+    if kind is float and content is None:
+        return math.nan  # JSON has no number for what cannot be counted
     if get_origin(kind) is dict:
         return {name: decoded(arguments[1], each) for name, each in content.items()}
     return content

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from anyio import to_thread
@@ -17,7 +19,6 @@ from starlette.routing import Route
 from ...core.errors import InputError
 from ...core.table_formats import check_out
 from ...study.advice import advice
-from ...study.inference import unprotected
 from ...study.result import Result
 from ..body import sent
 from ..desk import Desk
@@ -27,6 +28,7 @@ from ..work_folder import ENDINGS
 from .run_study import followed, progress
 
 DOCUMENTS = {
+    "decision.html": "this sheet, to be printed and signed",
     "report.html": "the whole report, for you",
     "note.html": "the note that goes with the data",
     "wp29.html": "singling out, linkability and inference (WP29)",
@@ -46,23 +48,59 @@ class SentDecision(msgspec.Struct, forbid_unknown_fields=True):
     also: list[str] = []
 
 
+class SentSheet(msgspec.Struct, forbid_unknown_fields=True):
+    """What the owner writes on the sheet: a reason for each open point that can be accepted, in the order of the sheet."""
+
+    purpose: str = ""
+    date: str = ""
+    reasons: list[str] = []
+
+
 def show(request: Request) -> Response:
     """The sheet."""
     desk: Desk = request.app.state.desk
     if not desk.has_points:
         raise InputError("Nothing was measured yet; run the candidates first.")
     result = desk.result
-    said = advice(result)
-    chosen = result.recommended[0]
-    fitting = [i for i in result.order if result.points[i].met]
+    said, chosen = advice(result), result.recommended[0]
+    study = desk.folder.study()
     return page(
-        request, "decide.html", title="Decide", result=result, advice=said, chosen=chosen, fitting=fitting,
-        context=result.study.context, verdicts=() if chosen is None else result.points[chosen].verdicts,
-        open=unprotected(result), waived=result.study.waive, documents=_documents(desk), commands=commands(desk, result),
-        formats=ENDINGS,
+        request, "decide.html", title="Decide", result=result, sheet=_sheet(desk), advice=said, chosen=chosen,
+        fitting=[i for i in result.order if result.points[i].met], changed=desk.changed,
+        accepted=study.get("accept", {}), purpose=study.get("purpose", ""), date=study.get("date", ""),
+        documents=_documents(desk), commands=commands(desk, result), formats=ENDINGS,
         others=[ending for ending in ENDINGS if desk.folder.release(ending).is_file()],
         packaged=desk.folder.package.is_dir(), label=result.study.title or "", **progress(desk, "package"),
     )  # fmt: skip
+
+
+def _sheet(desk: Desk) -> dict[str, Any]:
+    """The verdict that the run drew."""
+    try:
+        content: dict[str, Any] = json.loads(desk.folder.decided.read_bytes())
+    except (OSError, ValueError):
+        raise InputError(
+            "The verdict on the last run is not there; run the candidates again, which measures nothing twice."
+        ) from None
+    return content
+
+
+async def sign(request: Request) -> Response:
+    """Keep what the owner wrote on the sheet: it stands in the study file, and so in every document."""
+    desk: Desk = request.app.state.desk
+    written = await sent(request, SentSheet)
+    await to_thread.run_sync(_sign, desk, written)
+    return go("/decide")
+
+
+def _sign(desk: Desk, written: SentSheet) -> None:
+    keys = [point["key"] for point in _sheet(desk)["open"] if not point["stops"]]
+    if len(keys) != len(written.reasons):
+        raise InputError("The page shows other points than are open; reload it.")
+    reasons = {key: " ".join(text.split()) for key, text in zip(keys, written.reasons, strict=True) if text.strip()}
+    content = {**desk.folder.study(), "accept": reasons}
+    content |= {"purpose": " ".join(written.purpose.split())[:500], "date": " ".join(written.date.split())[:40]}
+    desk.folder.write_study({key: value for key, value in content.items() if value not in ("", {})})
 
 
 def _documents(desk: Desk) -> list[tuple[str, str]]:
@@ -165,6 +203,7 @@ def _packaged(desk: Desk) -> Path:
 routes = (
     Route("/decide", show, methods=["GET"]),
     Route("/decide/package", package, methods=["POST"]),
+    Route("/decide/sign", sign, methods=["POST"]),
     Route("/decide/events", events, methods=["GET"]),
     Route("/documents/{name}", document, methods=["GET"]),
     Route("/package/release.csv", release, methods=["GET"]),

@@ -306,6 +306,7 @@ const wire = (root) => {
     form.addEventListener("change", () => location.assign(form.dataset.get + "?" + new URLSearchParams(new FormData(form))));
   for (const form of root.querySelectorAll("form[data-upload]")) upload(form);
   for (const form of root.querySelectorAll("form[data-pair]")) pair(form);
+  for (const button of root.querySelectorAll("[data-print]")) button.addEventListener("click", () => window.print());
   for (const output of root.querySelectorAll("output[data-of]")) words(output);
   for (const place of root.querySelectorAll("[data-levels]")) toLevels(place);
   for (const button of root.querySelectorAll("button[data-search]")) sending(button);
