@@ -14,7 +14,20 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 import sfumato as sf
+from sfumato.core.toml import opened
+from sfumato.studio.work_folder import study_toml
 
+PLAN = {
+    "refine": 0,
+    "candidate": [
+        {"mechanism": "mondrian", "k": [14, 16, 20, 28]},
+        {"mechanism": "mondrian", "k": 14, "labels": "cheapest"},
+        {"mechanism": "k_member", "k": [14, 16, 20, 28]},
+        {"mechanism": "generalize_full_domain", "k": 14, "suppression": [0.05, 0.1]},
+        {"mechanism": "local_suppression", "k": 14},
+    ],
+}
+"""A few candidates, as somebody may write them into the study file."""
 ROWS, WIDTH, HEIGHT = 1_000, 1120, 700
 PATIENCE = 1_800_000
 """Milliseconds: the run of all candidates is waited for."""
@@ -29,13 +42,13 @@ def main() -> None:
         child = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
         assert child.stdout is not None
         try:
-            _photograph(child.stdout.readline().strip(), Path(__file__).with_name("studio.png"))
+            _photograph(child.stdout.readline().strip(), Path(place), Path(__file__).with_name("studio.png"))
         finally:
             child.terminate()
             child.wait()
 
 
-def _photograph(address: str, picture: Path) -> None:
+def _photograph(address: str, folder: Path, picture: Path) -> None:
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme="light")
@@ -53,6 +66,8 @@ def _photograph(address: str, picture: Path) -> None:
         if page.locator("input[name=reasons]").count():
             with page.expect_response("**/columns/waive"):
                 page.get_by_role("button", name="Keep these reasons").click()
+        study = folder / "study.toml"
+        study.write_text(study_toml({**opened(study, "study file"), **PLAN}))
         page.goto(f"{root}/run")
         page.get_by_role("button", name="Start").click()
         page.get_by_role("link", name="See the map").click()

@@ -44,7 +44,13 @@ const put = (parts) => {
   }
 };
 
+// Whoever is on the way to another page is not called back by an answer that comes late.
+let leaving = false;
+window.addEventListener("beforeunload", () => { leaving = true; });
+window.addEventListener("pageshow", () => { leaving = false; });
+
 const follow = (answer) => {
+  if (leaving) return;
   if (answer.error) { said(answer.error); return; }
   said("");
   for (const [id, value] of Object.entries(answer.fill || {})) document.getElementById(id).value = value;
