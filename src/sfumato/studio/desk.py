@@ -95,7 +95,7 @@ class Desk:
             return "/limits"
         if not self.folder.study().get("candidate"):
             return "/run"
-        return "/decide" if self.has_points else "/run"
+        return "/decide" if self.has_points and self.folder.decided.exists() else "/run"
 
     # --- what follows from them
 
