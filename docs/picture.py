@@ -28,7 +28,7 @@ PLAN = {
     ],
 }
 """A few candidates, as somebody may write them into the study file."""
-ROWS, WIDTH, HEIGHT = 1_000, 1120, 700
+ROWS, WIDTH, HEIGHT = 1_000, 1120, 860
 PATIENCE = 1_800_000
 """Milliseconds: the run of all candidates is waited for."""
 
@@ -74,6 +74,7 @@ def _photograph(address: str, folder: Path, picture: Path) -> None:
         page.locator("#map svg").wait_for()
         page.locator("#map").press("ArrowRight")
         page.locator("#ring").wait_for()
+        page.evaluate("scrollTo(0, 0)")
         page.screenshot(path=str(picture))
         browser.close()
     print(json.dumps({"picture": str(picture), "bytes": picture.stat().st_size}))

@@ -260,7 +260,8 @@ const move = (place, view) => {
   let at = -1;
   const mark = () => {
     if (at < 0) return;
-    const [dx, dy] = view.origin(), row = rows[at];
+    const inset = view.padding(), row = rows[at];
+    const [dx, dy] = view.origin().map((each, i) => each + (i ? inset.top : inset.left));
     const x = view.scale("x")(Number(row.dataset.utility)) + dx, y = view.scale("y")(Number(row.dataset.risk)) + dy;
     const box = place.querySelector("svg").getBoundingClientRect(), around = place.parentElement.getBoundingClientRect();
     ring.hidden = x < dx || y < dy || x > dx + view.width() || y > dy + view.height();
