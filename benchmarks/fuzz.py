@@ -28,7 +28,7 @@ from pathlib import Path
 
 from fuzzing.check import Finding, check
 from fuzzing.generate import Case, make
-from fuzzing.run import LIMIT, ROOT, inside, prepared, run
+from fuzzing.run import PATIENCE, ROOT, inside, prepared, run
 from fuzzing.workers import work
 
 from fuzzing import parameters
@@ -220,7 +220,7 @@ def main() -> None:
     os.environ[ROOT] = folder.name
     todo = tasks(options.count, options.seed, names, published, every=1 if options.studies else PACKAGED)
     try:
-        for task, result, lost in work(todo, serve, (metrics,), workers=options.workers, patience=4 * LIMIT):
+        for task, result, lost in work(todo, serve, (metrics,), workers=options.workers, patience=PATIENCE):
             if result is None:
                 kind = "slow" if "said nothing" in lost else "foreign"
                 name = "/".join(map(str, task)).removesuffix("/sanitize")

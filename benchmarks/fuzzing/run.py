@@ -21,7 +21,9 @@ from .generate import Case
 ROOT = "FUZZ_FOLDER"
 """The variable that names the folder of all cases, so that whoever ends the run clears it."""
 LIMIT = 60
-"""Seconds that a case may take."""
+"""Seconds of CPU that a case may take: by the clock it may wait for others."""
+PATIENCE = 900
+"""Seconds by the clock after which nothing is waited for any more."""
 
 
 class TooLong(BaseException):
@@ -48,17 +50,17 @@ def _alarm(number: int, frame: FrameType | None) -> None:
 def _at(folder: Path, argv: Sequence[str]) -> Iterator[tuple[io.StringIO, io.StringIO]]:
     """Work in a folder, with these words on the command line, streams captured and no signal handler left behind."""
     before, words, out, err = Path.cwd(), sys.argv, io.StringIO(), io.StringIO()
-    handlers = {s: signal.getsignal(s) for s in (signal.SIGTERM, signal.SIGINT, signal.SIGPIPE, signal.SIGALRM)}
+    handlers = {s: signal.getsignal(s) for s in (signal.SIGTERM, signal.SIGINT, signal.SIGPIPE, signal.SIGPROF)}
     os.chdir(folder)
     sys.argv = ["sfumato", *argv]
-    signal.signal(signal.SIGALRM, _alarm)
-    signal.setitimer(signal.ITIMER_REAL, LIMIT)
+    signal.signal(signal.SIGPROF, _alarm)
+    signal.setitimer(signal.ITIMER_PROF, LIMIT)
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), warnings.catch_warnings():
             warnings.simplefilter("always")
             yield out, err
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         for number, handler in handlers.items():
             signal.signal(number, handler)
         sys.argv = words
@@ -91,7 +93,7 @@ def outside(folder: Path, argv: Sequence[str]) -> tuple[int, str, str, bool]:
             env=environment,
             capture_output=True,
             text=True,
-            timeout=LIMIT,
+            timeout=PATIENCE,
             check=False,
         )
     except subprocess.TimeoutExpired:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
+from sfumato.core.arrow import strings
 from sfumato.core.column import encode
+from sfumato.core.counts import Counts
 from sfumato.core.cover import Domain
 from sfumato.core.hierarchy import Hierarchy
+from sfumato.core.population import cover
 from sfumato.core.value_sets import read_set, spell_set
 
 AGES: list[Any] = [15, 20, 25, 29, 29.5, 30, 40, None]
@@ -194,3 +199,56 @@ def test_a_dash_between_brackets_as_the_survey_prints_it(text: str, inside: list
     covered = Domain(column).covered(text)
     assert covered is not None
     assert sorted(int(column.values[int(i)].as_py()) for i in covered) == inside
+
+
+# --- whom classes cover -------------------------------------------------------------------------------------------------
+
+
+def _counted(columns: dict[str, list[str | None]]) -> Counts:
+    coded = [encode(name, strings(texts)) for name, texts in columns.items()]
+    tuples, n = np.unique(np.stack([codes for _, codes in coded]), axis=1, return_counts=True)
+    return Counts.of([column for column, _ in coded], [*tuples], n)
+
+
+def _fits(label: str | None, value: str | None) -> bool:
+    """Whether a label stands for a value, in plain Python."""
+    if label == "*" or label == value:
+        return True
+    if label is None or value is None or label[0] not in "[{":
+        return False
+    if label[0] == "{":
+        return value in label[1:-1].split(", ")
+    low, high = label[1:-1].split(",")
+    return int(low) <= int(value) < int(high)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_whom_overlapping_classes_cover(seed: int) -> None:
+    """Held against every class beside every person."""
+    rng = np.random.default_rng(seed)
+
+    def label() -> str | None:
+        low, high = (int(x) for x in np.sort(rng.integers(0, 12, 2)))
+        labels = [None, "*", str(low), f"[{low},{high + 1})", f"{{{low}, {high}}}"]
+        return labels[int(rng.integers(len(labels)))]
+
+    columns, rows = int(rng.integers(1, 5)), int(rng.integers(1, 60))
+    names = [f"c{i}" for i in range(columns)]
+    released = _counted({name: [label() for _ in range(rows)] for name in names})
+    people = {
+        name: [None if x == 12 else str(x) for x in rng.integers(0, int(rng.integers(1, 14)), 200)] for name in names
+    }
+    whose = [str(x) for x in rng.integers(0, 90, 200)]
+    labels = list(zip(*([c.texts[i] for i in codes] for c, codes in zip(released.columns, released.codes, strict=True)), strict=True))  # fmt: skip
+    for person in (False, True):
+        counts = _counted(people | ({"who": whose} if person else {}))
+        covered = cover(released, [Domain(column) for column in counts.columns[:columns]], counts, person=person)
+        of = whose if person else [str(i) for i in range(200)]
+        fits = [
+            {who for who, *values in zip(of, *people.values(), strict=True) if all(map(_fits, each, values))}
+            for each in labels
+        ]
+        times = Counter(who for each in fits for who in each)
+        assert covered.sizes.tolist() == [len(each) for each in fits]
+        assert covered.nobody == len(set(of)) - len(times)
+        assert covered.several == sum(count > 1 for count in times.values())

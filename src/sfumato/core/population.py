@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from .noun import dataclass
 from .value_sets import read_set
 
 _BLOCK = 50_000_000
+_FEW_LABELS = 5
+"""Labels from which on entries are sorted once instead of being looked through for each."""
 _MOST = 4_000_000_000
 """Pairs of a class and a tuple that are compared at most where each tuple's class is looked for."""
 
@@ -101,21 +103,55 @@ def _compare(
         for row, covered in zip(flags, lists, strict=True):
             row[covered] = True
         _, first, alike = np.unique(np.packbits(flags, axis=0), axis=1, return_index=True, return_inverse=True)
-        matches.append(flags[:, first])
-        codes.append(alike.ravel()[code])
+        order = np.argsort(first)  # as the values stand, so that a range covers neighbours
+        matches.append(flags[:, first[order]])
+        codes.append(np.argsort(order)[alike.ravel()[code]])
     crowd = _Owners.of(counts, codes, [match.shape[1] for match in matches], person)
     sizes, times = np.zeros(len(tuples), dtype=np.int64), np.zeros(len(crowd.n), dtype=np.int64)
-    starts = np.flatnonzero(np.diff(crowd.owner, prepend=-1))
-    block = max(1, _BLOCK // max(len(crowd.owner), 1))
-    for start in range(0, len(sizes) if len(starts) else 0, block):
-        part = slice(start, min(start + block, len(sizes)))
-        fits = np.ones((part.stop - start, len(crowd.owner)), dtype=bool)
-        for match, code, released in zip(matches, crowd.codes, tuples.codes, strict=True):
-            fits &= match[released[part]][:, code]
-        fits = np.logical_or.reduceat(fits, starts, axis=1) if len(starts) < len(crowd.owner) else fits
-        sizes[part] = exact(fits @ crowd.n.astype(np.float64))
-        times += fits.sum(axis=0)
+    for at, entries in _meetings(matches, tuples.codes, crowd.codes):
+        owners = np.unique(crowd.owner[entries]) if person else crowd.owner[entries]
+        sizes[at] = crowd.n[owners].sum()
+        times[owners] += 1
     return crowd.total(sizes, times)
+
+
+def _meetings(
+    matches: list[BoolArray], released: Sequence[IntArray], codes: Sequence[IntArray]
+) -> Iterator[tuple[int, IntArray]]:
+    """Each class that covers something, and the entries that it covers, in no order.
+
+    Classes with the same label on a column are narrowed down together, the column that tells most apart first: so what is
+    looked at is about what is covered, not every class beside every entry.
+    """
+    shares = [
+        float((match @ np.bincount(code, minlength=match.shape[1]))[labels].mean()) if len(labels) else 0.0
+        for match, labels, code in zip(matches, released, codes, strict=True)
+    ]
+    columns = np.argsort(shares).tolist()
+    left = [(np.arange(len(released[0])), np.arange(len(codes[0])), 0)] if matches else []
+    while left:
+        classes, entries, depth = left.pop()
+        if not len(entries):
+            continue
+        if depth == len(columns):  # no two classes have the same labels
+            yield int(classes[0]), entries
+            continue
+        column = columns[depth]
+        label, code = released[column][classes], codes[column][entries]
+        by_label = np.argsort(label, kind="stable")
+        starts = np.flatnonzero(np.diff(label[by_label], prepend=-1))
+        sorted_entries, ends = None, None
+        for group in np.split(by_label, starts[1:]):
+            match = matches[column][label[group[0]]]
+            if len(starts) < _FEW_LABELS:
+                left.append((classes[group], entries[match[code]], depth + 1))
+                continue
+            if sorted_entries is None or ends is None:
+                sorted_entries = entries[np.argsort(code, kind="stable")]
+                ends = np.append(0, np.cumsum(np.bincount(code, minlength=len(match))))
+            edges = np.flatnonzero(np.diff(match, prepend=False, append=False)).reshape(-1, 2)
+            parts = [sorted_entries[ends[low] : ends[high]] for low, high in edges]
+            left.append((classes[group], np.concatenate(parts) if parts else entries[:0], depth + 1))
 
 
 def covered_codes(domain: Domain, text: str | None) -> IntArray:
