@@ -178,6 +178,7 @@ def test_every_page_fits_its_window_and_its_reader(accept: Result, refuse: Resul
             for width, scheme in ((1400, "light"), (1000, "dark"), (400, "light")):
                 context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
                 page = context.new_page()
+                page.set_default_timeout(120_000)  # the machine may be busy
                 said: list[str] = []
                 page.on("console", lambda message, said=said: said.append(message.text))
                 page.on("pageerror", lambda error, said=said: said.append(str(error)))

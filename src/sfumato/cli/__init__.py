@@ -47,13 +47,22 @@ class Inspect(Verbs):
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"sfumato {__version__}")
+        from .commit import commit
+
+        known = commit()
+        typer.echo(f"sfumato {__version__}" + (f" (commit {known})" if known else ""))
         raise typer.Exit
 
 
 @app.callback()
 def _root(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+    version: bool = typer.Option(
+        False,
+        "--version",
+        callback=_version,
+        is_eager=True,
+        help="Print the version, and the commit where it is known.",
+    ),
 ) -> None:
     pass
 

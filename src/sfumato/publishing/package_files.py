@@ -30,7 +30,7 @@ def write_checksums(folder: Path) -> None:
     for path in sorted(folder.rglob("*")):
         if path.is_file():
             name = path.relative_to(folder).as_posix()
-            lines.append(f"{_checksum(path)}  {name}\n")
+            lines.append(f"{checksum(path)}  {name}\n")
     write_text(folder / "SHA256SUMS", "".join(lines))
 
 
@@ -56,14 +56,15 @@ def changed_files(release: Path) -> list[str]:
             changed.append(f"{sums}: names a file outside the package.")
         elif not path.is_file():
             changed.append(f"{path}: is listed in SHA256SUMS but missing.")
-        elif _checksum(path) != digest:
+        elif checksum(path) != digest:
             changed.append(
                 f"{path}: changed after the package was written; its checksum differs from the one in SHA256SUMS."
             )
     return changed
 
 
-def _checksum(path: Path) -> str:
+def checksum(path: Path) -> str:
+    """SHA-256 of a file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import cast
 
 from ..attacks.linkage import LookedUp
+from ..inspect.distributions import ColumnShape
 from ..inspect.exposure import MEASURES
 from ..inspect.raw_risk import Threshold
 from ..inspect.subgroups import MiningWorth
@@ -20,9 +21,13 @@ from .document import (
     Heading,
     Paragraph,
     Row,
+    Shape,
     Text,
+    Tile,
+    TileRow,
     code,
     joined,
+    percent,
     right,
     spell,
     strong,
@@ -45,6 +50,36 @@ def sizes(findings: Findings) -> Iterator[Block]:
     yield from shared_sections.compared(findings.before, None if release is None else release.after)
     if release is not None:
         yield Paragraph(shared_sections.suppressed(release.suppressed))
+
+
+def shapes(findings: Findings) -> Iterator[Block]:
+    """Each column's distribution before and after, how far it moved, and how far off the count of a value is."""
+    release = findings.release
+    if release is None:
+        return
+    if isinstance(release.distributions, str):
+        yield Paragraph(release.distributions, aside=True)
+        return
+    yield Paragraph(
+        "Each column before (above) and after (below), a released range spread evenly over the values that it covers. Bins stand in the "
+        "column's order where it has one, else from its most frequent value to its rarest; no value is named.",
+        aside=True,
+    )
+    yield TileRow([Tile(code(each.name), list(_shape(each))) for each in release.distributions])
+
+
+def _shape(each: ColumnShape) -> Iterator[Shape | Paragraph]:
+    if each.reason:
+        yield Paragraph(each.reason)
+        return
+    yield Shape(each.before, each.after, f"The shares of the rows in {len(each.before)} bins, before and after.")
+    text = f"{percent(each.moved)} of the rows would have to change their value to restore the original shares."
+    if each.typical is not None and each.worst is not None:
+        text += (
+            f" A count of one value is off by {percent(each.typical)} in the middle case, by {percent(each.worst)} for the worst-hit "
+            f"value ({each.worst_rows:,} rows in the original)."
+        )
+    yield Paragraph(text)
 
 
 def riskiest(findings: Findings, reveal: bool) -> Iterator[Block]:

@@ -75,7 +75,9 @@ def written(document: Document) -> str:
     )
     body = "\n".join(_block(block) for block in document.blocks)
     inline = "".join(f"<script>{script}</script>\n" for script in scripts)
-    return f"{head}{top}{body}\n<footer>{_escaped(document.footer)}</footer>\n{inline}</body>\n</html>\n"
+    return (
+        f"{head}{top}<main>\n{body}\n</main>\n<footer>{_escaped(document.footer)}</footer>\n{inline}</body>\n</html>\n"
+    )
 
 
 def _scripts(document: Document) -> tuple[str, ...]:
@@ -201,7 +203,8 @@ def _grid(grid: Grid) -> str:
         name = _escaped(breakable(column.name))
         hint = f' title="{html.escape(printable(column.hint), quote=True)}"' if column.hint else ""
         below = f"<br>{_escaped(column.below)}" if column.below else ""
-        head.append(f"<th{_side(column.align)}{hint}>{name}{below}</th>")
+        tag = "th" if name else "td"  # a head without a name is none
+        head.append(f"<{tag}{_side(column.align)}{hint}>{name}{below}</{tag}>")
     rows = []
     for i, row in enumerate(grid.rows):
         aligns = [column.align for column in grid.head]
@@ -216,8 +219,9 @@ def _grid(grid: Grid) -> str:
             cells.append(f"<td{side}{wide}{label}>{_inline(cell)}</td>")
         rows.append(f"<tr{_classed('chosen', i == grid.chosen)}>{''.join(cells)}</tr>")
     caption = f'<p class="caption">{_escaped(grid.caption)}</p>\n' if grid.caption else ""
+    top = f"<thead><tr>{''.join(head)}</tr></thead>\n" if any(column.name for column in grid.head) else ""
     return (
-        f'{caption}<div class="scroll"><table{_classed("stack", len(grid.head) > 2)}>\n<thead><tr>{"".join(head)}</tr></thead>\n<tbody>\n'
+        f'{caption}<div class="scroll"><table{_classed("stack", len(grid.head) > 2)}>\n{top}<tbody>\n'
         + "\n".join(rows)
         + "\n</tbody></table></div>"
     )

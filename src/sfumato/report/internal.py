@@ -68,6 +68,7 @@ def internal(result: Result, *, reveal: bool = False) -> Document:
         *choice_sections.maps(result),
         Heading("Before and after"),
         *finding_sections.sizes(seen),
+        *finding_sections.shapes(seen),
         Heading("Evidence"),
         Paragraph("Each part opens by itself; on paper they are the appendices.", aside=True),
         *_appendices(

@@ -7,6 +7,8 @@
     requirements.json    what is required, measured from the file, and by whom it can be checked again
     README.md            what this is, which limits are met under which adversary, and the command that verifies it
     note.*               the external note
+    datasheet.*          for those who work with the release: what each column holds now, what not to conclude, an example that runs
+    statement.json       the same facts for machines (report/statement.schema.json)
     SHA256SUMS           checksums of all of it
 
 Beside it stands FOLDER.house, which must not be handed out: the map from original to released values with counts, the study's
@@ -34,11 +36,14 @@ from ..core.release import Release
 from ..core.roles import Roles
 from ..publishing import Verification, publish
 from ..publishing.package_contents import dictionary, formula_note, strictest, verify_command, write_value_maps
-from ..publishing.package_files import json_text, set_same_times, write_checksums, write_text
+from ..publishing.package_files import checksum, json_text, set_same_times, write_checksums, write_text
 from ..publishing.package_roles import write_roles
 from ..publishing.register import Register
 from ..publishing.staging import entering
 from ..study.result import Result, number, scores_dict
+from .datasheet import datasheet
+from .documents import write
+from .statement import statement
 
 
 @dataclass(frozen=True)
@@ -116,16 +121,28 @@ def write_package(
         for table in tables if neutralise_formulas else ():
             changed |= neutralisable_cells(table)
         cells = neutralised_note(changed, "release.csv") if changed else formula_note(tables)
+        done = treatments(release, study.roles)
         write_text(
-            hidden / "dictionary.csv",
-            dictionary(release, study.roles, treatments(release, study.roles), neutralise_formulas=neutralise_formulas),
+            hidden / "dictionary.csv", dictionary(release, study.roles, done, neutralise_formulas=neutralise_formulas)
         )
+        for form in ("html", "md"):
+            write(datasheet(release, study.roles, done, study.title), hidden / f"datasheet.{form}")
         write_value_maps(release, study.roles, inside / "value-maps")
         _note(result, chosen, hidden, cells if changed else None)
         write_text(inside / "study.json", json_text(_house(result, chosen, release, redrawn)))
         verdicts = {verdict.requirement: verdict for verdict in recipient.verdicts}
         limits = [(verdicts.get(v.requirement, v), v.requirement in verdicts) for v in verification.verdicts]
         write_text(hidden / "requirements.json", json_text(_requirements(limits)))
+        said = statement(
+            release,
+            study.roles,
+            done,
+            limits,
+            title=study.title,
+            waived=recipient.waived,
+            sha256=checksum(hidden / "release.csv"),
+        )
+        write_text(hidden / "statement.json", json_text(said))
         command = verify_command(release, strictest(list(verdicts)), study.waive, neutralise_formulas=bool(changed))
         readme = _readme(
             release,
@@ -251,7 +268,7 @@ def _readme(
 def _note(result: Result, chosen: int, folder: Path, cells: str | None = None) -> None:
     """The external note, about this very release, and what was done to its `cells`; it is written of the recommended one only."""
     from .document import Block, Heading, Paragraph
-    from .documents import cautioned, write
+    from .documents import cautioned
     from .external import external
 
     if chosen == result.recommended[0]:

@@ -20,6 +20,7 @@ from ..core.outcome import Outcome
 from ..core.release import Release
 from ..inspect.audit import Audit, audit
 from ..inspect.changes import ColumnChange, Suppression, columns, suppressed
+from ..inspect.distributions import ColumnShape, distributions
 from ..inspect.ema_questions import Question
 from ..inspect.exposure import Exposure, exposure
 from ..inspect.learned import Learned, learned
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MASK", "findings", "riskiest", "sizes"]
 
-VERSION = 7
+VERSION = 8
 _NOBODY = 2**62
 """No group has so many people: none is named."""
 _SAMPLE = 3000
@@ -76,6 +77,7 @@ class ReleaseFindings:
     columns: tuple[ColumnChange, ...] | str
     exposure: tuple[Exposure, ...] | str
     learned: tuple[Learned, ...] | str
+    distributions: tuple[ColumnShape, ...] | str
     wp29: dict[str, Outcome | str]
     held_out: HeldOut | str
     linkage: tuple[Outcome | str, ...]
@@ -171,6 +173,7 @@ def _of_release(result: Result, chosen: int, raw: RawRisk | None) -> ReleaseFind
         columns=_or_reason(lambda: columns(release, roles)),
         exposure=_or_reason(lambda: exposure(release, roles)),
         learned=_or_reason(lambda: learned(release, roles)),
+        distributions=_or_reason(lambda: distributions(release, roles)),
         wp29=tests,
         held_out=outside,
         linkage=tuple(linkages(release, roles, raw, seed)),

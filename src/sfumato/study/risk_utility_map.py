@@ -118,7 +118,11 @@ def risk_utility_map(
         )
         .encode(x=x, y=y, text="name:N")
     )
-    layers: list[Any] = [line, points, label]
+    layers: list[Any] = [
+        *([line] if on_frontier else []),
+        points,
+        *([label] if chosen else []),
+    ]  # an empty layer has no extent
     for limit in limits(result, risk, utility):
         data = alt.Data(values=[limit])
         at = alt.Y("at:Q") if limit["axis"] == "risk" else alt.X("at:Q")
