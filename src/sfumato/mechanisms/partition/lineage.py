@@ -16,7 +16,7 @@ from ...core.column import FloatArray, IntArray
 from ...core.counts import exact
 from ...core.cover import BoolArray
 from ...core.metric import Requirement
-from ...metrics.privacy.n_t_closeness import entries
+from ...metrics.group_distances import entries
 from .parts import Parts
 
 Near = tuple[Requirement, IntArray, Sensitive]
