@@ -11,8 +11,9 @@ import sfumato as sf
 from sfumato.metrics import metric, require
 from sfumato.study.advice import advice
 from sfumato.study.candidate import Candidate, grid
-from sfumato.study.default_candidates import overlooked
+from sfumato.study.default_candidates import candidates, overlooked
 from sfumato.study.study import Study
+from study_house import memory
 
 
 def said(values: list[Any], **rules: Any) -> list[str]:
@@ -93,3 +94,16 @@ def test_the_table_itself_is_no_step() -> None:
         "No candidate on the map has a better ILoss, apart from those with the largest risk and no loss at all."
     ]
     assert isinstance(found.points[1].candidate, Candidate)
+
+
+def test_a_large_table_begins_with_what_is_made_soonest_and_is_clustered_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    table, roles = memory(), sf.Roles(quasi=("age", "zip"), sensitive=("ill",))
+    asked = (require("k_anonymity >= 3"),)
+    small = candidates(table, roles, asked, metric("iloss"))
+    monkeypatch.setattr("sfumato.study.default_candidates.LARGE", 0)
+    large = candidates(table, roles, asked, metric("iloss"))
+    assert large[0].family == "mondrian"
+    assert small[0].family == "generalize_full_domain"
+    clustered = [made.text for made in large if made.family == "k_member"]
+    assert len(clustered) == 2 < sum(made.family == "k_member" for made in small)
+    assert sum("fit_queries=True" in text or "fit_queries=true" in text for text in clustered) == 1
