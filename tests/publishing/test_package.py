@@ -31,7 +31,7 @@ from sfumato.core.release import Release
 from sfumato.core.roles import Roles
 from sfumato.engines.duckdb import DuckTable
 from sfumato.metrics import metric, require
-from sfumato.publishing import staging
+from sfumato.publishing import sinks
 from sfumato.publishing.package_contents import dictionary
 from sfumato.publishing.package_files import changed_files
 from sfumato.report import package
@@ -146,7 +146,7 @@ def test_owner_and_recipient_are_answered_from_one_reading_of_the_file(
     result = run(house, text, need=("distinct_l_diversity >= 1", "iloss <= 1") if "k=" in text else ())
     readings: list[str] = []
     scans: list[tuple[str, ...]] = []
-    read, scan = staging.read_published, DuckTable.scan
+    read, scan = sinks.read_published, DuckTable.scan
 
     def reading(path: Path, **more: Any) -> Any:
         readings.append(path.name)
@@ -157,7 +157,7 @@ def test_owner_and_recipient_are_answered_from_one_reading_of_the_file(
             scans.append((self.name, *by))
         return scan(self, by)
 
-    monkeypatch.setattr(staging, "read_published", reading)
+    monkeypatch.setattr(sinks, "read_published", reading)
     monkeypatch.setattr(DuckTable, "scan", scanning)
     packed = write_package(result, house / "out")
     assert len(readings) == len(set(readings)) == len(list(packed.folder.glob("release*.csv")))

@@ -27,7 +27,7 @@ from sfumato.core import table_formats as formats
 from sfumato.core.errors import InputError, NotMet
 from sfumato.core.release import Release
 from sfumato.core.variable import Variable
-from sfumato.publishing import publish, staging
+from sfumato.publishing import publish, sinks
 from sfumato.publishing.published_file import read_published
 
 WRITTEN = [ending for each in formats.FORMATS for ending in each.written]
@@ -298,13 +298,13 @@ def test_a_file_that_holds_something_else_is_not_published(
     tmp_path: Path, made: Release, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is measured is the file: a reader that finds another value in it stops the release."""
-    read = staging.read_published
+    read = sinks.read_published
 
     def other(path: Path, **how: Any) -> Any:
         table = read(path, **how)
         return table.each({"zip": "'00100'"})
 
-    monkeypatch.setattr(staging, "read_published", other)
+    monkeypatch.setattr(sinks, "read_published", other)
     with pytest.raises(NotMet, match="'zip'"):
         publish(made, ROLES, [], tmp_path / f"r{ending}", waive={**WAIVED, "zip": "made up", "age": "x", "sex": "x"})
     assert not list(tmp_path.iterdir())

@@ -73,7 +73,7 @@ def test_a_name_that_cannot_be_given_takes_the_entry_back(people: sf.Table, tmp_
     def broken(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("sfumato.publishing.staging.rename_together", broken)
+    monkeypatch.setattr("sfumato.publishing.sinks.rename_together", broken)
     with pytest.raises(OSError, match="space"):
         publish(people, register, tmp_path / "a.csv")
     assert register.entries == ()

@@ -50,6 +50,7 @@ def run(
     cannot, with the reason; --json always has them all. Some metrics need --original, --population or --related.
     """
     from .. import metrics
+    from ..core.database_address import place_name
     from ..core.roles import Roles
     from ..publishing.class_people import people_note
 
@@ -78,7 +79,7 @@ def run(
                 values[name]["per_value"] = pairs(score.per_value)
         o.dump(
             {
-                "release": str(release),
+                "release": place_name(release),
                 "rows": made.table.rows,
                 "scores": values,
                 "skipped": skipped,
@@ -90,7 +91,7 @@ def run(
     out = o.console()
     if note is not None:
         out.print(f"Note: {note}")
-    out.print(f"{release}, {made.table.rows:,} rows", style="bold")
+    out.print(f"{place_name(release)}, {made.table.rows:,} rows", style="bold")
     if not short:
         show(scores, skipped)
         if least is not None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from ..core.database_address import place_name
 from ..core.noun import dataclass
 from .terminal import tell
 
@@ -82,7 +83,7 @@ class Reading:
     def _announced(self, path: Path, table: Table) -> Table:
         if not self.quiet:
             for note in table.notes:
-                tell(f"{path}: {note}")
+                tell(f"{place_name(path)}: {note}")
         return table
 
     def release(
@@ -108,7 +109,7 @@ class Reading:
             others=[name for name in (*roles.sensitive, *roles.insensitive) if name not in left],
         )
         for note in recognised.notes[len(table.notes) :]:
-            tell(f"{path}: {note}")
+            tell(f"{place_name(path)}: {note}")
         return recognised
 
     def as_before(self, table: Table, neutralise_formulas: bool) -> Table:

@@ -21,7 +21,12 @@ def run(
     input: o.Input,
     roles: o.RolesFile,
     mechanism: o.MechanismName,
-    out: Annotated[Path, typer.Option(metavar="FILE", help=f"Where the release goes: a {WRITABLE} file.")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            metavar="FILE", help=f"Where the release goes: a {WRITABLE} file, or the address of a PostgreSQL table."
+        ),
+    ],
     settings: o.Settings = None,
     require: o.Require = None,
     population: o.Population = None,
@@ -45,13 +50,13 @@ def run(
 
     import numpy as np
 
+    from ..core.database_address import place_name
     from ..core.errors import InputError
     from ..core.formulas import formula_cells, formula_warning, neutralisable_cells, neutralised_note
     from ..core.roles import Roles
     from ..mechanisms import mechanism as find
     from ..mechanisms.differential_privacy.private_release import Private
-    from ..publishing import companion_files, publish
-    from ..publishing.published_file import checksum
+    from ..publishing import fingerprint, parts_of, publish
     from ..publishing.waivers import read_waivers
     from ..study.candidate import steered
 
@@ -73,7 +78,7 @@ def run(
     if ledger is not None and isinstance(made_by, Private):
         ledger.afford(made_by.cost_of(named))
     rng = None if seed is None else np.random.default_rng(seed)
-    with o.progress(f"{mechanism} {input}") as bar:
+    with o.progress(f"{mechanism} {place_name(input)}") as bar:
         release = made_by.against(everybody)(table, named, rng, progress=lambda share: bar(0.9 * share, ""))
         if everybody is not None and release.population is None:
             release = replace(release, population=everybody)
@@ -100,24 +105,24 @@ def run(
     rows = release.table.rows if release.recoding is None else release.recoding.rows  # known without another scan
     # where rows of the domain stand among the table's, none was suppressed (alpha_beta)
     drawn = release.recoding is None and set(released) <= release.perturbed
-    beside = companion_files(release, out)
+    parts = parts_of(release, out)
     kept = {*released, *(column for companion in release.companions.values() for column in companion.columns)}
     dropped = [column for column in table.columns if column not in kept]
     if json:
         o.dump(
             {
-                "release": str(out),
-                "sha256": checksum(out),
+                "release": parts[""],
+                **fingerprint(release, out),
                 "rows": rows,
                 "suppressed": None if release.statistics or release.neighbours or drawn else table.rows - rows,
                 "columns": list(released),
                 "companions": {
                     name: {
-                        "file": str(path),
-                        "sha256": checksum(path),
+                        "file": parts[name],
+                        **fingerprint(release, out, name),
                         "columns": list(release.companions[name].columns),
                     }
-                    for name, path in beside.items()
+                    for name in release.companions
                 },
                 "joined_by": release.joined_by,
                 "perturbed": sorted(release.perturbed),
@@ -147,9 +152,9 @@ def run(
         typer.echo(f"Seed {seed}: {_seed_means(drew)}")
     for text in (*published.waived, *release.notes, *(each.sentence for each in together)):
         typer.echo(text)
-    for name, path in beside.items():
-        typer.echo(f"{path}: its companion {name!r}, written and verified with it.")
-    typer.echo(f"{out}: {rows:,} rows, {len(released)} columns, written and verified.")
+    for name in release.companions:
+        typer.echo(f"{parts[name]}: its companion {name!r}, written and verified with it.")
+    typer.echo(f"{parts['']}: {rows:,} rows, {len(released)} columns, written and verified.")
 
 
 def _seed_means(drew: bool) -> str:

@@ -48,7 +48,10 @@ def run(
     population: o.Population = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help=f"Also write the release, verified, to this {WRITABLE} file."),
+        typer.Option(
+            metavar="FILE",
+            help=f"Also write the release, verified, to this {WRITABLE} file, or to the address of a PostgreSQL table.",
+        ),
     ] = None,
     cut: Annotated[
         str | None,
@@ -196,6 +199,7 @@ def _refuse(options: dict[str, Any], mode: str) -> None:
 
 def _search_levels(table: Table, roles: Roles, *, out: Path | None, json: bool, **problem: Any) -> None:
     """Find the levels, write the release if there is to be one, and print what was found."""
+    from ..core.database_address import place_name
     from ..publishing import publish
     from ..search.full_domain import optimal_generalization
 
@@ -227,13 +231,13 @@ def _search_levels(table: Table, roles: Roles, *, out: Path | None, json: bool, 
             "stopped": result.stopped,
             "why": result.why,
             "requirements": [str(requirement) for requirement in problem["require"]],
-            "release": None if out is None else str(out),
+            "release": None if out is None else place_name(out),
         }
         o.dump(content)
         return
     show(result)
     if out is not None:
-        typer.echo(f"{out}: {result.rows - result.suppressed:,} rows, written and verified.")
+        typer.echo(f"{place_name(out)}: {result.rows - result.suppressed:,} rows, written and verified.")
 
 
 def show(result: Any) -> None:

@@ -120,6 +120,7 @@ def _of_table(
 ) -> Study:
     """A study of what the options name."""
     from .. import metrics
+    from ..core.database_address import place_name
     from ..core.errors import InputError
     from ..core.release import Release
     from ..core.roles import Roles
@@ -132,7 +133,7 @@ def _of_table(
     table = reading.open(path, named)
     texts = candidate or ([] if release else [*GRID, *(SPLIT_GRID if named.sensitive else ())])
     elsewhere = [
-        Candidate(str(file), release=Release(table=reading.release(file, named, table), original=table))
+        Candidate(place_name(file), release=Release(table=reading.release(file, named, table), original=table))
         for file in release or []
     ]
     return Study(

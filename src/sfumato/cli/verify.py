@@ -42,6 +42,7 @@ def run(
     """
     from dataclasses import replace
 
+    from ..core.database_address import DatabaseAddress, place_name
     from ..core.errors import RequirementError
     from ..core.formulas import apostrophes
     from ..core.leftovers import clear
@@ -56,20 +57,22 @@ def run(
         raise RequirementError(
             "There is nothing to verify; add at least one requirement, such as --require 'k_anonymity >= 5'."
         )
-    clear(release.parent)  # a release that a killed run had begun to name is finished first
+    server = DatabaseAddress.of(release) is not None
+    if not server:
+        clear(release.parent)  # a release that a killed run had begun to name is finished first
     named = Roles.read(roles)
     made = reading.released(release, named, original=original, pairing=pair, neutralise_formulas=neutralise_formulas)
     if not neutralise_formulas and (there := apostrophes(made.table)):
         o.tell(
-            f"{release}: cells in {', '.join(map(repr, there))} begin with an apostrophe and a formula's sign; if it was written with "
+            f"{place_name(release)}: cells in {', '.join(map(repr, there))} begin with an apostrophe and a formula's sign; if it was written with "
             "--neutralise-formulas, give that here, too."
         )
     verification = verify_release(made, named, wanted, waive=read_waivers(waive or [], made.table.columns))
-    verification = replace(verification, problems=(*changed_files(release), *verification.problems))
+    verification = replace(verification, problems=(*(() if server else changed_files(release)), *verification.problems))
     if json:
         o.dump(
             {
-                "release": str(release),
+                "release": place_name(release),
                 "met": verification.met,
                 "requirements": o.verdicts(verification.verdicts),
                 "problems": list(verification.problems),
@@ -92,7 +95,7 @@ def run(
             if any(not verdict.met for verdict in verification.verdicts)
             else "every requirement is met, but see above."
         )
-        typer.echo(f"{release}: {'every requirement is met.' if verification.met else missed}")
+        typer.echo(f"{place_name(release)}: {'every requirement is met.' if verification.met else missed}")
     if not verification.met:
         if json:
             o.tell(" ".join(verification.reasons))

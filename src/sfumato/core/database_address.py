@@ -104,3 +104,8 @@ def place_name(path: Path | str) -> str:
     """How a place is called in what is printed: an address by its table, anything else as it stands."""
     address = DatabaseAddress.of(path)
     return str(path) if address is None else address.name
+
+
+def beside(folder: Path, text: str) -> Path | str:
+    """A place that a file names: an address as it stands, a path from the file's own folder."""
+    return text if _SCHEME.match(text) else folder / text

@@ -106,6 +106,11 @@ class Table(ABC):
         size = "" if known is None else f", {known:,} rows"
         return Sheet(f"Table: {len(self.columns)} columns{size}", notes=[", ".join(self.columns)]).html()
 
+    @property
+    def command_name(self) -> str:
+        """How a command that is printed names it."""
+        return self.name
+
     @abstractmethod
     def scan(self, by: Sequence[str]) -> Counts:
         """The distinct tuples over `by` with the rows of each, in one scan. Nobody asks this but `count`, which remembers."""

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from .database_address import DatabaseAddress
 from .errors import InputError, Unavailable
 from .noun import dataclass
 
@@ -36,6 +37,8 @@ EXCEL = Format("Excel", (".xlsx", ".xlsm", ".xls", ".xlsb", ".ods"), (".xlsx",),
 SPSS = Format("SPSS", (".sav", ".zsav", ".por"), (".sav",), "pyreadstat", longest_name=64)
 STATA = Format("Stata", (".dta",), (".dta",), "pyreadstat", longest_name=32)
 SAS = Format("SAS", (".xpt", ".sas7bdat"), (), "pyreadstat")
+DATABASE = Format("PostgreSQL", (), needs="adbc_driver_postgresql", longest_name=63)
+"""A table of a server, by its address and not by an ending."""
 FORMATS = (CSV, JSON_LINES, PARQUET, ARROW, EXCEL, SPSS, STATA, SAS)
 STATISTICAL = (SPSS, STATA, SAS)
 
@@ -94,6 +97,14 @@ def check_folder(path: Path) -> None:
 
 def check_out(path: Path, columns: Sequence[str] = (), rows: int = 0) -> Format:
     """The format of a release, or why it cannot be written there: before any work is done for it."""
+    address = DatabaseAddress.of(path)
+    if address is not None:
+        if find_spec(DATABASE.needs) is None:
+            raise Unavailable(
+                f"{address.name}: PostgreSQL needs adbc-driver-postgresql; install it with: pip install 'sfumato[postgres]'."
+            )
+        check_names(columns, address.name)
+        return DATABASE
     check_local(path)
     form = of(path)
     if form is None or path.suffix.lower() not in form.written:
@@ -109,6 +120,15 @@ def check_out(path: Path, columns: Sequence[str] = (), rows: int = 0) -> Format:
             f"{path}: {rows:,} rows, and a sheet of {form.title} has {form.most_rows:,} below its header; write CSV or Parquet."
         )
     return form
+
+
+def check_names(columns: Sequence[str], where: str) -> None:
+    """Refuse names of columns that a table of a database cannot have, which the server would cut in silence."""
+    for name in columns:
+        if len(name.encode()) > DATABASE.longest_name:
+            raise InputError(
+                f"{where}: the name of column {name!r} has {len(name.encode())} bytes, and PostgreSQL takes {DATABASE.longest_name}; rename it."
+            )
 
 
 def _check_name(form: Format, name: str, path: Path) -> None:

@@ -48,6 +48,7 @@ def _plain(table: DuckTable) -> DuckTable:
 
 
 def _duck(table: Table) -> DuckTable:
-    if not isinstance(table, DuckTable):
+    here = table.fetched()
+    if not isinstance(here, DuckTable):
         raise Unavailable(f"{table.name}: this engine cannot neutralise formulas; use the DuckDB engine.")
-    return table
+    return here

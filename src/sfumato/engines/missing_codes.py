@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import cast
 
+from ..core.counts import Counts
 from ..core.hierarchy import TOP
 from ..core.table import Table
 from .duckdb import DuckTable, literal, name_of, run
@@ -31,7 +31,7 @@ def recognise(table: Table, original: Table | None, *, quasi: Sequence[str], oth
         return table
     there = _count(table, _marked(table, [name for name in (*quasi, *others) if name in table.columns]))
     known = [name for name in there if original is not None and name in original.columns]
-    before = _count(cast(DuckTable, original), known) if known else {}
+    before = _count(original, known) if known and original is not None else {}
     replaced: dict[str, tuple[str, str | None]] = {}
     notes = []
     for name, cells in there.items():
@@ -101,9 +101,11 @@ def _marked(table: DuckTable, names: list[str]) -> list[str]:
     return [name for name, marked in zip(names, row, strict=True) if marked]
 
 
-def _count(table: DuckTable, names: list[str]) -> Cells:
+def _count(table: Table, names: list[str]) -> Cells:
     """How many cells of each column are NA, NULL, *, and missing, in one scan."""
     texts = (*MARKS, TOP)
+    if not isinstance(table, DuckTable):
+        return {name: _cells(table.count((name,)), texts) for name in names}
     asked = []
     for name in names:
         for text in texts:
@@ -118,3 +120,8 @@ def _count(table: DuckTable, names: list[str]) -> Cells:
         name: dict(zip((*texts, ""), map(int, row[i * width : (i + 1) * width]), strict=True))
         for i, name in enumerate(names)
     }
+
+
+def _cells(counts: Counts, texts: Sequence[str]) -> dict[str, int]:
+    n = dict(zip(counts.columns[0].texts, counts.n.tolist(), strict=True))
+    return {**{text: n.get(text, 0) for text in texts}, "": n.get(None, 0)}

@@ -165,6 +165,12 @@ class PostgresTable(RemoteTable):
             made.name, made.columns, made.sql, made.kinds, made.session, made.notes, self.opened, (*self.codes, *codes)
         )
 
+    @property
+    def command_name(self) -> str:
+        """Its address without host and user."""
+        at = self.opened
+        return self.name if at is None else f"postgresql://.../{at.database}?table={at.schema}.{at.table}"
+
     # --- counting
 
     def scan(self, by: Sequence[str]) -> Counts:

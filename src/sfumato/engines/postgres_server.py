@@ -85,11 +85,12 @@ class Server:
         columns = [answer.column(i).to_pylist() for i in range(answer.num_columns)]
         return list(zip(*columns, strict=True))
 
-    def bring(self, table: pa.Table, *, schema: str | None = None, name: str | None = None) -> str:
-        """A table of ours on the server: for this session alone, or under a name in a schema. Its name there."""
+    def bring(self, table: pa.Table, *, schema: str | None = None, name: str | None = None, into: bool = False) -> str:
+        """A table of ours on the server: for this session alone, or under a name in a schema, perhaps `into` one that is there. Its name there."""
         named = self.new_name() if name is None else name
-        how = {"temporary": True} if name is None else {"db_schema_name": schema}
-        self._with_cursor(lambda cursor: cursor.adbc_ingest(named, table, mode="create", **how) and None)
+        how: dict[str, Any] = {"temporary": True} if name is None else {"db_schema_name": schema}
+        mode = "append" if into else "create"
+        self._with_cursor(lambda cursor: cursor.adbc_ingest(named, table, mode=mode, **how) and None)
         return named
 
     def hold(self, sql: str) -> str:
@@ -109,24 +110,23 @@ class Server:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Everything inside is done as one, or not at all, also where this process is killed."""
+        session = self._connection.adbc_connection  # the connection around it ends no transaction that it did not begin
         with turn:
-            self._connection.adbc_connection.set_autocommit(False)
             try:
+                session.set_autocommit(False)
                 yield
-                self._settle(self._connection.commit)
-            except BaseException:
-                with suppress(Exception):
-                    self._connection.rollback()
+                session.commit()
+                session.set_autocommit(True)
+            except BaseException as error:
+                try:
+                    session.rollback()
+                    session.set_autocommit(True)
+                except Exception:  # without a session the server takes everything back by itself
+                    self.close()
+                    server.cache_clear()
+                if isinstance(error, self._errors):
+                    raise explain(error, self.name) from None
                 raise
-            finally:
-                with suppress(Exception):
-                    self._connection.adbc_connection.set_autocommit(True)
-
-    def _settle(self, end: Callable[[], None]) -> None:
-        try:
-            end()
-        except self._errors as error:
-            raise explain(error, self.name) from None
 
     def _fetched(self, cursor: Any, sql: str) -> pa.Table:
         cursor.execute(sql)

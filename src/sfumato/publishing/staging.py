@@ -12,28 +12,21 @@ import numpy as np
 
 from ..core import table_formats as formats
 from ..core.arrow import numpy, strings
-from ..core.atomic_files import discard, rename_together
 from ..core.column import IntArray, encode
 from ..core.counts import Counts, pack
-from ..core.errors import InputError, NotMet, SfumatoError
-from ..core.leftovers import hidden_beside
+from ..core.database_address import place_name
+from ..core.errors import InputError, NotMet
 from ..core.metric import Requirement, check_counted, listed
 from ..core.people import one_row_each
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Recoding, Table
-from ..engines.formula_escapes import neutralised
-from .published_file import read_published
+from .sinks import sink
 from .verification import Verification, verify_release
 from .waivers import Waivers, check_waivers
 
 if TYPE_CHECKING:
     from .register import Register
-
-
-def companion_files(release: Release, path: Path) -> dict[str, Path]:
-    """Where the companions of a release go: beside it, release.csv and release.NAME.csv."""
-    return {name: path.with_name(f"{path.stem}.{name}{path.suffix}") for name in release.companions}
 
 
 def publish(
@@ -57,11 +50,11 @@ def publish(
     file shows to someone without the original. Both sets are measured from one reading of the file, which counts each question once.
     In a `register` the release is entered when it gets its name; one that costs more than is left of the register's budget is refused.
     """
-    require, path = listed(require), Path(path)
-    form = formats.check_out(path, release.table.columns)
+    require = listed(require)
+    form = formats.check_out(Path(path), release.table.columns)
     if neutralise_formulas and form not in (formats.CSV, formats.EXCEL):
         raise InputError(
-            f"{path}: formulas are neutralised in CSV and Excel files only; write one of these, or leave neutralise_formulas out."
+            f"{place_name(path)}: formulas are neutralised in CSV and Excel files only; write one of these, or leave neutralise_formulas out."
         )
     release = release.one_row_each(roles)
     _check_private(release, require)
@@ -69,26 +62,13 @@ def publish(
     tables = (release.table, *release.companions.values(), *([release.original] if release.original else []))
     waive = check_waivers(waive or {}, [name for table in tables for name in table.columns], where="waive")
     variables = release.table.variables if release.original is None else release.original.variables
-    names = {"": path, **companion_files(release, path)}
-    for target in names.values():
-        if release.original is not None and _same(target, release.original.name):
-            raise InputError(f"{target}: this is the input; write the release somewhere else.")
-        if target.is_dir():
-            raise InputError(f"{target}: a folder; name a file.")
-    hidden = {name: hidden_beside(target) for name, target in names.items()}
-    try:
-        for name, table in {"": release.table, **release.companions}.items():
-            (neutralised(table) if neutralise_formulas else table).write(hidden[name], variables)
-
-        def reread(name: str, table: Table) -> Table:
-            known = {column: each for column, each in variables.items() if column in table.columns}
-            again = read_published(hidden[name], neutralise_formulas=neutralise_formulas, variables=known)
-            if form not in (formats.CSV, formats.PARQUET):
-                _check_kept(table, again, path)
-            return again
-
-        written = reread("", release.table)
-        companions = {name: reread(name, table) for name, table in release.companions.items()}
+    place = sink(release, path, variables, neutralise_formulas=neutralise_formulas)
+    files = (Path(path), Path(path)) if register is None else place.entered()
+    with place.staging():
+        for part, table in {"": release.table, **release.companions}.items():
+            place.stage(part, table)
+        written = place.staged("", release.table)
+        companions = {part: place.staged(part, table) for part, table in release.companions.items()}
         pairs = _pairs(release, written, roles, require)
         again = replace(release, table=written, companions=companions, recoding=pairs, pairing="none")
         made = replace(release, table=written, companions=companions)
@@ -106,23 +86,18 @@ def publish(
             seen = verify_release(handed_out, recipient, _without_owner(require, roles), waive=waive)
             verification = replace(verification, recipient=seen)
         if release.recoding is not None and written.rows != release.recoding.rows:
-            raise NotMet(
-                f"{path}: not written; {release.made_by} lost rows, which is a mistake of ours. Please report it."
-            )
+            raise NotMet(f"{place.names['']}: not written; {_lost_rows(release)}")
         if not verification.met:
-            raise NotMet(f"{path}: not written; {' '.join(verification.reasons)}")
-        # the release itself last: where it stands, its companions do
-        with entering(register, release, roles, require, hidden[""], path, waive):
-            rename_together([(hidden[name], names[name]) for name in (*release.companions, "")])
-    except SfumatoError as error:  # of a file that nobody has named yet: what it was to be is told
-        sentence = str(error)
-        for name, file in hidden.items():
-            sentence = sentence.replace(str(file), str(names[name]))
-        error.args = (sentence,)
-        raise
-    finally:
-        discard(*hidden.values())
+            raise NotMet(f"{place.names['']}: not written; {' '.join(verification.reasons)}")
+        with entering(register, release, roles, require, *files, waive):
+            place.commit()
     return verification
+
+
+def _lost_rows(release: Release) -> str:
+    if release.original is not None and not release.original.ordered:
+        return "the table changed on its server while it was sanitized, or that was a mistake of ours; do it again while nobody writes to it."
+    return f"{release.made_by} lost rows, which is a mistake of ours. Please report it."
 
 
 def entering(
@@ -140,20 +115,6 @@ def entering(
     from .register import entry_of
 
     return register.entering(entry_of(release, roles, require, file, path, waive))
-
-
-def _check_kept(table: Table, written: Table, path: Path) -> None:
-    """Every column of the file must hold what the release does: the format may have turned a value into another."""
-    before, after = table.value_counts(table.columns), written.value_counts(written.columns)
-    if written.columns == table.columns:
-        for name in table.columns:
-            (one,), (other,) = before[name].columns, after[name].columns
-            if dict(zip(one.texts, before[name].n, strict=True)) != dict(zip(other.texts, after[name].n, strict=True)):
-                raise NotMet(
-                    f"{path}: not written; this format does not keep column {name!r} as it is. Write CSV or Parquet."
-                )
-        return
-    raise NotMet(f"{path}: not written; this format does not keep the names of the columns. Write CSV or Parquet.")
 
 
 def _without_owner(require: Sequence[Requirement], roles: Roles) -> list[Requirement]:
@@ -219,10 +180,3 @@ def _same_rows(one: Counts, other: Counts) -> bool:
     distinct, member = np.unique(key, return_inverse=True)
     balance = np.bincount(member, weights=np.append(one.n, -other.n), minlength=len(distinct))
     return not balance.any()
-
-
-def _same(path: Path, name: str) -> bool:
-    try:
-        return path.exists() and Path(name).exists() and path.samefile(name)
-    except OSError:
-        return False

@@ -246,7 +246,7 @@ class Result:
             for column, reason in self.study.waive.items()
             if column in released
         )
-        table, roles = shlex.quote(self.study.table.name), shlex.quote(self.study.roles.source)
+        table, roles = shlex.quote(self.study.table.command_name), shlex.quote(self.study.roles.source)
         out = shlex.quote(out)
         make = f"sfumato sanitize {table} --roles {roles} --mechanism {mechanism}{given}{need} --out {out}"
         return [make] if self.study.roles.unlinked else [make, f"sfumato verify {out} --roles {roles}{need}"]

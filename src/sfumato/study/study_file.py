@@ -48,6 +48,7 @@ import numpy as np
 from msgspec import Meta
 
 from .. import metrics
+from ..core.database_address import beside, place_name
 from ..core.errors import InputError, SfumatoError
 from ..core.metric import Requirement
 from ..core.noun import dataclass
@@ -145,7 +146,7 @@ def of(content: Mapping[str, Any], *, where: str, folder: Path) -> StudyFile:
 
 def _of(keys: _StudyKeys, *, where: str, folder: Path) -> StudyFile:
     roles = Roles.read(folder / keys.roles)
-    table = open_table(folder / keys.table, roles=roles, **keys.options)
+    table = open_table(beside(folder, keys.table), roles=roles, **keys.options)
     one_row_each(table, roles, "a study", counts_people=True)
     context = _context(keys.context, f"{where}, [context]")
     require = tuple(metrics.require(text) for text in keys.require)
@@ -165,7 +166,7 @@ def _of(keys: _StudyKeys, *, where: str, folder: Path) -> StudyFile:
         maps=tuple((metrics.metric(risk), metrics.metric(utility)) for risk, utility in keys.maps),
         population=None
         if keys.population is None
-        else open_table(folder / keys.population, roles=roles.elsewhere, **keys.options),
+        else open_table(beside(folder, keys.population), roles=roles.elsewhere, **keys.options),
         context=context,
         title=keys.title,
         checks={} if keys.audit is None else read_checks(folder / keys.audit),
@@ -250,7 +251,7 @@ def _file(
     from ..engines.missing_codes import recognise
 
     theirs = recognise(
-        open_table(folder / entry.file, roles=roles.elsewhere, **options),
+        open_table(beside(folder, entry.file), roles=roles.elsewhere, **options),
         table,
         quasi=[q for q in roles.quasi if q not in entry.perturbed],
         others=[c for c in (*roles.sensitive, *roles.insensitive) if c not in entry.perturbed],
@@ -265,10 +266,11 @@ def _file(
         perturbed=frozenset(entry.perturbed),
         joined_by=entry.joined_by,
         companions={
-            key: open_table(folder / file, roles=roles.elsewhere, **options) for key, file in entry.companions.items()
+            key: open_table(beside(folder, file), roles=roles.elsewhere, **options)
+            for key, file in entry.companions.items()
         },
     )
-    return Candidate(str(folder / entry.file), release=release, label=entry.name)
+    return Candidate(place_name(beside(folder, entry.file)), release=release, label=entry.name)
 
 
 def _frontier(entry: _Frontier, table: Table, roles: Roles, require: Sequence[Requirement]) -> Sequence[Candidate]:
