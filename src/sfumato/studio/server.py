@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 import sys
@@ -25,6 +26,8 @@ def serve(desk: Desk, *, port: int, browser: bool, tell: Callable[[str], None]) 
     """Listen, tell the address, and answer until an interruption; then end the children."""
     import uvicorn
 
+    # what is not HTTP was answered with a 4xx; a line for each would flood a terminal, or stop a server whose lines nobody reads
+    logging.getLogger("uvicorn").addHandler(logging.NullHandler())
     listener = _listener(port)
     keys = Keys.new(listener.getsockname()[1])
     config = uvicorn.Config(
