@@ -121,7 +121,7 @@ def test_a_study_in_several_processes(sides: tuple[Table, Table], roles: sf.Role
     points = []
     for table in sides:
         study = sf.Study(table=table, roles=roles, candidates=sf.grid(["mondrian k=3", "mondrian k=5"]))
-        result = study.run(workers=2, seed=1)
+        result = study.run(workers=2, seed=1, refine=0)
         points.append([{name: score.value for name, (_, score) in point.scores.items()} for point in result.points])
     assert points[0] == points[1]
 
