@@ -53,7 +53,7 @@ class QueryFit(Improvement):
         while True:
             before = self.error
             super().run(progress, most)
-            if self.stopped or self.error > before * (1 - _AGAIN):
+            if self.stopped or self.error >= before * (1 - _AGAIN):  # also where no error is left at all
                 return
 
     @property
