@@ -146,22 +146,28 @@ def patiently(call: Callable[[], T], connection: Interruptible | None = None) ->
     done: list[T] = []
     failed: list[BaseException] = []
     over = threading.Event()  # not Thread.join: after an interrupted join a thread passes for ended
+    given_up = threading.Event()
 
     def work() -> None:
         try:
-            done.append(call())
+            if not given_up.is_set():
+                done.append(call())
         except BaseException as error:
             failed.append(error)
         finally:
             over.set()
 
     with turn:
-        threading.Thread(target=work, daemon=True).start()
+        thread = threading.Thread(target=work, daemon=True)
         try:
+            thread.start()  # an interruption may come here, too, when the engine already works
             while not over.wait(0.2):
                 pass
         except BaseException:
-            while not over.wait(0.05):  # until it has really stopped: nothing may still be writing
+            given_up.set()
+            while thread.ident is not None and not over.wait(
+                0.05
+            ):  # until it has really stopped: nothing may still be writing
                 (connection or _connection()).interrupt()
             raise
     if failed:
