@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import tempfile
 import time
 import warnings
@@ -29,6 +30,9 @@ from sfumato.core.errors import SfumatoError
 from sfumato.core.release import Release
 from sfumato.core.roles import Roles
 from sfumato.core.table import Recoding, Table
+
+# A run that a shell started in the background ignores interruptions, and so would all that it starts; here they are heeded as in a terminal.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The key that seals what is kept between runs is the tests' own, not the developer's.
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="pytest-state-")

@@ -163,6 +163,7 @@ WORK: Mapping[str, Callable[..., dict[str, Any]]] = {
 def main(kind: str, place: str, *words: str) -> int:
     """Do the job; whatever goes wrong is told as one sentence."""
     signal.signal(signal.SIGTERM, _stop)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a studio that runs in the background ignores
     folder = WorkFolder.at(Path(place))
     journal = Journal(folder.private / f"{kind}.jsonl")
     journal.tell("began", process=os.getpid())
