@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -50,7 +51,10 @@ def test_a_package_tells_nothing_but_noisy_values(text: str, tmp_path: Path) -> 
         assert "Epsilon does not cover that choice" in plain["note.md"]
     dictionary = "dictionary.csv"
     for name in plain.keys() - NOISY - {dictionary}:
-        assert plain[name] == other[name], name
+        told = [
+            re.sub(r'"[0-9a-f]{64}"', '""', files[name]) for files in (plain, other)
+        ]  # the statement has a checksum of the noisy file
+        assert told[0] == told[1], name
     treated = [[line.split(",")[:3] for line in files[dictionary].splitlines()] for files in (plain, other)]
     assert treated[0] == treated[1]
     assert not any("column_distance" in content or "[reading]" in content for content in plain.values())
