@@ -999,3 +999,69 @@ def _(world: World, m: Match) -> None:
 )
 def _(world: World, m: Match) -> None:
     """It says how to read what stands there, or what an adversary was given."""
+
+
+@says(r"The nearest other candidates; the appendix has them all\.")
+def _(world: World, m: Match) -> None:
+    assert world.extra["result"].points
+
+
+@says(
+    r"Each column before \(above\) and after \(below\), a released range spread evenly over the values that it covers\. Bins stand in the column's order where it has one, else from its most "
+    r"frequent value to its rarest; no value is named\."
+)
+def _(world: World, m: Match) -> None:
+    assert world.released
+
+
+@says(rf"[a-z][^.;]*? {P} instead of {P}; [a-z][^.;]*? {P} instead of {P}\.")
+def _(world: World, m: Match) -> None:
+    """What another candidate measures, and what the recommended one does."""
+    result = world.extra["result"]
+    values = [[score.value for _, score in point.scores.values()] for point in result.points]
+    taken = values[result.recommended[0]]
+
+    def among(text: str, scores: list[float]) -> bool:
+        return any(abs(number(text) - score) <= 0.002 * max(abs(score), 1e-9) for score in scores)
+
+    assert among(m[2], taken)
+    assert among(m[4], taken)
+    assert any(among(m[1], scores) and among(m[3], scores) for scores in values)
+
+
+@says(
+    rf"(May be published, if the open points are accepted|May be published|May not be published)\. .*?(?:{N} points? on the sheets (?:is|are) open\. )?See the decision sheet\."
+)
+def _(world: World, m: Match) -> None:
+    result = world.extra["result"]
+    if not result.points[result.recommended[0]].met:
+        assert m[1] == "May not be published"
+
+
+@says(
+    rf"(?:Singling out|Linkability|Inference of '(\w+)') works in {P}% of {N} attacks, [^.]*?(?:the class of {N} people tells the value for certain)?\."
+)
+def _(world: World, m: Match) -> None:
+    assert 0 <= number(m[2]) <= 100
+    assert whole(m[3]) > 0
+    if m[4]:
+        assert whole(m[4]) == sum(map(len, one_valued(world.released, world.quasi, m[1])))
+
+
+@says(r"Nothing on this sheet is open\.")
+def _(world: World, m: Match) -> None:
+    assert world.extra["result"].recommended[0] is not None
+
+
+@says(
+    rf"The largest risk, 1 in {N}, is above the 0\.09 that EMA and Health Canada use for public clinical data\. It matters if these are clinical data\."
+)
+def _(world: World, m: Match) -> None:
+    assert 1 / whole(m[1]) > 0.09
+
+
+@says(
+    rf"EMA and Health Canada use 0\.09 for public clinical data\. The largest residual risk here is {P}, (not )?above it\."
+)
+def _(world: World, m: Match) -> None:
+    assert (number(m[1]) > 0.09) == (m[2] is None)
