@@ -120,7 +120,7 @@ def test_the_time_limit_is_kept(table: MakeTable, monkeypatch: pytest.MonkeyPatc
     data = {n: [str(v) for v in (rng.integers(0, 3, 3000) * 4 + common)] for n in names}
     roles = sf.Roles(quasi=tuple(names), hierarchies={n: ladder(n, rng, 12, 3) for n in names})
     found = optimal_generalization(
-        table(data), roles, require=[require("k_anonymity >= 5")], suppression=0.05, time_limit=2.0
+        table(data), roles, require=[require("k_anonymity >= 5")], suppression=0.05, time_limit=0.5
     )
     assert found.nodes == 4**15
     assert found.seconds < 6
