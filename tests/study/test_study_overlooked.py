@@ -24,7 +24,7 @@ def said(values: list[Any], **rules: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("values", "word"),
     [
-        ([*(f"{i},5" for i in range(19)), "???"], "numbers"),
+        ([*(f"{i},5" for i in range(19)), "soon"], "numbers"),
         (["1,234", "12,000", "7"], "numbers"),
         ([*(f"{i}.12.2024" for i in range(1, 20)), "31.02.1999"], "dates"),
         (["12/31/2024", "01/02/2024", "3/4/99"], "dates"),
