@@ -11,7 +11,7 @@ import signal
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,8 @@ settings.load_profile("house")
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 CANARY = "Quixotic7741"
 """A value that stands in tables which cannot be read; it must not stand in any message."""
+
+HEEDED = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
 LONGEST = ("test_docs.py", "test_cli_faults.py")
 
@@ -101,6 +103,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
             f"`./run test --full` runs them. It took {spent:,.0f} CPU seconds of a budget of {BUDGET}"
             + (": `--durations=40` lists what to make quicker." if spent > BUDGET else ".")
         )
+
+
+@pytest.fixture(autouse=True)
+def signals_as_before() -> Iterator[None]:
+    """A test that leaves a signal ignored makes those after it in its process wait for an interruption that never comes."""
+    yield
+    left = {number.name: now for number in HEEDED if (now := signal.getsignal(number)) is not HEEDED[number]}
+    for number, handler in HEEDED.items():
+        signal.signal(number, handler)
+    assert not left, f"the test left {left} as what is done at a signal"
 
 
 # --- data beside the checkout ----------------------------------------------------------------------------------------

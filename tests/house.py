@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import contextlib
+import io
+import signal
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +23,25 @@ from sfumato.core.table import Table
 Make = Callable[..., Release]
 MakeTable = Callable[[Mapping[str, Any]], Table]
 Refusal = Callable[..., str]
+
+
+def here(words: Sequence[object], folder: Path | None = None) -> tuple[int, str]:
+    """A command as it is typed, in this process: its exit code and all that it said. The signals are as before afterwards."""
+    from sfumato.cli import main
+
+    kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE)}
+    told = io.StringIO()
+    try:
+        with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(told), contextlib.redirect_stderr(told):
+            if folder is not None:
+                patch.chdir(folder)
+            patch.setattr(sys, "argv", list(map(str, words)))
+            with pytest.raises(SystemExit) as stop:
+                main()
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
+    return int(stop.value.code or 0), told.getvalue()
 
 
 def in_memory(columns: dict[str, Any]) -> Table:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import csv
 import hashlib
-import io
 import json
 import re
 import shlex
-import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -23,7 +20,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.cli import main
+from house import here
 from sfumato.core.counts import Counts
 from sfumato.core.errors import InputError, NotMet, SfumatoError
 from sfumato.core.randomness import FINDABLE
@@ -112,22 +109,6 @@ def verify_as_the_readme_says(folder: Path, *, apart: bool = False) -> list[tupl
         done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=600)
         found.append((done.returncode, done.stdout + done.stderr))
     return found
-
-
-def here(words: list[str], folder: Path) -> tuple[int, str]:
-    """The same command in this process."""
-    kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE)}
-    told = io.StringIO()
-    try:
-        with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(told), contextlib.redirect_stderr(told):
-            patch.chdir(folder)
-            patch.setattr(sys, "argv", words)
-            with pytest.raises(SystemExit) as stop:
-                main()
-    finally:
-        for number, handler in kept.items():
-            signal.signal(number, handler)
-    return int(stop.value.code or 0), told.getvalue()
 
 
 def check_as_the_readme_says(folder: Path) -> None:

@@ -23,7 +23,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.cli import main
+from house import here
 from sfumato.core.hierarchy import Hierarchy
 from sfumato.metrics import require
 from sfumato.publishing import publish
@@ -300,7 +300,7 @@ def test_a_private_release_is_packaged_without_a_number_of_the_original(house: P
         assert "% of" not in text
 
 
-def test_the_command_line_packages_the_same(house: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_line_packages_the_same(house: Path) -> None:
     pa_csv = pytest.importorskip("pyarrow.csv")
     pa_csv.write_csv(people(), house / f"{PLANTED['file name']}.csv")
     (house / "study.toml").write_text(
@@ -308,8 +308,6 @@ def test_the_command_line_packages_the_same(house: Path, monkeypatch: pytest.Mon
         '[[candidate]]\nmechanism = "mondrian"\nk = 30\n'
     )
     words = ["sfumato", "study", str(house / "study.toml"), "--out", str(house / "docs"), "--refine", "0"]
-    monkeypatch.setattr("sys.argv", [*words, "--package", str(house / "out")])
-    with pytest.raises(SystemExit) as stop:
-        main()
-    assert not stop.value.code
+    code, said = here([*words, "--package", house / "out"])
+    assert code == 0, said
     assert leaks(house / "out") == []

@@ -42,7 +42,7 @@ def opened(browser: Any) -> Iterator[Any]:
         context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(600_000)  # documents take their time on a busy machine
+        page.set_default_timeout(60_000)  # documents take their time on a busy machine
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
         page.goto(client.address)
@@ -156,7 +156,7 @@ def test_the_whole_way_by_keyboard_with_a_reload_a_second_tab_and_a_stop(
         page.reload()
         page.get_by_text("of 9").first.wait_for()
         second = page.context.new_page()
-        second.set_default_timeout(600_000)
+        second.set_default_timeout(60_000)
         second.goto(f"http://{client.host}/run")
         second.get_by_text("of 9").first.wait_for()
         second.get_by_role("button", name="Stop").click()
