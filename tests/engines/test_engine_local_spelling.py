@@ -73,6 +73,13 @@ def both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
         [",5", "5,"],
         ["1.23,5", "12.3456,7"],
         ["31.12.0980", "01.01.1980"],
+        ["12,50 €", "13"],
+        ["12 €", "x"],
+        ["1,5 €", "2.5 €"],
+        ["DRG 801", "DRG 802"],
+        ["TOP 1", "ALL 2"],
+        ["€", "$"],
+        ["€ 007"],
     ],
     ids=str,
 )
@@ -101,6 +108,11 @@ READ = {
     "points between thousands": (["1.234,56", "1.234", "12"], ["1234.56", "1234", "12"], "decimal comma"),
     "spaces between thousands": (["1 234,5", "1\u00a0234,5", "1\u202f234,5"], ["1234.5"] * 3, "decimal comma"),
     "commas between thousands": (["1,234.56", "1,234", "5.5"], ["1234.56", "1234", "5.5"], "between thousands"),
+    "amounts in euro": (["1.234,50 €", "12 €", "-3\u00a0€", "+1 000€"], ["1234.50", "12", "-3", "+1000"], "amounts in € with a decimal comma"),
+    "amounts in dollars": (["$1,234.50", "-$5", "$ -7.5", None], ["1234.50", "-5", "-7.5", None], "amounts in $,"),
+    "the sign before": (["€ 12", "€ 7"], ["12", "7"], "amounts in €,"),
+    "a code": (["CHF 12.50", "SFr. 3", "1'234.50 CHF", "k.A."], ["12.50", "3", "1234.50", "k.A."], "amounts in CHF,"),
+    "one currency, written in different ways": (["12 Euro", "3,5 EUR", "€4"], ["12", "3.5", "4"], "amounts in € with"),
     "numbers and stars": (["1,5", "***", None, "NULL"], ["1.5", "***", None, "NULL"], "decimal comma"),
 }  # fmt: skip
 
@@ -124,6 +136,8 @@ OPEN = {
     "no leap year": (["29.02.1981", "31.12.1980"], "calendar"),
     "two orders": (["31/12/1980", "12/31/1980"], "calendar"),
     "two digits": (["31.12.80", "01.02.81"], "two digits"),
+    "several currencies": (["12,50 €", "CHF 12.50"], "amounts in CHF and €"),
+    "amounts, thousands or decimals": (["1.234 €", "12 €"], "--decimal comma"),
     "thousands or decimals": (["1,234", "12,500", "7"], "--decimal comma"),
 }
 
@@ -148,6 +162,9 @@ def test_an_option_settles_what_is_open_and_nothing_else() -> None:
     assert read(["1,234", "5"], decimal="comma")[0] == ["1.234", "5"]
     assert read(["1,234", "1,234,567", "5"], decimal="point")[0] == ["1234", "1234567", "5"]
     assert read(["1.234", "2.500"], decimal="comma")[0] == ["1234", "2500"]
+    assert read(["1.234 €", "5 €"], decimal="comma")[0] == ["1234", "5"]
+    assert read(["1.234 €", "5 €"], decimal="point")[0] == ["1.234", "5"]
+    assert read(["$1,50"], decimal="point") == (["$1,50"], ())
     assert read(["1.25", "2.5"], decimal="comma") == (["1.25", "2.5"], ())
     assert read(["1,5", "2"], decimal="point") == (["1,5", "2"], ())
     assert read(["01067", "1.5"], decimal="comma") == (["01067", "1.5"], ())
@@ -283,7 +300,10 @@ def test_random_columns_are_decided_alike(monkeypatch: pytest.MonkeyPatch) -> No
             head = f"{rng.randint(1, 999)}{'.,'[style - 2]}{rng.randint(100, 999)}"
             return head + rng.choice(("", f"{',.'[style - 2]}{rng.randint(0, 99)}"))
 
-        odd = ["*", "", "NA", "7", "0,5", f"29{sign}2{sign}1981", f"1{sign}2{sign}80", "1,234,567", "x"]
+        odd = ["*", "", "NA", "5 €", "7", "0,5", f"29{sign}2{sign}1981", f"1{sign}2{sign}80", "1,234,567", "x"]
+        if i % 12 > 9:  # amounts, in one currency or two
+            bare, signs = value, rng.choice((("€",), ("€", "CHF"), ("$", "$")))
+            value = lambda bare=bare, signs=signs: f"{bare()} {rng.choice(signs)}"  # noqa: E731
         columns[f"c{i}"] = [value(), *(value() if rng.random() < 0.9 else rng.choice(odd) for _ in range(4))]
     table = sf.read(pa.table(columns))
     read_as = table.head(5)
@@ -330,6 +350,15 @@ def test_what_the_release_leaves_open_is_read_as_the_original() -> None:
     assert release.notes[-1] == "column 'q' is read as the original is: dates as DD/MM/YYYY"
     numbers = recognise(column(["1,234"]), column(["1,234", "2,5"]), quasi=["q"])
     assert texts(numbers) == ["1.234"]
+
+
+def test_amounts_are_read_as_the_original_is() -> None:
+    assert texts(recognise(column(["1.234 €"]), column(["1.234 €", "2,50 €"]), quasi=["q"])) == ["1234"]
+    mixed = recognise(column(["1,50 €"]), column(["1,50 €", "2 $"]), quasi=["q"])
+    assert texts(mixed) == ["1,50 €"]
+    assert mixed.notes[-1] == "column 'q' is left as text, as the original is"
+    ours = column(["1,50 €", "2 €"])
+    assert texts(recognise(column(["1.50", "*"]), ours, quasi=["q"])) == ["*", "1.50"]
 
 
 def test_what_is_text_in_the_original_is_text_in_the_release() -> None:

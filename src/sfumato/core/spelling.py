@@ -4,9 +4,11 @@
     31/12/1980  12/31/1980   the day or the month first, as all values together settle it (also with hyphens)
     1.234,56  1 234,56       a decimal comma, with or without a point or a space between thousands
     1,234.56                 a comma between thousands
+    1.234,50 €  CHF 12.50    an amount, with the sign or the code of its currency on either side
 
 A column is read so only where every value fits one of these, and only one; missing values, `*`, NA and NULL aside. What fits two is
-left as it stands, and so is a date with a year of two digits, and a code with leading zeros. `1.234` alone is a plain number.
+left as it stands, and so is a date with a year of two digits, and a code with leading zeros. `1.234` alone is a plain number, but
+`1.234 €` may be either. Amounts are numbers only where every value names the same currency.
 """
 
 from __future__ import annotations
@@ -37,6 +39,86 @@ GROUPS = ". \u00a0\u202f"
 """What stands between thousands where the comma is decimal: a point or a space, as wide as it may be."""
 _NUMBER = "[+-]?(?:0|[1-9][0-9]*|[1-9][0-9]{{0,2}}(?:[{groups}][0-9]{{3}})+)(?:[{point}][0-9]+)?"
 COMMA, POINT = _NUMBER.format(groups=GROUPS, point=","), _NUMBER.format(groups=",", point=".")
+_CURRENCIES = {
+    **{
+        sign: sign
+        for sign in ["€", "£", "$", "¥", "₹", "₽", "₺", "₩", "₪", "₫", "₴", "₱", "₦", "₡", "₵", "₸", "฿", "kr"]
+    },
+    **dict.fromkeys(("EUR", "Eur", "eur", "Euro", "EURO", "euro"), "€"),
+    **dict.fromkeys(("CHF", "SFr.", "sFr.", "Fr."), "CHF"),
+    **dict.fromkeys(("USD", "US$"), "USD"),
+    "GBP": "£",
+    "kr.": "kr",
+    "zł": "PLN",
+    "Kč": "CZK",
+    "Ft": "HUF",
+    "R$": "BRL",
+    "A$": "AUD",
+    "C$": "CAD",
+    "руб.": "RUB",
+    **{
+        code: code
+        for code in [
+            "AED",
+            "ARS",
+            "AUD",
+            "BGN",
+            "BRL",
+            "CAD",
+            "CLP",
+            "CNY",
+            "COP",
+            "CZK",
+            "DKK",
+            "EGP",
+            "HKD",
+            "HUF",
+            "IDR",
+            "ILS",
+            "INR",
+            "ISK",
+            "JPY",
+            "KES",
+            "KRW",
+            "KWD",
+            "MAD",
+            "MXN",
+            "MYR",
+            "NGN",
+            "NOK",
+            "NZD",
+            "PEN",
+            "PHP",
+            "PLN",
+            "QAR",
+            "RON",
+            "RSD",
+            "RUB",
+            "SAR",
+            "SEK",
+            "SGD",
+            "THB",
+            "TND",
+            "TRY",
+            "TWD",
+            "UAH",
+            "UYU",
+            "VND",
+            "ZAR",
+        ]
+    },
+}
+"""What names a currency beside an amount, and the currency; codes that are words besides (ALL, TOP, CUP) are none."""
+CURRENCY = "|".join(re.escape(name) for name in sorted(_CURRENCIES, key=lambda name: (-len(name), name)))
+_AMOUNT = "[+-]?(?:{currency})[ \u00a0\u202f]?{number}|(?:{currency})[ \u00a0\u202f]?[+-]{number}|[+-]?{number}[ \u00a0\u202f]?(?:{currency})"
+_MONEY_GROUPS = {"comma": GROUPS, "point": ",'\u2019"}
+"""What stands between thousands of an amount; in Switzerland that is an apostrophe."""
+AMOUNTS = {
+    name: _AMOUNT.format(
+        currency=CURRENCY, number=_NUMBER.format(groups=_MONEY_GROUPS[name], point=point)[len("[+-]?") :]
+    )
+    for name, point in (("comma", ","), ("point", "."))
+}
 BLANKS = " \t\u00a0\u202f"
 """What is no part of a value at its ends."""
 DATES = ("day-first", "month-first", "text")
@@ -45,24 +127,34 @@ DECIMALS = ("comma", "point", "text")
 
 @dataclass(frozen=True)
 class Way:
-    """A spelling: what it is called; of dates the sign between the parts and which is first; of numbers whether the comma is decimal."""
+    """A spelling: what it is called; of dates the sign between the parts and which is first; of numbers whether the comma is decimal.
+
+    `currency` is what every amount is in, where they are amounts.
+    """
 
     name: str
     sign: str = ""
     first: str = ""
     comma: bool = False
+    currency: str = ""
 
     def plain(self, text: str) -> str:
         """A value as it is spelled here; what is no value of this spelling stays."""
         if self.sign:
             day = _day(text, self.sign, self.first) if re.fullmatch(DAY[self.sign], text) else None
             return text if day is None else day.isoformat()
+        if self.currency:
+            name = "comma" if self.comma else "point"
+            bare = re.sub(NOT_OF_NUMBERS[name], "", text) if re.fullmatch(AMOUNTS[name], text) else text
+            return bare.replace(",", ".")
         if self.comma:
             return text.translate(_NO_GROUPS).replace(",", ".") if re.fullmatch(COMMA, text) else text
         return text.replace(",", "") if re.fullmatch(POINT, text) else text
 
 
 _NO_GROUPS = str.maketrans("", "", GROUPS)
+NOT_OF_NUMBERS = {"comma": f"{CURRENCY}|[^0-9,+-]", "point": f"{CURRENCY}|[^0-9.+-]"}
+"""What an amount has beside its number, once it is known which sign is decimal."""
 DECIMAL = Way("numbers with a decimal comma", comma=True)
 THOUSANDS = Way("numbers with a comma between thousands")
 _ORDERED = {
@@ -88,9 +180,13 @@ Evidence = dict[str, bool]
 
     shape. day.  shape/ day/ month/ same/  shape- ...   three numbers; a day in that order; the same day in either order
     short  comma  point                                 a year of two digits; a number with a decimal comma, or point
+    money  money comma  money point                     an amount in some currency; one with a decimal comma, or point
+
+Of amounts there is besides, as of some value only, `in €` and the like: one is in this currency; `parted`: one has a comma or a point.
 """
 _OF_A_DATE = ("shape", "day", "month", "same")
-KINDS = ("shape.", "shape/", "shape-", "short", "comma", "point")
+MONEY = {"money": "|".join(AMOUNTS.values()), "money comma": AMOUNTS["comma"], "money point": AMOUNTS["point"]}
+KINDS = ("shape.", "shape/", "shape-", "short", "comma", "point", *MONEY)
 
 
 def telling(decimal: str | None) -> str:
@@ -101,7 +197,7 @@ def telling(decimal: str | None) -> str:
 def look(texts: Iterable[str | None], *, decimal: str | None = None) -> Evidence:
     """The evidence of these values; of none, everything holds of all and nothing of some."""
     evidence = {f"{what}{sign}": True for sign in "./-" for what in _OF_A_DATE} | dict.fromkeys(KINDS[3:], True)
-    evidence |= {"some": False, "signs": False}
+    evidence |= {"some": False, "signs": False, "parted": False}
     for text in dict.fromkeys(texts):
         if text is None or re.fullmatch(MARKS, text):
             continue
@@ -115,11 +211,23 @@ def look(texts: Iterable[str | None], *, decimal: str | None = None) -> Evidence
                 evidence |= {
                     f"{what}{sign}": evidence[f"{what}{sign}"] and h for what, h in zip(_OF_A_DATE, held, strict=True)
                 }
-        for name, pattern in (("short", SHORT), ("comma", COMMA), ("point", POINT)):
+        for name, pattern in (("short", SHORT), ("comma", COMMA), ("point", POINT), *MONEY.items()):
             evidence[name] = evidence[name] and re.fullmatch(pattern, text) is not None
+        if evidence["money"]:
+            evidence |= in_currencies(re.findall(CURRENCY, text))
+            evidence["parted"] |= re.search(PARTED, text) is not None
         if not hopeful(evidence):
             break
     return evidence
+
+
+PARTED = "[.,][0-9]"
+"""A comma or a point that may be decimal or stand between thousands; the point of Fr. is neither."""
+
+
+def in_currencies(names: Iterable[str]) -> Evidence:
+    """The evidence that one value is in each of these currencies, as they are written beside an amount."""
+    return {f"in {_CURRENCIES[name]}": True for name in names if name}
 
 
 def hopeful(evidence: Evidence) -> bool:
@@ -157,6 +265,8 @@ def decide(evidence: Evidence, *, dates: str | None = None, decimal: str | None 
         return ColumnSpelling(
             said="looks like dates with years of two digits, which do not tell the century: read as text; write the years in full"
         )
+    if decimal != "text" and evidence["money"]:
+        return _amounts(evidence, decimal)
     if decimal == "text" or not evidence["signs"]:
         return ColumnSpelling()
     ways = {"comma": DECIMAL, "point": THOUSANDS}
@@ -177,6 +287,40 @@ def decide(evidence: Evidence, *, dates: str | None = None, decimal: str | None 
     return ColumnSpelling(
         way,
         said=f"holds {way.name}, read with a point and without signs between thousands; to leave them as they are: --decimal text",
+    )
+
+
+def _amounts(evidence: Evidence, decimal: str | None) -> ColumnSpelling:
+    """What a column of amounts is: numbers where all are in one currency, and what is decimal is settled as of other numbers."""
+    currencies = sorted(name.removeprefix("in ") for name in evidence if name.startswith("in "))
+    if len(currencies) > 1:
+        named = ", ".join(currencies[:-1]) + f" and {currencies[-1]}"
+        return ColumnSpelling(
+            said=f"holds amounts in {named}: read as text, since one number would mean different sums; convert them to one currency"
+        )
+    (currency,) = currencies
+    ways = {
+        "comma": Way(f"amounts in {currency} with a decimal comma", comma=True, currency=currency),
+        "point": Way(f"amounts in {currency}", currency=currency),
+    }
+    fit = {name: way for name, way in ways.items() if evidence[f"money {name}"]}
+    if len(fit) > 1 and not evidence["parted"]:
+        fit = {"point": ways["point"]}  # whole numbers without any sign between thousands are the same either way
+    elif len(fit) > 1 and decimal is None:
+        return ColumnSpelling(
+            open=tuple(fit.values()),
+            said=f"looks like amounts in {currency}, and its values do not settle whether the comma or the point is decimal or stands "
+            "between thousands: read as text; say it with --decimal comma or --decimal point",
+        )
+    elif decimal is not None:
+        fit = {name: way for name, way in fit.items() if name == decimal}
+    if not fit:
+        return ColumnSpelling()
+    (way,) = fit.values()
+    return ColumnSpelling(
+        way,
+        said=f"holds {way.name}, read as numbers with a point, without {currency} and without signs between thousands; to leave them as "
+        "they are: --decimal text",
     )
 
 

@@ -12,13 +12,18 @@ from typing import Any
 
 from ..core.errors import InputError
 from ..core.spelling import (
+    AMOUNTS,
     COMMA,
+    CURRENCY,
     DATES,
     DAY,
     DECIMAL,
     DECIMALS,
     GROUPS,
     MARKS,
+    MONEY,
+    NOT_OF_NUMBERS,
+    PARTED,
     POINT,
     SHORT,
     ColumnSpelling,
@@ -26,6 +31,7 @@ from ..core.spelling import (
     Way,
     decide,
     hopeful,
+    in_currencies,
     look,
     telling,
 )
@@ -168,6 +174,10 @@ def _cell(cell: str, way: Way) -> str:
     """A value in plain spelling; what may stand beside values (`*`, NA) stays."""
     if way.sign:
         return f"COALESCE(strftime(try_strptime({cell}, {_form(way.sign, way.first)}), '%Y-%m-%d'), {cell})"
+    if way.currency:
+        name = "comma" if way.comma else "point"
+        bare = f"replace(regexp_replace({cell}, {literal(NOT_OF_NUMBERS[name])}, '', 'g'), ',', '.')"
+        return f"CASE WHEN {_fits(cell, AMOUNTS[name])} THEN {bare} ELSE {cell} END"
     plain = cell
     for sign in GROUPS if way.comma else ",":
         plain = f"replace({plain}, {literal(sign)}, '')"
@@ -203,7 +213,10 @@ def _look_at_all(
         return
     (row,) = run(f"SELECT {', '.join(sql for _, _, sql in asked)} FROM ({source})", table.name)
     for (evidence, what, _), answer in zip(asked, row, strict=True):
-        evidence[what] = bool(answer) if what in ("some", "signs") else answer is not False
+        if what == "currencies":
+            evidence |= in_currencies(answer or ())
+        else:
+            evidence[what] = bool(answer) if what in ("some", "signs", "parted") else answer is not False
 
 
 def _questions(cell: str, evidence: Evidence, decimal: str | None, bare: bool) -> list[tuple[str, str]]:
@@ -230,6 +243,12 @@ def _questions(cell: str, evidence: Evidence, decimal: str | None, bare: bool) -
         questions += [(n, f"bool_and({_fits(cell, f'{p}|{MARKS}')})") for n, p in numbers]
     if numbers and not evidence["signs"]:
         questions.append(("signs", " OR ".join(f"bool_or(contains({cell}, {literal(s)}))" for s in telling(decimal))))
+    if evidence["money"]:
+        money = ((name, pattern) for name, pattern in MONEY.items() if evidence[name])
+        questions += [(name, f"bool_and({_fits(cell, f'{pattern}|{MARKS}')})") for name, pattern in money]
+        amounts = f"FILTER ({_fits(cell, MONEY['money'])})"  # no mark names a currency
+        questions.append(("currencies", f"list(DISTINCT regexp_extract({cell}, {literal(CURRENCY)})) {amounts}"))
+        questions.append(("parted", f"bool_or(regexp_matches({cell}, {literal(PARTED)})) {amounts}"))
     if not evidence["some"]:
         questions.append(("some", f"bool_or(NOT {_fits(cell, MARKS)})"))
     return questions
@@ -247,6 +266,8 @@ def _still_spelled(table: DuckTable, release: DuckTable, ways: Mapping[str, Way]
     for (name, way), comma in zip(texts.items(), commas, strict=True):
         cell = name_of(name)
         number = f"contains({cell}, ',')" if comma else f"{_fits(cell, COMMA)} AND {_grouped(cell)}"
+        if way.currency:
+            number = _fits(cell, MONEY["money"])
         asked.append(_fits(cell, DAY[way.sign]) if way.sign else number)
     (row,) = run(f"SELECT {', '.join(f'bool_or({one})' for one in asked)} FROM ({table._source()[0]})", table.name)
     return [name for name, still in zip(texts, row, strict=True) if still]
