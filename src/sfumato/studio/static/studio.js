@@ -33,14 +33,29 @@ const read = async (answer) => {
   return content;
 };
 
+// Whoever works by keyboard stays where they are when the part of the page around them is replaced: on the same control, or else on the one at its place.
+const reached = (place) => [...place.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex]")];
+const same = (a, b) => a.tagName === b.tagName && a.name === b.name && a.getAttribute("href") === b.getAttribute("href")
+  && (a.name ? a.value === b.value || a.type !== "radio" : a.textContent === b.textContent);
+const stay = (place) => {
+  const there = reached(place), at = there.indexOf(document.activeElement), was = there[at];
+  if (!was) return () => {};
+  const nth = there.slice(0, at).filter((each) => same(each, was)).length;
+  return () => {
+    const now = reached(place);
+    (now.filter((each) => same(each, was))[nth] || now[at])?.focus({ preventScroll: true });
+  };
+};
+
 const put = (parts) => {
   for (const [id, html] of Object.entries(parts)) {
     const place = document.getElementById(id);
     if (!place) continue;
-    const open = [...place.querySelectorAll("details")].map((each) => each.open);
+    const open = [...place.querySelectorAll("details")].map((each) => each.open), back = stay(place);
     place.replaceChildren(...new DOMParser().parseFromString(html, "text/html").body.childNodes);
     [...place.querySelectorAll("details")].forEach((each, i) => { each.open = each.open || open[i] || false; });
     wire(place);
+    back();
   }
 };
 
@@ -118,9 +133,7 @@ const sending = (button) => button.addEventListener("click", () => {
 });
 
 // An explanation opens over the page; without this it is a page of its own.
-const explain = (link) => link.addEventListener("click", async (event) => {
-  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-  event.preventDefault();
+const explain = async (link) => {
   const answer = await fetch(link.href);
   if (!answer.ok) { location.assign(link.href); return; }
   const there = new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -128,7 +141,7 @@ const explain = (link) => link.addEventListener("click", async (event) => {
   box.querySelector("h2").textContent = there.querySelector("h1").textContent;
   box.querySelector("div").replaceChildren(...there.getElementById("explained").childNodes);
   if (!box.open) box.showModal();
-});
+};
 
 // The row that names the columns, and whether the last one is a total: a click says so, and the table is read again.
 const rows = (form) => {
@@ -293,18 +306,29 @@ const move = (place, view) => {
 };
 
 // Two ticked candidates are held side by side.
-const pair = (form) => form.addEventListener("submit", () => {
+const pair = (form) => {
   const [a, b, ...more] = new FormData(form).getAll("pick");
   if (b === undefined || more.length) { said("Tick two candidates in the table."); return; }
   busy(form, () => post(form.dataset.pair, { a, b }));
+};
+
+// Heard from the first moment on, also of what is still to come: no press is lost while the page loads, and no form is ever sent by the browser itself.
+document.addEventListener("submit", (event) => {
+  const form = event.target, { post: path, live: changes, pair: two } = form.dataset;
+  if (form.method === "dialog") return; // its button closes what lies over the page
+  event.preventDefault();
+  if (two) pair(form);
+  else if (path && !changes) busy(form, () => post(path, fields(form)));
+});
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a.explain");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  explain(link);
 });
 
 const wire = (root) => {
-  for (const form of root.querySelectorAll("form")) form.addEventListener("submit", (event) => event.preventDefault());
-  for (const form of root.querySelectorAll("form[data-post]")) {
-    if (form.dataset.live) live(form, form.dataset.live);
-    else form.addEventListener("submit", () => busy(form, () => post(form.dataset.post, fields(form))));
-  }
+  for (const form of root.querySelectorAll("form[data-post][data-live]")) live(form, form.dataset.live);
   for (const slider of root.querySelectorAll("[data-choices]")) ready(slider);
   for (const form of root.querySelectorAll("form")) rows(form);
   for (const form of root.querySelectorAll("form[data-preview]")) live(form, "input", form.dataset.preview);
@@ -312,12 +336,10 @@ const wire = (root) => {
   for (const form of root.querySelectorAll("form[data-get]"))
     form.addEventListener("change", () => location.assign(form.dataset.get + "?" + new URLSearchParams(new FormData(form))));
   for (const form of root.querySelectorAll("form[data-upload]")) upload(form);
-  for (const form of root.querySelectorAll("form[data-pair]")) pair(form);
   for (const button of root.querySelectorAll("[data-print]")) button.addEventListener("click", () => window.print());
   for (const output of root.querySelectorAll("output[data-of]")) words(output);
   for (const place of root.querySelectorAll("[data-levels]")) toLevels(place);
   for (const button of root.querySelectorAll("button[data-search]")) sending(button);
-  for (const link of root.querySelectorAll("a.explain")) explain(link);
   for (const place of root.querySelectorAll("[data-events]")) events(place);
   for (const place of root.querySelectorAll("[data-figure]")) draw(place);
   for (const form of root.querySelectorAll("#roles")) form.addEventListener("change", () => {
