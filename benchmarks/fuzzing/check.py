@@ -224,7 +224,7 @@ def _rows(case: Case, released: Written, beside: Written | None) -> list[str]:
     found = []
     if case.mechanism == "local_noise" and any(set("\n\r\0") & set(text) for f in case.fields for text in f.spelled):
         return []  # a line is a row there
-    if case.mechanism == "isolation_noise":
+    if case.mechanism in ("isolation_noise", "random_sampling"):
         if lost < 0:
             found.append("rows were invented")
     elif _linked(case):  # people with a rare number of rows may lose some, and a note counts them

@@ -53,7 +53,7 @@ SECOND = (
     "top_bottom_coding",
 )
 """Mechanisms that may work on what another one released."""
-FIRST = frozenset({*SECOND, "additive_noise", "cut_points", "hipaa", "microaggregation", "personalize", "pram", "rank_swapping", "shift_dates"})  # fmt: skip
+FIRST = frozenset({*SECOND, "additive_noise", "cut_points", "hipaa", "microaggregation", "personalize", "pram", "random_sampling", "rank_swapping", "shift_dates"})  # fmt: skip
 
 OLD = b"what stood here before"
 

@@ -239,6 +239,7 @@ DRAWS: dict[str, tuple[Callable[[random.Random, Draft], Settings], dict[str, Seq
     "permute_within_groups": (lambda rng, d: {"l": rng.choice(["2", "2", "3"])}, {"groups": ["mondrian", "anatomy"], "together": [True, False], "group": ["bucket"]}),
     "personalize": (lambda rng, d: {"limit": rng.choice(["0.9", "0.8", "0.5", "0.3"])} | _about(rng, d, "column"), {"k": [2, 3], "quasi": ["greedy", "full_domain"]}),
     "pram": (lambda rng, d: _of_kind(rng, d, "category", "code", "text", "constant") | {"keep": rng.choice(["0.5", "0.8", "0.95", "0.01"])}, {"invariant": [True]}),
+    "random_sampling": (lambda rng, d: {"fraction": rng.choice(["0.1", "0.5", "0.9", "1"])}, {"each": [True]}),
     "rank_swapping": (lambda rng, d: _of_kind(rng, d, *NUMERIC_OR_DATE), {"p": [1, 10, 20, 50, 100]}),
     "rounding": (_rounding, {"how": ["nearest", "random"]}),
     "shift_dates": (lambda rng, d: {}, {"days": [1, 30, 400]}),

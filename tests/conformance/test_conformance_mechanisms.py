@@ -92,6 +92,16 @@ SETTINGS: dict[str, Setting] = {
         columns=lambda names: {"guard": [GUARDS[i % len(GUARDS)] for i in range(checks.ROWS)]},
     ),
     "pram": Setting({"columns": "{town}", "keep": "0.7"}, ({"keep": "2"}, {"columns": "{id}"})),
+    "random_sampling": Setting(
+        {"fraction": "0.5"},
+        (
+            {"fraction": "0"},
+            {"fraction": "2"},
+            {"fraction": "0.000001"},
+            {"by": "no such column"},
+            {"each": "true", "by": "{town}"},
+        ),
+    ),
     "rank_swapping": Setting({"columns": "{age},{pay}", "p": "10"}, ({"p": "-1"}, {"columns": "{id}"})),
     "rounding": Setting(
         {"base": "{age}=5,{pay}=100", "how": "random"}, ({"base": "0"}, {"base": "{town}=5"}, {"base": "{id}=5"})
@@ -121,6 +131,8 @@ WAYS: dict[str, dict[str, str]] = {
     "mondrian relaxed": {"k": "4", "mode": "relaxed"},
     "permute_within_groups anatomy": {"l": "3", "groups": "anatomy"},
     "pram invariant": {"columns": "{town}", "keep": "0.7", "invariant": "true"},
+    "random_sampling by part": {"fraction": "0.3", "by": "{town},{ill}"},
+    "random_sampling each": {"fraction": "0.3", "each": "true"},
     "rounding nearest": {"base": "{age}=5,{pay}=100"},
     "top_bottom_coding shares": {"columns": "{age},{pay}", "top_share": "0.1", "bottom_share": "0.1"},
 }

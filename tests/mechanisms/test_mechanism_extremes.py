@@ -22,7 +22,7 @@ SETTINGS = {
     "dp_synthesis": {"domains": "x=0:10:5,sex=m|f,ill=a|b", "epsilon": "5", "rows": "9"}, "generalize_full_domain": {"k": "2"},
     "generalize_to_levels": {"levels": "1,1", "k": "2"}, "hipaa": {"age": "x"}, "isolation_noise": {"t": "1", "suppression": "0.9"}, "k_member": {"k": "2"},
     "local_noise": {"bounds": "x=0:10", "epsilon": "1"}, "local_suppression": {"k": "2"}, "microaggregation": {"k": "2"}, "mondrian": {"k": "2"},
-    "permute_within_groups": {"l": "2"}, "personalize": {"limit": "0.9"}, "pram": {"columns": "sex", "keep": "0.8"}, "rank_swapping": {"columns": "x", "p": "50"},
+    "permute_within_groups": {"l": "2"}, "personalize": {"limit": "0.9"}, "pram": {"columns": "sex", "keep": "0.8"}, "random_sampling": {"fraction": "0.9"}, "rank_swapping": {"columns": "x", "p": "50"},
     "rounding": {"base": "5"}, "shift_dates": {"columns": "x"}, "top_bottom_coding": {"top_share": "0.2"}, "top_down_specialization": {"k": "2"},
 }  # fmt: skip
 ENDS = {

@@ -57,6 +57,7 @@ class Chain(Mechanism):
             parameters={f"{card.name}.{key}": text for card in cards for key, text in card.parameters.items()},
             people=all(link.card.people or not link.refuses_several_rows for link in self.links),
             links=all(card.links for card in cards),
+            samples=any(card.samples for card in cards),
             chance="always" if "always" in chances else "some" if "some" in chances else "none",
             private=cards[0].private,
         )
@@ -89,6 +90,11 @@ class Chain(Mechanism):
             for key, value in link.settings().items()
         }
 
+    @staticmethod
+    def _told(link: Mechanism) -> bool:
+        """Whether the owner gave the link a population."""
+        return getattr(link, "population", None) is not None
+
     def _about(self) -> list[str]:
         return [" ".join([link.card.name, *link._about()]) for link in self.links]
 
@@ -97,12 +103,16 @@ class Chain(Mechanism):
         made: Release | None = None
         given, inside = table, roles
         notes: list[str] = []
+        everybody: Table | None = None
         for i, link in enumerate(self.links):
 
             def share(done: float, i: int = i) -> None:
                 progress((i + done) / len(self.links))
 
+            link = link if self._told(link) else link.against(everybody)
             release = link(given, inside, rng, progress=share)
+            if link.card.samples and release.population is not None and not self.card.private:
+                everybody = release.population if self._told(link) else table
             if link is not self.links[-1]:
                 given = _handed_on(given, inside, release, link)
                 inside = _left(inside, given)
@@ -115,6 +125,7 @@ class Chain(Mechanism):
         return replace(
             made,
             original=table,
+            population=made.population if everybody is None else everybody,
             made_by=self.card.name,
             parameters=self.settings(),
             notes=tuple(dict.fromkeys(notes)),

@@ -98,6 +98,8 @@ class MechanismCard:
     """Whether it keeps the rows of a person joined where the roles say so, and forms classes of people by all their rows."""
     place: Literal["any", "first", "last"] = "any"
     """Where it can stand in a chain: `first` if it reads columns that are never released, `last` if it does not release whole rows."""
+    samples: bool = False
+    """Whether it draws at random who is in the release: the table that it is given is then the population of what it releases."""
     private: bool = False
     """Whether its promise is differential privacy: then no number of the original may be told beside the release."""
 
