@@ -78,6 +78,7 @@ from .mechanisms.permute_within_groups import PermuteWithinGroups as PermuteWith
 from .mechanisms.personalize import Personalize as Personalize
 from .mechanisms.pram import Pram as Pram
 from .mechanisms.pram import corrected_counts as corrected_counts
+from .mechanisms.random_sampling import RandomSampling as RandomSampling
 from .mechanisms.rank_swapping import RankSwapping as RankSwapping
 from .mechanisms.rounding import Rounding as Rounding
 from .mechanisms.shift_dates import ShiftDates as ShiftDates
