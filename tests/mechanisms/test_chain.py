@@ -227,7 +227,7 @@ def test_a_link_that_does_not_tell_whose_its_rows_are_is_refused(tmp_path: Path,
     roles = sf.Roles(**given, person="patient_id", people={"rows": "unlinked"})
     refusal(
         InputError,
-        lambda: (sf.Rounding(columns="age", base=10) | sf.Mondrian(k=7))(sf.read(path), roles),
+        lambda: (sf.RankSwapping(columns="age") | sf.Mondrian(k=7))(sf.read(path), roles),
         "count people",
     )
 

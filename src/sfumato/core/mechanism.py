@@ -93,9 +93,9 @@ class MechanismCard:
     files: tuple[str, ...] = ()
     """The parameters that name a file of the owner's: a document that leaves the house shows the file's name, not where it lies."""
     people: bool = False
-    """Whether it forms classes of different people where the roles say that the rows of a person are unlinked."""
+    """Whether what it promises holds of people where the roles say that the rows of a person are unlinked: classes of different people, for one."""
     links: bool = False
-    """Whether it keeps the rows of a person joined where the roles say so, and forms classes of people by all their rows."""
+    """Whether it keeps the rows of a person joined where the roles say so; what forms classes does so of people by all their rows."""
     place: Literal["any", "first", "last"] = "any"
     """Where it can stand in a chain: `first` if it reads columns that are never released, `last` if it does not release whole rows."""
     samples: bool = False

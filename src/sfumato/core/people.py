@@ -203,7 +203,7 @@ def check_linking(table: Table, roles: Roles, who: str, *, links: bool) -> None:
         return
     if not links:
         raise InputError(
-            f'{who} cannot keep the rows of a person joined (rows = "linked" in [people] of {roles.source}); use one that can: mondrian, generalize_full_domain or generalize_to_levels.'
+            f'{who} cannot keep the rows of a person joined (rows = "linked" in [people] of {roles.source}); use one that can: mondrian, generalize_full_domain or generalize_to_levels, and for numbers additive_noise, rounding or top_bottom_coding.'
         )
     person = str(roles.person)
     roles.check_column(person, table.columns, where=table.name, kind="person")

@@ -15,7 +15,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ..core.column import FloatArray
+from ..core.column import FloatArray, IntArray
 from ..core.errors import Infeasible, InputError
 from ..core.mechanism import Mechanism, MechanismCard, Offer, Progress, check_choices, check_require
 from ..core.metric import Requirement
@@ -24,7 +24,7 @@ from ..core.randomness import Chance, Rng
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.table import Table
-from ..metrics.privacy.noise_interval import noise_interval, shortest
+from ..metrics.privacy.noise_interval import noise_interval, of_people, shortest
 from ..metrics.privacy.noise_variance import noise_variance, variance
 from .microdata.numeric_columns import columns_of, grid_note, grid_of, is_whole, names_in, released, round_to
 from .microdata.rows import Rows
@@ -54,14 +54,20 @@ class AdditiveNoise(Mechanism):
         title="Additive noise",
         promise="in each quasi-identifier of numbers, the noise has at least scale^2 times the variance of the numbers "
         "(noise_variance), and every required noise_variance and noise_interval is met; if you name columns or use an "
-        "absolute scale, only the requirements are promised",
+        "absolute scale, only the requirements are promised. Where people have several rows, every person weighs the same: if their rows "
+        "stay joined, all of them are moved by one draw a person, and the mean over a person's rows is what counts, so that no averaging "
+        "takes the noise back; if nobody can join them, each row has a draw of its own",
         against="an adversary who knows a number exactly, or nearly, and looks for its row; one who knows many columns of a "
-        "person can still find the nearest row (linkage_distance_risk)",
+        "person can still find the nearest row (linkage_distance_risk); where rows stay joined, not one who knows the differences between "
+        "a person's numbers, which stay true; where they do not, not one who can tell by other columns which rows are one person's and takes "
+        "their mean",
         cost="every number changes; independent noise raises the variances and lowers the correlations, correlated noise keeps "
         "the correlations; other columns and missing values stay as they are",
         source="Kim 1986; Tendick and Matloff 1994; Brand 2002; measured after Duncan and Mukherjee 2000 and Agrawal and "
         "Srikant 2000",
         chance="always",
+        people=True,
+        links=True,
         tunable=("scale", "shape", "correlated", "keep_variance"),
         offer=Offer(90, lambda trial: [{"scale": [0.1, 0.3, 0.5]}], wide=True),
         parameters={
@@ -104,11 +110,11 @@ class AdditiveNoise(Mechanism):
 
     def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
         """Sanitize; a missing value stays missing, and a number beside it gets its noise all the same."""
-        rows, chance = Rows.of(table, roles, "additive_noise"), Chance(rng)
+        rows, chance = Rows.of_people(table, roles, "additive_noise"), Chance(rng)
         given = columns_of(rows, self.columns, "additive_noise")
         x = {name: values for name, values in given.items() if self.unit == "absolute" or _varies(values)}
         self._check(x, given, rows)
-        y = self._released(x, roles, chance)
+        y = self._released(x, rows, chance)
         if y is None:
             hint = "keep_variance=false, or ask for less" if self.keep_variance else "a larger scale"
             raise Infeasible(f"additive_noise cannot meet {self._told()} on {table.name}; use {hint}.")
@@ -116,18 +122,21 @@ class AdditiveNoise(Mechanism):
         return rows.release(
             self,
             {name: released(values) for name, values in y.items()},
+            added=rows.joined_anew(chance),
             perturbed=tuple(x),
-            notes=(*self._notes(x, y, given), *chance.notes),
+            notes=(*self._notes(x, y, given, rows), *chance.notes),
         )
 
-    def _released(self, x: Mapping[str, FloatArray], roles: Roles, chance: Chance) -> dict[str, FloatArray] | None:
+    def _released(self, x: Mapping[str, FloatArray], rows: Rows, chance: Chance) -> dict[str, FloatArray] | None:
         """The numbers with noise that is as wide as promised, or None. A few rows may need another draw."""
         for _ in range(DRAWS if len(next(iter(x.values()))) < FEW else 1):
-            unit = dict(zip(x, self._drawn(x, chance), strict=True))
+            at, draws = rows.drawn_for()
+            unit = {name: e[at] for name, e in zip(x, self._drawn(x, chance, draws), strict=True)}
             factor = dict.fromkeys(x, 1.0)
             for _ in range(ROUNDS):
                 y = {name: self._noisy(x[name], factor[name] * unit[name], self._step(x[name])) for name in x}
-                asked = {name: (x[name], y[name]) for name in x if name in roles.quasi and _varies(x[name])}
+                pairs = {name: _pairs(x[name], y[name], rows) for name in x if name in rows.roles.quasi}
+                asked = {name: pair for name, pair in pairs.items() if _varies(pair[0])}
                 wider = self._wider(asked)
                 if not wider:
                     return y
@@ -158,9 +167,8 @@ class AdditiveNoise(Mechanism):
     def _told(self) -> str:
         return " and ".join(str(requirement) for requirement in self.promises)
 
-    def _drawn(self, x: Mapping[str, FloatArray], chance: Chance) -> list[FloatArray]:
-        """Noise for each column, of the standard deviation asked for."""
-        count = len(next(iter(x.values())))
+    def _drawn(self, x: Mapping[str, FloatArray], chance: Chance, count: int) -> list[FloatArray]:
+        """So many draws of noise for each column, of the standard deviation asked for."""
         if self.shape == "uniform":
             drawn = [math.sqrt(12) * (chance.uniform(count) - 0.5) for _ in x]
         else:
@@ -187,42 +195,53 @@ class AdditiveNoise(Mechanism):
             y = mean + (y - mean) / math.sqrt(1 + d)
         return round_to(y, step)
 
-    def _wider(self, pairs: Mapping[str, tuple[FloatArray, FloatArray]]) -> dict[str, float]:
+    def _wider(self, pairs: Mapping[str, tuple[FloatArray, FloatArray, IntArray]]) -> dict[str, float]:
         """By what to widen the noise of the columns that fall short: both measures grow with it."""
         found: dict[str, float] = {}
         least = 1.02 if self.whole or self.keep_variance else 1.001  # rounding does not grow in step with the noise
-        for name, (x, y) in pairs.items():
-            known = ~np.isnan(x)
-            moved, n = (x - y)[known], np.ones(int(known.sum()), dtype=np.int64)
+        for name, (x, y, n) in pairs.items():
+            moved = x - y
             for requirement in self.promises:
                 if requirement.metric.card.name == noise_variance.card.name:
-                    reached = variance(moved, n) / variance(x[known], n)
+                    reached = variance(moved, n) / variance(x, n)
                     missing = math.sqrt(requirement.bound / reached) if reached > 0 else 2.0
                 else:
                     confidence = requirement.metric.arguments["confidence"]
-                    reached = shortest(moved, n, confidence) / float(np.ptp(x[known]))
+                    reached = shortest(moved, n, confidence) / float(np.ptp(x))
                     missing = requirement.bound / reached if reached > 0 else 2.0
                 if reached < requirement.bound:
                     found[name] = max(found.get(name, 0.0), missing * (1 + 1e-9), least)
         return found
 
     def _notes(
-        self, x: Mapping[str, FloatArray], y: Mapping[str, FloatArray], given: Mapping[str, FloatArray]
+        self, x: Mapping[str, FloatArray], y: Mapping[str, FloatArray], given: Mapping[str, FloatArray], rows: Rows
     ) -> list[str]:
         """What was added to what, as measured."""
         reached = []
         for name in x:
-            if not _varies(x[name]):
+            before, after, n = _pairs(x[name], y[name], rows)
+            if not _varies(before):
                 continue
-            known = ~np.isnan(x[name])
-            n = np.ones(int(known.sum()), dtype=np.int64)
-            share = variance((x[name] - y[name])[known], n) / variance(x[name][known], n)
+            share = variance(before - after, n) / variance(before, n)
             reached.append(f"{name!r} {share:.3g}")
         kind = "Correlated" if self.correlated else "Independent"
+        each = ", one draw for all rows of a person" if rows.roles.linked else ""
         beside = f"; beside the variance of the column it has {', '.join(reached)}" if reached else ""
-        notes = [f"{kind} {self.shape} noise was added{beside}.", grid_note({name: self._step(x[name]) for name in x})]
+        notes = [
+            f"{kind} {self.shape} noise was added{each}{beside}.",
+            grid_note({name: self._step(x[name]) for name in x}),
+        ]
         notes += [f"Column {name!r} has one number only and was left as it is." for name in given if name not in x]
         return notes
+
+
+def _pairs(x: FloatArray, y: FloatArray, rows: Rows) -> tuple[FloatArray, FloatArray, IntArray]:
+    """The numbers, the noisy ones and their weights, as the metrics of noise look at them."""
+    known = ~np.isnan(x)
+    owner = rows.owner
+    if owner is None:
+        return x[known], y[known], np.ones(int(known.sum()), dtype=np.int64)
+    return of_people(x, y, np.ones(len(x), dtype=np.int64), owner, rows.roles)
 
 
 def _varies(values: FloatArray) -> bool:

@@ -20,7 +20,6 @@ from ..core.hierarchy import TOP
 from ..core.mechanism import Mechanism, MechanismCard, Offer, Progress, Trial, check_choices, unheard
 from ..core.metric import Requirement
 from ..core.noun import dataclass
-from ..core.people import nobodys
 from ..core.randomness import Chance, Rng
 from ..core.release import Release
 from ..core.roles import Roles
@@ -106,16 +105,10 @@ class Hipaa(Mechanism):
 
     def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
         """Sanitize; a missing value stays missing. Only the numbers that join the rows of a person are drawn (45 CFR 164.514(c))."""
-        person = str(roles.person) if roles.linked else None
-        rows = Rows.of(table, roles, _WHO, house=() if person is None else (person,))
+        rows, chance = Rows.of_people(table, roles, _WHO), Chance(rng)
         changed, notes = self._changes(rows, progress)
-        if person is None:
-            return rows.release(self, changed, notes=notes)
-        chance, who = Chance(rng), rows.columns[person]
-        if who.has_missing:
-            raise InputError(nobodys(table, int((rows.codes[person] == len(who.values)).sum()), person))
-        fresh = chance.numbers(len(who), who.texts)[rows.codes[person]]
-        return rows.release(self, changed, added={person: fresh}, notes=(*notes, *chance.notes))
+        fresh = rows.joined_anew(chance)
+        return rows.release(self, changed, added=fresh, notes=(*notes, *(chance.notes if fresh else ())))
 
     def check(self, table: Table, roles: Roles) -> None:
         """Refuse what this mechanism would refuse, without a release being made."""

@@ -13,7 +13,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ..core.column import FloatArray
+from ..core.column import FloatArray, IntArray
 from ..core.errors import InputError
 from ..core.mechanism import Mechanism, MechanismCard, Progress, check_choices
 from ..core.metric import spell_number
@@ -44,12 +44,15 @@ class Rounding(Mechanism):
         title="Rounding to a base",
         promise="each released number is a multiple of its base; it is at most half a base from the original (nearest), or less "
         "than a base and equal to it on average (random); nothing is promised about how many people share a number: "
-        "require it, and the file is measured",
+        "require it, and the file is measured. Where the rows of a person stay joined, all of them are rounded by one draw a person, so "
+        "that no mean over them tells the number; where nobody can join them, each row has its own",
         against="an adversary who knows a number exactly and looks for the row that has it",
         cost="digits are lost; rounding to the nearest moves all equal numbers alike, random rounding adds noise of at most a "
         "quarter of the squared base to the variance; missing values and multiples of the base stay as they are",
         source="Willenborg and de Waal 2001; Nargundkar and Saveland 1972 (random); Hundepool et al. 2012",
         chance="some",
+        people=True,
+        links=True,
         tunable=("how",),
         parameters={
             "base": "one number for all columns, or one for each column, which also names the columns: age=5,salary=1000",
@@ -72,7 +75,7 @@ class Rounding(Mechanism):
 
     def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
         """Sanitize; a missing value stays missing."""
-        rows, chance = Rows.of(table, roles, "rounding"), Chance(rng)
+        rows, chance = Rows.of_people(table, roles, "rounding"), Chance(rng)
         bases = _bases(self.base)
         if "" in bases:
             x = columns_of(rows, self.columns, "rounding")
@@ -82,23 +85,26 @@ class Rounding(Mechanism):
                 rows.numbers(name, "rounding")  # refuses what is not there
             x = {name: columns_of(rows, name, "rounding")[name] for name in bases}
         random = self.how == "random"
-        y = {name: self._rounded(x[name], bases[name], chance) for name in x}
+        at, draws = rows.drawn_for()
+        y = {name: self._rounded(x[name], bases[name], chance, at, draws) for name in x}
         progress(0.5)
+        fresh = rows.joined_anew(chance)
         return rows.release(
             self,
             {name: released(values) for name, values in y.items()},
+            added=fresh,
             perturbed=tuple(x) if random else (),
-            notes=(*_notes(x, y), *(chance.notes if random else ())),
+            notes=(*_notes(x, y), *(chance.notes if random or fresh else ())),
         )
 
-    def _rounded(self, x: FloatArray, base: float, chance: Chance) -> FloatArray:
-        """The multiple of the base that each number becomes."""
+    def _rounded(self, x: FloatArray, base: float, chance: Chance, at: IntArray, draws: int) -> FloatArray:
+        """The multiple of the base that each number becomes; row i goes by the draw `at[i]`."""
         steps = x / base
         whole, off = np.rint(steps), NEAR * np.maximum(1.0, np.abs(steps))
         there = np.abs(steps - whole) <= off  # a multiple already
         if self.how == "random":
             down = np.floor(steps)
-            moved = down + (chance.uniform(len(x)) < steps - down)
+            moved = down + (chance.uniform(draws)[at] < steps - down)
         else:
             moved = np.floor(steps + 0.5 + off)
         digits = max(0, -int(Decimal(repr(base)).as_tuple().exponent))

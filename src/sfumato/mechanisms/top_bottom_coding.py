@@ -12,14 +12,14 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from ..core.arrow import strings, take
-from ..core.column import FloatArray
+from ..core.column import FloatArray, IntArray
 from ..core.cover import BoolArray
 from ..core.errors import Infeasible, InputError
 from ..core.hierarchy import TOP
 from ..core.ladders import number
 from ..core.mechanism import Mechanism, MechanismCard, Progress, check_whole
 from ..core.noun import dataclass
-from ..core.randomness import Rng
+from ..core.randomness import Chance, Rng
 from ..core.range_ends import Ends
 from ..core.release import Release
 from ..core.roles import Roles
@@ -46,13 +46,15 @@ class TopBottomCoding(Mechanism):
     card: ClassVar[MechanismCard] = MechanismCard(
         name=_WHO,
         title="Top and bottom coding",
-        promise="at least `people` rows stand behind every code, and no number beyond it is released; nothing is promised about "
-        "other values or about combinations of columns",
+        promise="at least `people` people stand behind every code, and no number beyond it is released (rows are people, unless the roles "
+        "say that people with several rows are counted); nothing is promised about other values or about combinations of columns",
         against="an adversary who knows that someone has an extreme value, such as the highest income of a town",
         cost="numbers at or beyond a bound become >=x or <=x, and all others stay as they are; sums and means can no longer be "
         "exact",
         source="Hundepool et al. 2024, Handbook on Statistical Disclosure Control, ch. 3 (microdata)",
-        chance="none",
+        chance="some",
+        people=True,
+        links=True,
         parameters={
             "columns": "the columns of numbers, such as age,salary; by default those that a bound names, else the quasi-identifiers that "
             "are numbers",
@@ -77,12 +79,12 @@ class TopBottomCoding(Mechanism):
             _bounds(bound, end)
 
     def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
-        """Sanitize; nothing is left to chance, so `rng` is not used. A missing value stays missing and is nobody's extreme."""
+        """Sanitize; a missing value stays missing and is nobody's extreme. Only numbers that join the rows of a person are drawn."""
         given = {end: _bounds(getattr(self, end), end) for end in ("top", "bottom")}
         shares = {end: getattr(self, f"{end}_share") for end in ("top", "bottom")}
         if not any(given.values()) and all(share is None for share in shares.values()):
             raise InputError(f"{_WHO} needs a bound: set top, bottom, top_share or bottom_share.")
-        rows = Rows.of(table, roles, _WHO)
+        rows, chance = Rows.of_people(table, roles, _WHO), Chance(rng)
         names = self._names(rows, given)
         changed, notes = {}, []
         for i, name in enumerate(names):
@@ -95,13 +97,15 @@ class TopBottomCoding(Mechanism):
                 bound = given[end].get(name, given[end].get("")) if given[end] else None
                 label = "" if bound is None else f"{'>=' if end == 'top' else '<='}{number(bound)}"
                 if bound is None and shares[end] is not None:
-                    bound = self._ranked(numbers, name, end, shares[end])
+                    bound = self._ranked(_furthest(numbers, rows.owner, end), name, end, shares[end])
                     label = _between(known, bound, end)
                 if bound is None:
                     continue
                 reached[end] = known >= bound if end == "top" else known <= bound
-                texts = [label if hit else text for hit, text in zip(reached[end], texts, strict=True)]
-                notes.append(self._count(int(reached[end][codes].sum()), name, end))
+                texts = [label if beyond else text for beyond, text in zip(reached[end], texts, strict=True)]
+                hit = reached[end][codes]
+                people = int(hit.sum()) if rows.owner is None else len(np.unique(rows.owner[hit]))
+                notes.append(self._count(int(hit.sum()), people, name, end))
             if len(reached) == 2 and (reached["top"] & reached["bottom"]).any():
                 raise InputError(
                     f"{_WHO}: the two bounds of {name!r} meet, so some values are beyond both; set them apart."
@@ -109,7 +113,8 @@ class TopBottomCoding(Mechanism):
             if any(hit.any() for hit in reached.values()):
                 changed[name] = take(strings(texts), codes)
             progress((i + 1) / len(names))
-        return rows.release(self, changed, notes=notes)
+        fresh = rows.joined_anew(chance)
+        return rows.release(self, changed, added=fresh, notes=(*notes, *(chance.notes if fresh else ())))
 
     def _names(self, rows: Rows, given: dict[str, dict[str, float]]) -> tuple[str, ...]:
         """The columns to be coded."""
@@ -132,13 +137,22 @@ class TopBottomCoding(Mechanism):
             raise Infeasible(f"{_WHO}: {len(known):,} people have a value in {name!r}, fewer than the {need:,} wanted.")
         return float(known[-need] if end == "top" else known[need - 1])
 
-    def _count(self, rows: int, name: str, end: End) -> str:
+    def _count(self, rows: int, people: int, name: str, end: End) -> str:
         """What the release says of an end; refused if too few people are behind its code."""
-        if 0 < rows < self.people:
+        if 0 < people < self.people:
             raise Infeasible(
-                f"{_WHO}: only {rows:,} people reach the {end} bound of {name!r}, fewer than {self.people:,}; move it inwards."
+                f"{_WHO}: only {people:,} people reach the {end} bound of {name!r}, fewer than {self.people:,}; move it inwards."
             )
         return f"Column {name!r}: {rows:,} rows are {end}-coded."
+
+
+def _furthest(numbers: FloatArray, owner: IntArray | None, end: End) -> FloatArray:
+    """The number furthest out of each person; of each row where rows are people. NaN where there is none."""
+    if owner is None:
+        return numbers
+    furthest = np.full(int(owner.max(initial=-1)) + 1, np.nan)
+    (np.fmax if end == "top" else np.fmin).at(furthest, owner, numbers)
+    return furthest
 
 
 def _between(known: FloatArray, bound: float, end: End) -> str:

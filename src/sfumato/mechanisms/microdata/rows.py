@@ -19,6 +19,8 @@ from ...core.cover import BoolArray
 from ...core.errors import InputError
 from ...core.mechanism import Mechanism
 from ...core.noun import dataclass
+from ...core.people import nobodys
+from ...core.randomness import Chance
 from ...core.release import Release
 from ...core.roles import Roles
 from ...core.table import Recoding, Table
@@ -58,8 +60,39 @@ class Rows:
         columns = {column.name: column for column in counts.columns}
         return cls(table, roles, names, columns, codes, counts.rows, inside)
 
+    @classmethod
+    def of_people(cls, table: Table, roles: Roles, who: str) -> Rows:
+        """All rows, and beside each whose it is where the roles say that people are counted."""
+        keys = dict.fromkeys((roles.person, roles.household) if roles.counts_people else ())
+        return cls.of(table, roles, who, house=[key for key in keys if key is not None and key in table.columns])
+
     def __len__(self) -> int:
         return self.count
+
+    @property
+    def owner(self) -> IntArray | None:
+        """The code of the person or household whose each row is, where they are counted and not rows."""
+        name = self.roles.owner if self.roles.counts_people else None
+        return None if name is None or name not in self.house else self.codes[name]
+
+    def drawn_for(self) -> tuple[IntArray, int]:
+        """For each row the draw that it takes part in, and how many draws there are: one a person where rows stay joined, else one a row.
+
+        Whoever has all rows of a person would take the noise of each back by their mean, if each row had its own.
+        """
+        if self.roles.linked and self.owner is not None:
+            return self.owner, len(self.columns[str(self.roles.owner)])
+        return np.arange(self.count), self.count
+
+    def joined_anew(self, chance: Chance) -> dict[str, IntArray]:
+        """The column that joins the rows of a person where the roles ask for it: fresh random numbers in the place of theirs."""
+        if not self.roles.linked:
+            return {}
+        name = str(self.roles.person)
+        person, codes = self.columns[name], self.codes[name]
+        if person.has_missing:
+            raise InputError(nobodys(self.table, int((codes == len(person.values)).sum()), name))
+        return {name: chance.numbers(len(person), person.texts)[codes]}
 
     def numbers(self, name: str, who: str) -> FloatArray:
         """A column as numbers, NaN where it is missing."""

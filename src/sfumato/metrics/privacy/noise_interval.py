@@ -3,10 +3,13 @@
 import numpy as np
 
 from ...core.column import FloatArray, IntArray
+from ...core.counts import exact
 from ...core.errors import Unavailable
 from ...core.metric import Score, measure
 from ...core.parameter import Number
+from ...core.person_weights import PersonWeights
 from ...core.release import Evidence
+from ...core.roles import Roles
 from ...core.sizes import check_squares
 from ...core.words import from_zero
 
@@ -14,25 +17,48 @@ from ...core.words import from_zero
 def perturbed(evidence: Evidence, why: str) -> dict[str, tuple[FloatArray, FloatArray, IntArray]]:
     """For each quasi-identifier of numbers on both sides: the original numbers, the released ones, the rows of each pair.
 
-    Pairs with a missing value are left out: neither side of them is a number that was moved.
+    Pairs with a missing value are left out: neither side of them is a number that was moved. Where people with several rows are counted,
+    the weights are theirs (`of_people`).
     """
     columns = {}
+    roles = evidence.roles
     for name in evidence.tuples.names:
-        counts = evidence.pair_counts((name,), why)
-        before, after = (column.numbers for column in counts.columns)
+        owners = (str(roles.owner),) if roles.counts_people else ()
+        counts = evidence.side_counts((name, *owners), (name,), why) if owners else evidence.pair_counts((name,), why)
+        before, after = counts.columns[0].numbers, counts.columns[-1].numbers
         if before is not None and after is not None:
-            x, y = before[counts.codes[0]], after[counts.codes[1]]
+            x, y, n = before[counts.codes[0]], after[counts.codes[-1]], counts.n
             for numbers in (x, y):
                 check_squares(numbers, name, why)
+            if owners:
+                x, y, n = of_people(x, y, n, counts.codes[1], roles)
             there = ~(np.isnan(x) | np.isnan(y))
             if there.any() and np.ptp(x[there]) > 0:
-                columns[name] = x[there], y[there], counts.n[there]
+                columns[name] = x[there], y[there], n[there]
     if not columns:
         raise Unavailable(
             f"{why} needs a quasi-identifier with numbers that differ, in the original and in the release; "
             "generalized values are no perturbed numbers."
         )
     return columns
+
+
+def of_people(
+    x: FloatArray, y: FloatArray, n: IntArray, owner: IntArray, roles: Roles
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Pairs in which every person weighs the same, from pairs of `n` rows each of which is `owner`'s; what is missing is left out.
+
+    Where rows stay joined, a person is one pair, the means over all rows: that is what averaging leaves of the noise. Where nobody
+    can join them, a row of a person with r rows weighs 1/r.
+    """
+    there = ~(np.isnan(x) | np.isnan(y))
+    x, y, n, owner = x[there], y[there], n[there], owner[there]
+    people, at = np.unique(owner, return_inverse=True)
+    rows = exact(np.bincount(at, weights=n, minlength=len(people)))
+    if not roles.linked:
+        return x, y, n * PersonWeights.of(rows).of_row[at]
+    means = (np.bincount(at, weights=values * n, minlength=len(people)) / np.maximum(rows, 1) for values in (x, y))
+    return next(means), next(means), np.ones(len(people), dtype=np.int64)
 
 
 def shortest(moved: FloatArray, n: IntArray, confidence: float) -> float:
@@ -62,6 +88,8 @@ def shortest(moved: FloatArray, n: IntArray, confidence: float) -> float:
     misleads="It looks at one number at a time. The distribution of the column and the other numbers of the row can place the "
     "original more closely (Agrawal and Aggarwal 2001). Number columns without noise count too.",
     needs=frozenset({"original", "pairs"}),
+    people=True,
+    joins=True,
     parameters={"confidence": Number(0.95, 0.01, 1)},
 )
 def noise_interval(evidence: Evidence, column: None, confidence: float) -> Score:

@@ -32,12 +32,15 @@ def variance(x: FloatArray, n: IntArray) -> float:
     misleads="A few rows with huge noise make up for many rows without any (see noise_interval). Noise that the other columns "
     "help to filter out counts as if it hid something.",
     needs=frozenset({"original", "pairs"}),
+    people=True,
+    joins=True,
 )
 def noise_variance(evidence: Evidence, column: None) -> Score:
     """`Var(original - released) / Var(original)`, row by paired row; the quasi-identifier with the least counts.
 
     Quasi-identifiers that are not numbers on both sides, or constant, are left out, and so are pairs with a missing
-    value. The survey asks for the variance alone; divided by the original's it has no unit. Extremes: 0 for the identity
+    value. Where people with several rows are counted, every person weighs the same, and where their rows stay joined, the mean over the
+    rows of each is what counts (`noise_interval.of_people`). The survey asks for the variance alone; divided by the original's it has no unit. Extremes: 0 for the identity
     and for one shift of all; 1 where all numbers became their mean.
     """
     pairs = perturbed(evidence, "noise_variance")
