@@ -153,6 +153,18 @@ def test_a_difference_of_two_columns_tells() -> None:
     assert "'gross' - 'tax' equals 'income'" in finding.sentence
 
 
+@pytest.mark.parametrize(
+    ("sign", "said"), [(1, "'gross' - 'tax' + a constant equals 'income'"), (-1, "a constant - 'gross' - 'tax' equals 'income'")]
+)  # fmt: skip
+def test_a_constant_is_said_where_a_reader_expects_it(sign: int, said: str) -> None:
+    table = town()
+    tax = np.random.default_rng(3).integers(0, 9_000, ROWS)
+    gross = 150_000 + sign * (np.asarray(table["income"]) + tax)
+    assert (
+        said in about(asked({**table, "gross": gross, "tax": tax}, "gross", "tax").findings, "gross", "tells").sentence
+    )
+
+
 def test_a_sum_of_three_columns_tells() -> None:
     table = town()
     rng = np.random.default_rng(4)

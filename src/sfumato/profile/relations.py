@@ -190,10 +190,10 @@ class Arithmetic(Relation):
         free = [(view, factor) for view, factor in self.terms if view.column in self.free]
         protected = [(view, factor) for view, factor in self.terms if view.column in self.protected]
         turned = -1.0 if protected[0][1] > 0 else 1.0
-        left, right = _sum([(v, f * turned) for v, f in free]), _sum([(v, -f * turned) for v, f in protected])
-        offset = " and a constant" if abs(self.constant) > self.slack + 1e-9 else ""
+        offset = abs(self.constant) > self.slack + 1e-9
+        left = _sum([(view, factor * turned) for view, factor in free], offset=offset)
         about = " within one" if self.slack and any(view.coarse for view, _ in self.terms) else ""
-        return f"{left}{offset} equals {right}{about}"
+        return f"{left} equals {_sum([(view, -factor * turned) for view, factor in protected])}{about}"
 
     def evaluate(self, counts: Counts) -> tuple[BoolArray, IntArray]:
         """The signature is the protected side, as the free one gives it."""
@@ -357,13 +357,13 @@ def _list(names: Sequence[str]) -> str:
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
 
 
-def _sum(terms: Sequence[tuple[ColumnView, float]]) -> str:
-    """`'fee' - 'tax'`, or a multiple of one."""
-    ordered = sorted(terms, key=lambda term: -term[1])  # what is added before what is taken away
-    text = ""
-    for view, factor in ordered:
-        whole = abs(abs(factor) - 1) < 1e-12
-        sign = "-" if factor < 0 else "+"
-        name = view.words if whole else f"a multiple of {view.words}"
-        text += f" {sign} {name}" if text else f"{'-' if factor < 0 else ''}{name}"
-    return text
+def _sum(terms: Sequence[tuple[ColumnView, float]], *, offset: bool = False) -> str:
+    """`'fee' - 'tax'`, or a multiple of one; a constant stands first where all else is taken away from it, or else last."""
+    parts = [
+        ("-" if factor < 0 else "+", view.words if abs(abs(factor) - 1) < 1e-12 else f"a multiple of {view.words}")
+        for view, factor in sorted(terms, key=lambda term: -term[1])  # what is added before what is taken away
+    ]
+    if offset:
+        parts.insert(0 if parts[0][0] == "-" else len(parts), ("+", "a constant"))
+    text = " ".join(f"{sign} {name}" for sign, name in parts).removeprefix("+ ")
+    return f"-{text[2:]}" if text.startswith("- ") else text
