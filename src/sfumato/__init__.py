@@ -66,6 +66,7 @@ _HOME = {
     "worst_prior": "channel.worst_prior",
     "most_private": "channel.design",
     "least_degradation": "channel.design",
+    "least_degradation_within": "channel.rate_distortion",
     "record_channel": "channel.record",
     "person_channel": "channel.record",
     "laboratory": "channel.laboratory",

@@ -157,6 +157,18 @@ def test_a_gain_function(run: Run, folder: Path) -> None:
     assert found["designs"][0]["error"] == pytest.approx(1 / 3)
 
 
+def test_a_design_under_a_limit_of_bits(run: Run, folder: Path) -> None:
+    found = run("design", folder / "people.csv", "--column", "age", "--bits", "0.5", "--json").fine().json
+    (design,) = found["designs"]
+    assert design["information"] <= 0.5 + 1e-7
+    assert design["exactness"] == "exact"
+    freer = run("design", folder / "people.csv", "--column", "age", "--bits", "1", "--json").fine().json["designs"][0]
+    assert freer["degradation"] < design["degradation"]
+    assert "bits told" in run("design", folder / "people.csv", "--column", "age", "--bits", "0.5").fine().out
+    run("design", folder / "people.csv", "--column", "age", "--bits", "1", "--epsilon", "1").refused(2, "--epsilon")
+    run("design", folder / "people.csv", "--column", "age", "--bits", "1", "--budget", "1").refused(2, "one of")
+
+
 def test_design_refuses(run: Run, folder: Path) -> None:
     people = folder / "people.csv"
     run("design", people, "--column", "age").refused(2, "--budget", "--frontier")

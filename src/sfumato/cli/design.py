@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "sfumato design people.csv --column sex --budget 0.1 --save pram.csv",
+    "sfumato design people.csv --column age --bits 1 --save pram.csv",
     "sfumato design people.csv --column sex --frontier 5 --compare --figure design.html",
 )
 
@@ -47,6 +48,14 @@ def run(
         float | None,
         typer.Option(min=0, help="The least error of the adversary. The design has the least degradation with it."),
     ] = None,
+    bits: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            metavar="BITS",
+            help="The most mutual information between a value and what is released. The design has the least degradation under it.",
+        ),
+    ] = None,
     epsilon: Annotated[
         float | None,
         typer.Option(
@@ -78,23 +87,28 @@ def run(
     *,
     reading: o.Reading,
 ) -> None:
-    """Finds, by linear programming, the probabilities with which each value is released as each other, and proves how good they are.
+    """Finds the probabilities with which each value is released as each other, and proves how good they are.
 
-    Give --budget, --error or --frontier.
+    Give --budget, --error, --bits or --frontier.
     """
     import numpy as np
 
     from ..channel.column import column_problem, transition
     from ..channel.design import least_degradation, most_private
     from ..channel.frontier import frontier
+    from ..channel.rate_distortion import least_degradation_within
     from ..core.errors import InputError
     from ..core.table_formats import check_folder
     from ..mechanisms.parameters.matrix import read_matrix
 
-    if (budget is None) + (error is None) + (points is None) != 2:
-        raise InputError("Give exactly one of --budget, --error and --frontier.")
+    if [budget, error, bits, points].count(None) != 3:
+        raise InputError("Give exactly one of --budget, --error, --bits and --frontier.")
+    if bits is not None and (epsilon is not None or gain is not None):
+        raise InputError(
+            "--bits limits what is told by itself; leave out --epsilon and --gain, or give --budget or --error."
+        )
     if save is not None and points is not None:
-        raise InputError("A frontier has many matrices; give --budget or --error to save one.")
+        raise InputError("A frontier has many matrices; give --budget, --error or --bits to save one.")
     for path in (save, figure):
         if path is not None:
             check_folder(path)
@@ -133,10 +147,16 @@ def run(
         designs = frontier(prior, matrix, points=points, **privacy)
     elif budget is not None:
         designs = [most_private(prior, matrix, budget=budget, **privacy)]
+    elif bits is not None:
+        designs = [least_degradation_within(prior, matrix, bits=bits, inputs=names, outputs=outputs)]
     else:
         assert error is not None
         designs = [least_degradation(prior, matrix, error=error, **privacy)]
-    content: dict[str, Any] = {"inputs": len(names), "outputs": len(outputs), "designs": [_content(d) for d in designs]}
+    content: dict[str, Any] = {
+        "inputs": len(names),
+        "outputs": len(outputs),
+        "designs": [_content(d, prior) for d in designs],
+    }
     if compare:
         content["compared"] = _compared(prior, matrix, names, outputs, privacy.get("gain"))
     if figure is not None:
@@ -146,7 +166,9 @@ def run(
         line = frontier(prior, cost_of_all, points=points or 13, gain=privacy.get("gain"))
         beside = _against(prior, cost_of_all, rivals, privacy.get("gain"))
         what = f"column {column} of {input.name}" if input is not None and column is not None else "the given costs"
-        write_design([_content(each) for each in line], beside, figure, what=what, uniform=uniform or input is None)
+        write_design(
+            [_content(each, prior) for each in line], beside, figure, what=what, uniform=uniform or input is None
+        )
         content["figure"] = str(figure)
     if save is not None:
         transition(designs[0].channel).write(save)
@@ -161,8 +183,11 @@ def run(
         )
 
 
-def _content(design: Design) -> dict[str, Any]:
+def _content(design: Design, prior: Any) -> dict[str, Any]:
+    from ..channel.leakage import mutual_information
+
     return {
+        "information": mutual_information(design.channel, prior),
         "error": design.error,
         "degradation": design.degradation,
         "question": design.question,
@@ -216,10 +241,13 @@ def _rivals(matrix: Any, names: Any, outputs: Any) -> tuple[Any, dict[str, Any]]
 
 def _show(content: dict[str, Any]) -> None:
     out = o.console()
-    grid = o.grid("degradation", "error of the adversary", "no mechanism better than", "exactness", words=())
+    grid = o.grid(
+        "degradation", "error of the adversary", "bits told", "no mechanism better than", "exactness", words=()
+    )
     for each in content["designs"]:
         limit = f"{each['bound']:.6g} {each['question']}"
-        grid.add_row(f"{each['degradation']:.6g}", f"{each['error']:.6g}", limit, each["exactness"])
+        told = f"{each['information']:.6g}"
+        grid.add_row(f"{each['degradation']:.6g}", f"{each['error']:.6g}", told, limit, each["exactness"])
     out.print(grid)
     if "compared" in content:
         lines = o.grid("mechanism", "degradation", "error", "designed", title="At equal degradation")
