@@ -29,6 +29,7 @@ from .channel.design import least_degradation as least_degradation
 from .channel.design import most_private as most_private
 from .channel.exact import ExactChannel as ExactChannel
 from .channel.laboratory import laboratory as laboratory
+from .channel.rate_distortion import least_degradation_within as least_degradation_within
 from .channel.record import person_channel as person_channel
 from .channel.record import record_channel as record_channel
 from .channel.worst_prior import worst_prior as worst_prior
