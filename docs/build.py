@@ -1,4 +1,5 @@
-"""Write what is generated: a page per metric, mechanism and attack from the cards, the command line from its help, the package's type stub.
+"""Write what is generated: a page per metric, mechanism and attack from the cards, a page per guidance from its preset, the glossary from the
+words of the reports, the command line from its help, the package's type stub.
 
     .venv/bin/python docs/build.py
 
@@ -12,13 +13,20 @@ import io
 import math
 import os
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 
 
 def pages() -> dict[str, str]:
     """Everything generated, by its path from docs/."""
-    return {**card_pages(), "cli.md": command_line(), "../src/sfumato/__init__.pyi": stub()}
+    return {
+        **card_pages(),
+        **guidance_pages(),
+        "glossary.md": glossary(),
+        "cli.md": command_line(),
+        "../src/sfumato/__init__.pyi": stub(),
+    }
 
 
 def card_pages() -> dict[str, str]:
@@ -144,6 +152,140 @@ def attack_pages() -> dict[str, str]:
     return {**written, "attacks/README.md": "\n".join([*index, ""])}
 
 
+def guidance_pages() -> dict[str, str]:
+    """A page for each preset: what the guidance asks, what Sfumato holds a release against, what it leaves to the owner; and for the two answers."""
+    from sfumato.study.context import OVERALL, PRESETS, WP29, Context
+
+    written = {name: preset_page(name, Context(preset=name)) for name in (*PRESETS, *OVERALL)}
+    written[WP29], written["two-answers"] = wp29_page(), answers_page()
+    index = [
+        "# Guidance",
+        "",
+        "What laws, regulators and offices ask of a release, and what Sfumato holds it against. `sfumato advise --preset NAME` takes the limits",
+        "of one; without a preset, [two answers](two-answers.md) give them. Written from the presets themselves.",
+        "",
+        "| preset | limits | source |",
+        "|---|---|---|",
+    ]
+    for name in (*PRESETS, *OVERALL):
+        limits = Context(preset=name).limits
+        held = ", ".join(f"`{limit.text}`" for limit in limits)
+        index.append(f"| [{name}]({name}.md) | {held} | {'; '.join(dict.fromkeys(limit.source for limit in limits))} |")
+    index.append(f"| [{WP29}]({WP29}.md) | three tests, and the limits of the two answers | WP29, Opinion 05/2014 |")
+    return {f"guidance/{name}.md": text for name, text in (*written.items(), ("README", "\n".join([*index, ""])))}
+
+
+def preset_page(name: str, context: Any) -> str:
+    """One preset."""
+    from sfumato.study.decision import by_hand, limit_in_words
+
+    lines = [
+        f"# {name}",
+        "",
+        f"`sfumato advise people.csv --roles roles.toml --preset {name}`",
+        "",
+        "## What it asks",
+        "",
+    ]
+    lines += [f"- {limit.sentence}" for limit in context.limits]
+    lines += ["", "## What Sfumato holds a release against", "", "| limit | in words | source |", "|---|---|---|"]
+    for limit in context.limits:
+        card = limit.requirement.metric.card
+        words = limit_in_words(limit.requirement)
+        lines.append(f"| [`{limit.text}`](../metrics/{card.name}.md) | {words} | {limit.source} |")
+    lines += [
+        "",
+        "The limits are measured on the written file. The page of each measure says against whom it holds.",
+        "",
+    ]
+    if left := list(by_hand(context)):
+        lines += [
+            "## What it leaves to you",
+            "",
+            "Each is an open point on the decision sheet, with a line for the reason why it is settled.",
+            "",
+        ]
+        lines += [*(f"- {text}" for text in left), ""]
+    return "\n".join(lines)
+
+
+def wp29_page() -> str:
+    """The tests of Opinion 05/2014, from the cards of the attacks that play them."""
+    from sfumato.attacks import wp29_tests
+    from sfumato.study.context import WP29
+
+    lines = [
+        f"# {WP29}",
+        "",
+        f"`sfumato advise people.csv --roles roles.toml --preset {WP29} --to public --impact medium`",
+        "",
+        "Opinion 05/2014 of the Article 29 Working Party asks of any technique whether singling out, linkability and inference are still possible.",
+        "It names no limits, so these come from the [two answers](two-answers.md). Sfumato plays each test as an attack on every candidate. A test",
+        "counts as an open point of the decision where it works better than on people who are not in the release, or than guessing.",
+        "",
+        "| test | asks | how |",
+        "|---|---|---|",
+    ]
+    for attack in wp29_tests():
+        card = attack.card
+        lines.append(f"| [{card.title}](../attacks/{card.name}.md) | {card.question} | {card.how} |")
+    return "\n".join([*lines, ""])
+
+
+def answers_page() -> str:
+    """The limits that follow from who receives a release and how bad a disclosure would be."""
+    from sfumato.core.words import percent
+    from sfumato.study.context import ACQUAINTANCES, INSIDER, IPC, LIMIT, QUESTIONS, Context
+
+    lines = ["# Two answers", "", "`sfumato advise people.csv --roles roles.toml --to public --impact medium`", ""]
+    for name, question in (("to", "Who will receive the data?"), ("impact", "How much harm would a disclosure do?")):
+        lines += [
+            f"**{question}**",
+            "",
+            *(f"- `--{name} {key}`: {words}" for key, words in QUESTIONS[name].items()),
+            "",
+        ]
+    lines += [
+        "The impact gives the overall risk that may be taken: "
+        + ", ".join(f"{name} {risk:g}" for name, risk in LIMIT.items())
+        + ".",
+        "A public release must assume that someone tries. Otherwise the chance that a recipient tries depends on their controls and motives:",
+        "",
+        "| controls | low motives | medium motives | high motives |",
+        "|---|---|---|---|",
+        *(f"| {grade} | {' | '.join(percent(share) for share in shares)} |" for grade, shares in INSIDER.items()),
+        "",
+        f"If it is larger, the chance that one of {ACQUAINTANCES} acquaintances is in the table counts instead (`--fraction`), or that of a breach",
+        "(`--breach`). The overall risk divided by that chance is what the data may carry.",
+        "",
+        "| to | impact | limits |",
+        "|---|---|---|",
+    ]
+    for to in ("public", "agreement", "onsite"):
+        for impact in ("low", "medium", "high"):
+            held = ", ".join(f"`{limit.text}`" for limit in Context(to=to, impact=impact).limits)
+            lines.append(f"| {to} | {impact} | {held} |")
+    lines += [
+        "",
+        "Motives are medium here, and controls are, too, except on site, where they are high. Where a release is public and the impact high, each sensitive column is limited too: no value may",
+        "make up more than 90% of a group (`alpha_anonymity`; ESSnet SDC 2010, group disclosure).",
+        "",
+        f"Source: {IPC}.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def glossary() -> str:
+    """The words of the reports, which `sfumato explain` knows, too."""
+    from sfumato.report.glossary import WORDS
+
+    lines = ["# Glossary", "", "The words that reports and pages use. `sfumato explain WORD` prints the same.", ""]
+    for word, meaning in sorted(WORDS.items(), key=lambda each: each[0].casefold()):
+        lines += [f"**{word}**: {meaning}", ""]
+    return "\n".join(lines)
+
+
 def command_line() -> str:
     """The help of every verb, as a terminal of 100 columns shows it."""
     from unittest.mock import patch
@@ -193,7 +335,7 @@ def stub() -> str:
 def main() -> None:
     """Write them, and remove pages whose metric is gone."""
     made = pages()
-    for folder in ("metrics", "mechanisms", "attacks"):
+    for folder in ("metrics", "mechanisms", "attacks", "guidance"):
         (HERE / folder).mkdir(exist_ok=True)
         for old in (HERE / folder).glob("*.md"):
             if f"{folder}/{old.name}" not in made:

@@ -43,10 +43,16 @@ def _run(command: str, where: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([script, *words[1:]], cwd=where, capture_output=True, text=True, timeout=600)
 
 
+TUTORIALS = (DOCS / "tutorial.md", *sorted((DOCS / "tutorials").glob("*.md")))
+
+
 @pytest.mark.full
-def test_tutorial_runs_and_prints_what_it_quotes(tmp_path):
-    printed, quoted = "", 0
-    for language, block in _blocks(DOCS / "tutorial.md"):
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+def test_tutorial_runs_and_prints_what_it_quotes(page, tmp_path, monkeypatch):
+    """Its commands and its Python, in its order and in one folder; and every line that it quotes was printed by what stands before it."""
+    monkeypatch.chdir(tmp_path)
+    printed, names, ran = "", {}, 0
+    for language, block in _blocks(page):
         if language == "sh":
             printed = ""
             for line in filter(None, block.splitlines()):
@@ -54,12 +60,15 @@ def test_tutorial_runs_and_prints_what_it_quotes(tmp_path):
                 wanted = int(m[1]) if (m := re.search(r"# exits (\d+)", line)) else 0
                 assert done.returncode == wanted, f"{line}\n{done.stdout}\n{done.stderr}"
                 printed += done.stdout + done.stderr
+                ran += 1
+        elif language == "python":
+            exec(compile(block, page.name, "exec"), names)
+            ran += 1
         elif language == "text":
             flat = " ".join(printed.split())
             for line in filter(None, block.splitlines()):
-                assert " ".join(line.split()) in flat, f"the tutorial quotes {line!r}, the program printed\n{printed}"
-                quoted += 1
-    assert quoted > 10
+                assert " ".join(line.split()) in flat, f"{page.name} quotes {line!r}, the program printed\n{printed}"
+    assert ran > 3
 
 
 @pytest.fixture(scope="module")
@@ -102,12 +111,48 @@ def test_readme_roles_and_requirements_parse(town, tmp_path):
         assert str(sf.require(line)) == line
 
 
-def test_guide_names_every_rule_and_links_resolve():
+def test_the_guide_names_every_rule():
     from sfumato.core.ladders import RULES
 
-    guide = (DOCS / "guide.md").read_text("utf-8")
+    guide = "".join(page.read_text("utf-8") for page in (DOCS / "guide").glob("*.md"))
     assert all(rule in guide for rule in RULES)
-    for page in (ROOT / "README.md", DOCS / "tutorial.md", DOCS / "guide.md", ROOT / "CONTRIBUTING.md"):
+
+
+def test_every_page_of_the_guide_is_listed():
+    index = (DOCS / "guide" / "README.md").read_text("utf-8")
+    assert {page.name for page in (DOCS / "guide").glob("*.md")} - {"README.md"} == set(
+        re.findall(r"\((\w[\w-]*\.md)\)", index)
+    )
+
+
+def test_links_resolve():
+    pages = [*DOCS.rglob("*.md"), *ROOT.glob("*.md"), ROOT / "benchmarks" / "README.md"]
+    for page in pages:
         prose = re.sub(r"```.*?```|`[^`]*`", "", page.read_text("utf-8"), flags=re.DOTALL)
-        for target in re.findall(r"\]\(([^)#]+)\)", prose):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", prose):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_preset_has_its_page():
+    from sfumato.study.context import OVERALL, PRESETS, WP29
+
+    for name in (*PRESETS, *OVERALL, WP29):
+        assert (DOCS / "guidance" / f"{name}.md").exists(), name
+        assert f"({name}.md)" in (DOCS / "guidance" / "README.md").read_text("utf-8")
+
+
+@pytest.mark.full
+def test_the_site_builds_by_one_command_with_no_link_broken_and_nothing_from_elsewhere(tmp_path):
+    """`./run docs build` is strict: a link to a page or heading that is not there fails it. No page fetches a font, script or picture."""
+    made = subprocess.run(["./run", "docs", "build"], cwd=ROOT, capture_output=True, text=True, timeout=900)
+    if made.returncode and not (ROOT / ".venv-docs" / "bin" / "mkdocs").exists():
+        pytest.skip(f"the environment of the site could not be made: {made.stderr[-300:]}")
+    assert made.returncode == 0, made.stderr
+    pages = list((ROOT / "site").rglob("*.html"))
+    assert len(pages) > 150
+    fetched = re.compile(
+        r"""<(?:script|img|iframe|source)\b[^>]*\bsrc=["']?(?:https?:)?//|<link\b(?=[^>]*\brel=["']?(?:stylesheet|preconnect|preload))[^>]*\bhref=["']?(?:https?:)?//|url\(["']?(?:https?:)?//"""
+    )
+    for page in [*pages, *(ROOT / "site").rglob("*.css")]:
+        assert not (hit := fetched.search(page.read_text("utf-8"))), f"{page}: {hit[0]}"

@@ -20,7 +20,6 @@ ALLOWED = {
     "cli/frontier.py": "the default of an option",
     "cli/inspect/scale.py": "the default of an option",
     "metrics/group_distances.py": "refuses in the name of the metric that it computes for",
-    "cli/demo.py": "the candidates and limits of the example",
     "cli/design.py": "a channel's name in JSON",
     "cli/channel.py": "a key of JSON",
     "cli/inspect/leakage.py": "keys of JSON",

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from . import _options as o
 from .study_output import check_outputs, conduct
+
+if TYPE_CHECKING:
+    from ..core.metric import Requirement
+    from ..core.roles import Roles
+    from ..core.table import Table
+    from ..study.candidate import Candidate
+    from ..study.context import Context
+    from ..study.study import Study
 
 PRESETS = (
     "clinical-public, public-use, scientific-use, cbs-research, cbs-public, output-check, hipaa, gbt-public, "
@@ -18,7 +27,7 @@ PRESETS = (
 )
 EXAMPLES = (
     "sfumato advise people.csv --roles roles.toml --to agreement --impact low --refine 0",
-    "sfumato advise people.csv --roles roles.toml --preset public-use --refine 0 --out public",
+    "sfumato advise people.csv --roles roles.toml --preset public-use --quick --refine 0 --out public",
 )
 
 
@@ -69,6 +78,9 @@ def run(
     wide: Annotated[
         bool, typer.Option("--wide", help="Also try noise, swapping, microaggregation and synthetic data.")
     ] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Try only two or three candidates of each kind, for a first answer.")
+    ] = False,
     seed: o.Seed = None,
     refine: o.Refine = 4,
     time_limit: o.StudyTimeLimit = None,
@@ -95,18 +107,11 @@ def run(
     Exits 1 if no candidate meets the limits. Also exits 1, before any work, if an unlimited column sets people apart or gives away what
     must be protected.
     """
-    from .. import metrics
-    from ..core.errors import InputError
     from ..core.people import one_row_each
     from ..core.roles import Roles
-    from ..inspect.default_metrics import usual_metrics
-    from ..profile.free_release import check_free
     from ..publishing.waivers import read_reasons, read_waivers
     from ..study.candidate import Candidate
     from ..study.context import WP29, Context
-    from ..study.default_candidates import candidates, overlooked
-    from ..study.inference import with_inference
-    from ..study.study import UTILITY, Study
 
     if preset in (None, WP29):  # the Opinion sets no limits, so that the answers must
         to, impact = _answer("to", to), _answer("impact", impact)
@@ -118,42 +123,72 @@ def run(
     named = Roles.read(roles)
     table = reading.open(input, named)
     one_row_each(table, named, "a study", counts_people=True)
-    if target is not None and target not in named.released(table.columns):
-        raise InputError(
-            f"--target {target}: no released column has this name; name a quasi, sensitive or insensitive column."
-        )
-    named.check(table.columns, where=table.name)
-    waivers = read_waivers(waive or [], table.columns)
+    _check_target(target, table, named)
     ledger = o.opened_register(register)
-    own = o.requirements(require, ledger, named)
-    context = with_inference(context, table, named, require=own, waive=waivers)
-    limits = tuple(dict.fromkeys([*context.require, *own]))
-    axis = metrics.metric(utility or UTILITY)
-    with o.progress("candidates"):
-        check_free(table, named, waivers)
-        made = candidates(table, named, limits, axis, wide=wide)
-    study = Study(
-        table=table,
-        roles=named,
-        candidates=(*made, *(Candidate.of(text) for text in candidate or [])),
-        risk=metrics.metric(risk or context.axis),
-        utility=axis,
-        require=limits,
-        measures=usual_metrics(named, target),
-        context=context,
-        title=title,
-        arguments=reading.arguments,
-        waive=waivers,
-        purpose=purpose,
-        date=date,
-        accept=read_reasons(accept or []),
-    )
-    for text in overlooked(table, named, study.candidates):
-        o.tell(text)
+    study = advised(
+        table, named, context, own=o.requirements(require, ledger, named), waive=read_waivers(waive or [], table.columns),
+        risk=risk, utility=utility, target=target, more=[Candidate.of(text) for text in candidate or []], wide=wide, quick=quick,
+        title=title, arguments=reading.arguments, purpose=purpose, date=date, accept=read_reasons(accept or []),
+    )  # fmt: skip
     conduct(
         study, out, seed=seed, refine=refine, time_limit=time_limit, cache=cache, workers=workers, formats=wanted, package=package, register=ledger,
         allow_seeded=allow_seeded, neutralise_formulas=neutralise_formulas, reveal=reveal, json=json,
     )  # fmt: skip
+
+
+def advised(
+    table: Table,
+    roles: Roles,
+    context: Context,
+    *,
+    own: Sequence[Requirement] = (),
+    waive: Mapping[str, str],
+    risk: str | None = None,
+    utility: str | None = None,
+    target: str | None = None,
+    more: Sequence[Candidate] = (),
+    wide: bool = False,
+    quick: bool = False,
+    **stated: Any,
+) -> Study:
+    """The study that follows from the context's limits and the owner's `own`: its candidates are those that can meet them, and `more`."""
+    from .. import metrics
+    from ..inspect.default_metrics import usual_metrics
+    from ..profile.free_release import check_free
+    from ..study.default_candidates import candidates, overlooked
+    from ..study.inference import with_inference
+    from ..study.study import UTILITY, Study
+
+    context = with_inference(context, table, roles, require=own, waive=waive)
+    limits = tuple(dict.fromkeys([*context.require, *own]))
+    axis = metrics.metric(utility or UTILITY)
+    with o.progress("candidates"):
+        check_free(table, roles, waive)
+        made = candidates(table, roles, limits, axis, wide=wide, quick=quick)
+    study = Study(
+        table=table,
+        roles=roles,
+        candidates=(*made, *more),
+        risk=metrics.metric(risk or context.axis),
+        utility=axis,
+        require=limits,
+        measures=usual_metrics(roles, target),
+        context=context,
+        waive=waive,
+        **stated,
+    )
+    for text in overlooked(table, roles, study.candidates):
+        o.tell(text)
+    return study
+
+
+def _check_target(target: str | None, table: Table, roles: Roles) -> None:
+    from ..core.errors import InputError
+
+    if target is not None and target not in roles.released(table.columns):
+        raise InputError(
+            f"--target {target}: no released column has this name; name a quasi, sensitive or insensitive column."
+        )
 
 
 def _answer(name: str, given: str | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -61,18 +61,18 @@ def conduct(
     *,
     seed: int | None,
     refine: int,
-    time_limit: float | None,
-    cache: Path | None,
-    workers: int | None,
     formats: tuple[str, ...],
     package: Path | None,
-    register: Register | None,
-    reveal: bool,
-    allow_seeded: bool,
-    neutralise_formulas: bool,
-    json: bool,
-) -> None:
-    """Run a study, write its documents and its package, and print the result.
+    json: bool | None,
+    time_limit: float | None = None,
+    cache: Path | None = None,
+    workers: int | None = None,
+    register: Register | None = None,
+    reveal: bool = False,
+    allow_seeded: bool = False,
+    neutralise_formulas: bool = False,
+) -> Result:
+    """Run a study, write its documents and its package, and print the result, unless `json` is None.
 
     The time limit and Ctrl-C end the candidates early; a second Ctrl-C ends the documents, too.
     """
@@ -98,7 +98,7 @@ def conduct(
             time_limit=time_limit, catch=True,
         )  # fmt: skip
         listen(Stage("documents"))
-        write_all(result, out, formats=formats, reveal=reveal, numbers=o.finite(result.to_dict()))
+        write_all(result, out, formats=formats, reveal=reveal, numbers=_numbers(result))
         earlier = _beside_earlier(result, register)
         if package is not None and is_fit(result):
             listen(Stage("package"))
@@ -106,14 +106,24 @@ def conduct(
                 result, package, allow_seeded=allow_seeded, neutralise_formulas=neutralise_formulas, register=register
             )
         log(Stage("finished"))
-    print_result(result, out, package, earlier, json=json)
+    if json is not None:
+        print_result(result, out, package, earlier, json=json)
+    return result
+
+
+def _numbers(result: Result) -> dict[str, Any]:
+    """What report.json holds: every candidate with its numbers, and the verdict."""
+    from ..study.decision import decision
+
+    numbers: dict[str, Any] = o.finite({**result.to_dict(), "decision": decision(result).to_dict()})
+    return numbers
 
 
 def write_report(result: Result, folder: Path) -> None:
     """Write report.html and report.json alone."""
     from ..report.documents import write_all
 
-    write_all(result, folder, formats=("html",), only=("report",), numbers=o.finite(result.to_dict()))
+    write_all(result, folder, formats=("html",), only=("report",), numbers=_numbers(result))
 
 
 def warnings(result: Result) -> list[str]:
@@ -156,11 +166,15 @@ def _beside_earlier(result: Result, register: Register | None) -> list[str] | No
 def print_result(result: Result, out: Path, package: Path | None, earlier: list[str] | None, *, json: bool) -> None:
     """Print the result; exit 1 if no candidate meets what is required."""
     from ..study.advice import advice
+    from ..study.decision import decision
 
+    verdict = decision(result)
+    for key in sorted(result.study.accept.keys() - {point.key for point in verdict.open}):
+        o.tell(f"--accept {key}: nothing is open under this key, so the reason stands nowhere.")
     if json:
         o.dump(
             {
-                **result.to_dict(),
+                **_numbers(result),
                 "report": str(out / "report.html"),
                 "package": str(package) if package is not None and is_fit(result) else None,
                 "warnings": warnings(result),
@@ -182,7 +196,8 @@ def print_result(result: Result, out: Path, package: Path | None, earlier: list[
             typer.echo(text)
         for command in result.commands():
             typer.echo(f"  $ {command}")
-        typer.echo(f"\nDocuments: {out / 'report.html'} and those beside it.")
+        typer.secho(f"\n{verdict.headline}. {verdict.because}", bold=True)
+        typer.echo(f"Documents: {out / 'report.html'} and those beside it.")
         if package is not None and is_fit(result):
             typer.echo(f"Package: {package}, verified.")
         elif package is not None:

@@ -56,6 +56,8 @@ class Trial:
     """Whether the rows of a person stay joined."""
     large: bool = False
     """Whether a candidate takes so long that few can be tried: `ks` and `few` are short then."""
+    one_secret: bool = True
+    """Whether exactly one column is sensitive, so that it need not be named."""
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ class TopDownSpecialization(Steered):
         chance="none",
         people=True,
         tunable=("k",),
-        offer=Offer(50, lambda trial: [{"k": trial.few}]),
+        offer=Offer(50, lambda trial: [{"k": trial.few}] if trial.one_secret else []),
         parameters={
             "k": "short for the requirement k_anonymity >= k",
             "target": "the column that the release should predict; by default the only sensitive column",

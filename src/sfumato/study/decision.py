@@ -26,7 +26,7 @@ from ..inspect.learned import Learned
 from ..profile.free_columns import refusal, waived_sentences
 from .advice import spell
 from .attack_findings import held_against, made_again
-from .context import WP29, Limit
+from .context import WP29, Context, Limit
 from .findings import Findings, ReleaseFindings, findings
 from .inference import limited, unprotected
 from .result import Result, number
@@ -300,7 +300,7 @@ def _open(result: Result, seen: Findings) -> Iterator[OpenPoint]:
     yield from _ema(result, release)
     yield from _intruder(result, release)
     yield from _audit(release)
-    for n, text in enumerate(_by_hand(result)):
+    for n, text in enumerate(() if study.context is None else by_hand(study.context)):
         yield OpenPoint(key=f"guidance.{n + 1}", sheet="Guidance", what=text)
 
 
@@ -374,10 +374,9 @@ def _audit(release: ReleaseFindings) -> Iterator[OpenPoint]:
             yield OpenPoint(key=f"audit.{n + 1}", sheet="Audit", what=check.sentence, stops=check.listed)
 
 
-def _by_hand(result: Result) -> Iterator[str]:
+def by_hand(context: Context) -> Iterator[str]:
     """What a guidance leaves to the owner, out of the sentences of its limits."""
-    context = result.study.context
-    for limit in () if context is None else context.limits:
+    for limit in context.limits:
         yield from (text[0] for text in _BY_HAND.finditer(limit.sentence))
 
 

@@ -28,6 +28,7 @@ _LOOKS = (
     (re.compile(f"{COMMA}|{POINT}"), ",", "numbers with commas", "decimal"),
     (re.compile("|".join((*DAY.values(), SHORT))), "", "dates", "dates"),
 )
+_K, _FITTED, _WEIGHED = re.compile(r"\bk=\d+"), "fit_queries=True", "weigh=use"
 _CHECKS = 3_000
 """Generalizations that a search checks where a lattice is too large to settle."""
 LARGE = 200_000
@@ -89,9 +90,15 @@ def _rules(requirement: Requirement) -> bool:
 
 
 def candidates(
-    table: Table, roles: Roles, require: Sequence[Requirement], utility: Metric, *, wide: bool = False
+    table: Table,
+    roles: Roles,
+    require: Sequence[Requirement],
+    utility: Metric,
+    *,
+    wide: bool = False,
+    quick: bool = False,
 ) -> tuple[Candidate, ...]:
-    """Mechanisms that can meet these requirements, steered by those that they can steer by.
+    """Mechanisms that can meet these requirements, steered by those that they can steer by; `quick` tries few of each.
 
     Where a requirement is about a mean, which few mechanisms steer by, k runs over a range from which the means follow.
     """
@@ -120,6 +127,7 @@ def candidates(
         hierarchies=any(roles.tree(column) is not None for column in counts.columns),
         linked=roles.linked,
         large=large,
+        one_secret=len(roles.sensitive) == 1,
     )
     offers = sorted(
         (kind.card.offer.place, name, kind.card.offer)
@@ -142,7 +150,28 @@ def candidates(
         rest = [requirement for requirement in steering if not _rules(requirement)]
         chained = [each.text for each in _made(others, rest, linked=roles.linked).values()]
         made |= _made([f"{first} | {text}" for first in firsts for text in chained], ())
-    return tuple(made.values())
+    return _quickest(tuple(made.values())) if quick else tuple(made.values())
+
+
+def _quickest(made: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """Of each family the first, the first for the largest k that is otherwise the same, and the first that weighs columns by their use.
+
+    None is fitted to queries, which takes longest and gains least over weights.
+    """
+    families: dict[str, list[Candidate]] = {}
+    for each in made:
+        if _FITTED not in each.text:
+            families.setdefault(each.family, []).append(each)
+    taken = []
+    for family in families.values():
+        alike = [each for each in family if _plain(each) == _plain(family[0])]
+        taken += [family[0], alike[-1], *[each for each in family if _WEIGHED in each.text][:1]]
+    return tuple(dict.fromkeys(taken))
+
+
+def _plain(candidate: Candidate) -> str:
+    """What a candidate is apart from its k."""
+    return _K.sub("", candidate.text)
 
 
 def _texts(offers: Sequence[tuple[int, str, Offer]], trial: Trial) -> list[str]:

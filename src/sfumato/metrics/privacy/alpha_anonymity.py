@@ -5,7 +5,7 @@ import numpy as np
 from ...core.classes import Classes
 from ...core.column import FloatArray
 from ...core.metric import measure
-from ...core.words import percent_up
+from ...core.words import percent, percent_up
 from .distinct_l_diversity import ONE_VALUE
 
 
@@ -22,6 +22,14 @@ def _sentence(value: float) -> str:
     return f"In each class the most common sensitive value makes up at most {percent_up(value, 4)} of the rows."
 
 
+def _limit(bound: float) -> str:
+    return (
+        f"no sensitive value makes up more than {percent(bound)} of a group of people who look alike"
+        if bound < 1
+        else ""
+    )
+
+
 @measure(
     title="alpha of (alpha,k)-anonymity",
     question="How common is the most common sensitive value in the worst class?",
@@ -31,6 +39,7 @@ def _sentence(value: float) -> str:
     alone=True,
     source="Wong, Li, Fu, Wang 2006, general (alpha,k)-anonymity",
     sentence=_sentence,
+    limit=_limit,
     keeps="certainty",
     misleads="It is only the alpha: (alpha,k)-anonymity also requires k_anonymity >= k. A value that is common in the whole "
     "table keeps it high even if the classes tell nothing new.",
