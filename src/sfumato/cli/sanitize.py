@@ -30,6 +30,7 @@ def run(
     settings: o.Settings = None,
     require: o.Require = None,
     population: o.Population = None,
+    related: o.Related = None,
     waive: o.Waive = None,
     neutralise_formulas: o.NeutraliseFormulas = False,
     register: o.RegisterFile = None,
@@ -82,6 +83,8 @@ def run(
         release = made_by.against(everybody)(table, named, rng, progress=lambda share: bar(0.9 * share, ""))
         if everybody is not None and release.population is None:
             release = replace(release, population=everybody)
+        if related:
+            release = replace(release, related=tuple(reading.beside(path, named) for path in related))
         together = () if ledger is None else ledger.together(release, named)
         promised = [requirement for requirement in made_by.promises if requirement not in wanted]
         published = publish(

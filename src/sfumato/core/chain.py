@@ -16,6 +16,7 @@ from .errors import InputError
 from .mechanism import Mechanism, MechanismCard, Progress
 from .metric import Requirement
 from .noun import dataclass
+from .pseudonyms import unnamed
 from .randomness import SEEDED, Rng
 from .release import Release
 from .roles import Roles
@@ -101,7 +102,7 @@ class Chain(Mechanism):
     def sanitize(self, table: Table, roles: Roles, rng: Rng, *, progress: Progress) -> Release:
         """Sanitize link by link."""
         made: Release | None = None
-        given, inside = table, roles
+        given, inside = table, unnamed(roles)
         notes: list[str] = []
         everybody: Table | None = None
         for i, link in enumerate(self.links):

@@ -15,6 +15,7 @@ from .noun import Sheet, dataclass
 from .parameter import from_text, types_of
 from .people import check_linking, one_row_each
 from .progress_line import progress_line
+from .pseudonyms import pseudonymised
 from .randomness import SEEDED, Rng
 from .release import Release
 from .roles import Roles, check_roles
@@ -135,7 +136,9 @@ class Mechanism(ABC):
             counts_people = self.card.links if roles.linked else self.card.people
             one_row_each(table, roles, self.card.name, counts_people=counts_people)
         with progress_line(self.card.name, progress) as line:
-            release = weighed(self.sanitize(table, inside(roles), rng, progress=line or unheard), roles)
+            release = pseudonymised(
+                weighed(self.sanitize(table, inside(roles), rng, progress=line or unheard), roles), roles
+            )
         if table.chosen is None or release.neighbours is not None or table.chosen.sentence in release.notes:
             return release
         return replace(release, notes=(table.chosen.sentence, *release.notes))

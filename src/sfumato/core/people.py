@@ -37,6 +37,12 @@ LINKED_WORD = (
     "of whom the release says the same over all their rows, each of whom weighs the same."
 )
 """What every document says where the roles say that the rows of a person are linked."""
+KEYED_WORD = (
+    "A person may have several rows here, which a keyed pseudonym joins. It is the same in every release that is made with the owner's key, so "
+    "whoever has several of them joins them; without the key it says nothing else. Limits are on people of whom this release says the same over all "
+    "their rows, each of whom weighs the same."
+)
+"""What every document says where pseudonyms join them."""
 
 
 def owners_word(roles: Roles, table: Table, *, counts: bool = False) -> str | None:
@@ -47,7 +53,8 @@ def owners_word(roles: Roles, table: Table, *, counts: bool = False) -> str | No
     if roles.counts_households:
         return HOUSEHOLDS_WORD
     if roles.counts_people:
-        return LINKED_WORD if roles.linked else UNLINKED_WORD
+        joined = KEYED_WORD if "pseudonyms" in roles.people else LINKED_WORD
+        return joined if roles.linked else UNLINKED_WORD
     return OWNERS_WORD if roles.one_row_per_person else None
 
 
@@ -216,7 +223,7 @@ def check_linking(table: Table, roles: Roles, who: str, *, links: bool) -> None:
 def left_out_note(roles: Roles, rows: int, of_rows: int, people: int, of_people: int) -> str:
     """What a release says whose rows of a person are joined."""
     return (
-        f"Rows of a person are joined by {roles.person!r}, a random number drawn for this release. Left out, so that enough people are alike "
+        f"Rows of a person are joined by {roles.person!r}, which holds no number of the original. Left out, so that enough people are alike "
         f"over all their rows: {counted(rows, 'row')} of {of_rows:,}, and with all of their rows {counted(people, 'person', 'people')} "
         f"of {of_people:,}."
     )

@@ -39,7 +39,7 @@ PEOPLE_ROWS = {
 """What `[people] rows` may say of people with several rows, and what each promises."""
 _PEOPLE_KEYS: Mapping[str, tuple[str, ...]] = {
     "unlinked": ("most_rows", "count"),
-    "linked": ("most_rows",),
+    "linked": ("most_rows", "pseudonyms"),
     "one": ("keep", "by", "aggregates", "count"),
     "None": ("most_rows", "count"),
 }
@@ -89,7 +89,7 @@ class Roles:
                  (core.label_kinds); each class takes the cheapest that is allowed
     people       what is promised to people with several rows: rows = "unlinked" counts people instead of rows, rows = "linked"
                  people of whom the release says the same over all their rows, rows = "one" makes one row of each person's
-                 (core.row_choice); most_rows bounds the rows a person that are used with differential privacy;
+                 (core.row_choice); pseudonyms names where a key is, for the same number in several releases (core.pseudonyms); most_rows bounds the rows a person that are used with differential privacy;
                  count = "households" counts different households instead of different people
     survey       what goes out in the place of the survey weight: weights = "calibrated", "rounded" or "exact" (core.survey_weights)
     """
@@ -179,6 +179,10 @@ class Roles:
         if self.counts_households and self.household is None:
             raise InputError(
                 f'{where}: count = "households" needs their column; name it in [roles]: household = "...".'
+            )
+        if not str(self.people.get("pseudonyms", "env:KEY")).startswith(("env:", "file:")):
+            raise InputError(
+                f'{where}: pseudonyms says where the key is, "env:NAME" (an environment variable) or "file:PATH"; the key itself never stands here.'
             )
         if set(self.people) - {"count"} and self.person is None:
             raise InputError(f'{where}: name the column that identifies people in [roles] first: person = "...".')

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.formulas import neutralised_text
+from ..core.pseudonyms import packed
 from ..core.release import Release
 from ..core.roles import Roles
 from ..core.spelling import plain
@@ -44,7 +45,7 @@ def write_roles(release: Release, roles: Roles, folder: Path, *, neutralise_form
             stated = stated if there <= set(stated) else tuple(plain(stated))
             if any(text in there for text in stated):
                 orders[name] = tuple(text for text in stated if text in there)
-    packed = Roles(
+    ours = Roles(
         quasi=tuple(name for name in roles.quasi if name in labels),
         sensitive=tuple(name for name in roles.sensitive if name in labels),
         insensitive=tuple(name for name in roles.insensitive if name in labels),
@@ -54,10 +55,10 @@ def write_roles(release: Release, roles: Roles, folder: Path, *, neutralise_form
         weights={name: weight for name, weight in roles.weights.items() if name in labels},
         person=roles.person if roles.linked and roles.person in labels else None,
         weight=roles.weight if roles.weight in labels else None,
-        people=roles.people if roles.linked and roles.person in labels else {},
+        people=packed(roles.people) if roles.linked and roles.person in labels else {},
     )
-    (folder / ROLES).write_text(packed.toml(), encoding="utf-8")
-    return replace(packed, source=str(folder / ROLES), folder=folder)
+    (folder / ROLES).write_text(ours.toml(), encoding="utf-8")
+    return replace(ours, source=str(folder / ROLES), folder=folder)
 
 
 def _labels(release: Release) -> dict[str, set[str]]:

@@ -46,7 +46,7 @@ TECHNIQUES = {
     "replaced": "replaced by values computed from groups of people",
     "perturbed": "perturbed: values are changed by noise, swapping or chance",
     "permuted": "permuted within groups: the values are true, but no longer stand beside their own people",
-    "joined": "replaced by a random number drawn for this release, which joins the rows of a person",
+    "joined": "replaced by a random number or a keyed pseudonym, which joins the rows of a person",
     "apart": "released in a separate table, linked by groups only",
     "removed": "removed",
     "statistics": "released as statistics only; no row describes a person",
