@@ -420,8 +420,9 @@ class DuckTable(Table):
         every = f"SELECT * EXCLUDE ({who}, {at}) FROM ({numbered}) QUALIFY {drawn}"
         return replace(DuckTable.of(self.name, every, self.notes), reading=self.reading)
 
+    @remembered
     def keep(self, columns: Sequence[str]) -> DuckTable:
-        """A projection."""
+        """A projection; the same columns are the same table, so what was counted on one is known of all."""
         chosen = ", ".join(f"{self._value(column)} AS {name_of(column)}" for column in columns)
         return DuckTable.of(self.name, f"SELECT {chosen} FROM ({self.sql})", self.notes)
 
