@@ -203,7 +203,7 @@ def attacks_of(
 
 def everything(walk: Walk, folder: Path) -> None:
     """A run over every mechanism, metric, attack, search, study, channel and miner, on one table."""
-    case = Case()
+    case, gaps = Case(), Case(gaps=True)
     table, roles = case.table(), case.roles
     address = DatabaseAddress.of("postgresql://host/house?table=people")
     walk.step("a server's table", lambda: PostgresTable("house.people", ("age",), f"SELECT '{MARK}' AS c0", (), session=None, opened=address))  # type: ignore[arg-type]  # fmt: skip
@@ -211,7 +211,7 @@ def everything(walk: Walk, folder: Path) -> None:
     releases = {}
     for name in NAMES:
         subject = subject_of(name)
-        run = walk.step(name, lambda subject=subject: subject.run(Case(gaps=True), folder))
+        run = walk.step(name, lambda subject=subject: subject.run(gaps, folder))
         for refused in subject.setting.refused:
             walk.step(f"{name} refused", lambda s=subject, r=refused: s.made(case, r)(s.table(case), s.roles(case)))
         if run is not None:
