@@ -125,6 +125,7 @@ from .metrics.privacy.one_symbol_i4 import one_symbol_i4 as one_symbol_i4
 from .metrics.privacy.p_sensitive_k_anonymity import p_sensitive_k_anonymity as p_sensitive_k_anonymity
 from .metrics.privacy.personalized_breach import personalized_breach as personalized_breach
 from .metrics.privacy.positive_disclosure import positive_disclosure as positive_disclosure
+from .metrics.privacy.privacy_skyline import privacy_skyline as privacy_skyline
 from .metrics.privacy.prosecutor_risk import prosecutor_risk as prosecutor_risk
 from .metrics.privacy.rarest_combination import rarest_combination as rarest_combination
 from .metrics.privacy.recursive_diversity import recursive_diversity as recursive_diversity
