@@ -120,6 +120,8 @@ CLAIMS: dict[str, Claim] = {
     "journalist_risk": claim(("at most", same), at=(all_,)),
     "k_anonymity": claim(("whole", lambda k: k - 1), ("one in", same), at=(alone,)),
     "privacy_skyline": claim(("at most", same), at=(all_,)),
+    "population_uniqueness": share(words="no"),
+    "sample_uniqueness": share(words="no nobody everybody all"),
     "rarest_combination": claim(("whole", lambda rows: rows - 1), at=(alone,)),
     "k_map": claim(("whole", same), ("one in", same), at=(alone,)),
     "knowledge_gain": share(),

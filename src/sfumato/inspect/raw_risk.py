@@ -28,6 +28,7 @@ from ..core.words import about, counted, percent, up
 from ..metrics.privacy.individual_risk import individual_risk
 from ..metrics.privacy.journalist_risk import journalist_risk
 from ..metrics.privacy.k_anonymity import k_anonymity
+from ..metrics.privacy.population_uniqueness import alone_in_population
 from ..profile.combinations import MOST, SetRisk, risk_of, set_risks
 from ..profile.outliers import Outliers, outliers
 from ..profile.population import PopulationUniques, population_uniques
@@ -210,7 +211,7 @@ def raw_risk(
     if population is not None:
         release = Release(table=table, population=population)
         journalist = float(journalist_risk(release, roles).value)
-        there = _alone_there(release, roles)
+        there = alone_in_population(release.evidence(roles))
     numbers = {name: values for name, values in table.value_counts(quasi).items() if len(values) <= 1_000_000}
     far = [outliers(values) for values in numbers.values()]
     say(0.6, "curve")
@@ -241,14 +242,6 @@ def raw_risk(
         ),
         curve=tuple(_curve(table, roles, sets, together, k, say)) if curve else (),
     )
-
-
-def _alone_there(release: Release, roles: Roles) -> int:
-    """Classes of one person that one person of the population fits."""
-    evidence = release.evidence(roles)
-    sizes = evidence.population_sizes()
-    assert sizes is not None
-    return int(((evidence.people == 1) & (sizes <= 1)).sum())
 
 
 def _survey(release: Release, roles: Roles) -> SurveyRisk:

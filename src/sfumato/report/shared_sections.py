@@ -65,7 +65,11 @@ ROLES = {
 
 def sure(score: Score) -> str:
     """How sure a score is."""
-    between = "" if score.ci is None else f" ({spell(score.ci[0])} to {spell(score.ci[1])}, 95%)"
+    between = (
+        ""
+        if score.ci is None
+        else f" ({spell(score.ci[0])} to {spell(score.ci[1])}, {score.details.get('interval', '95%')})"
+    )
     return f"{score.exactness}{between}"
 
 
