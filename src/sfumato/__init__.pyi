@@ -124,12 +124,14 @@ from .metrics.privacy.one_symbol_i3 import one_symbol_i3 as one_symbol_i3
 from .metrics.privacy.one_symbol_i4 import one_symbol_i4 as one_symbol_i4
 from .metrics.privacy.p_sensitive_k_anonymity import p_sensitive_k_anonymity as p_sensitive_k_anonymity
 from .metrics.privacy.personalized_breach import personalized_breach as personalized_breach
+from .metrics.privacy.population_uniqueness import population_uniqueness as population_uniqueness
 from .metrics.privacy.positive_disclosure import positive_disclosure as positive_disclosure
 from .metrics.privacy.privacy_skyline import privacy_skyline as privacy_skyline
 from .metrics.privacy.prosecutor_risk import prosecutor_risk as prosecutor_risk
 from .metrics.privacy.rarest_combination import rarest_combination as rarest_combination
 from .metrics.privacy.recursive_diversity import recursive_diversity as recursive_diversity
 from .metrics.privacy.rows_alone_by_free_columns import rows_alone_by_free_columns as rows_alone_by_free_columns
+from .metrics.privacy.sample_uniqueness import sample_uniqueness as sample_uniqueness
 from .metrics.privacy.t_closeness import t_closeness as t_closeness
 from .metrics.privacy.transfer_of_information import transfer_of_information as transfer_of_information
 from .metrics.privacy.uninformative_difference import uninformative_difference as uninformative_difference
