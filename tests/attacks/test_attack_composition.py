@@ -16,6 +16,7 @@ from sfumato.attacks.composition import composition
 from sfumato.attacks.knowledge import candidate_values
 from sfumato.core.errors import InputError, Unavailable
 from sfumato.core.hierarchy import Hierarchy
+from sfumato.core.metric import check_counted
 from sfumato.core.release import Release
 from sfumato.core.roles import Roles
 from sfumato.core.table import Table
@@ -357,3 +358,40 @@ def test_a_class_whose_values_changed_is_not(tmp_path) -> None:
 def test_somebody_new_needs_m_values_and_no_past(tmp_path) -> None:
     fewer = {name: values[:2] for name, values in PEOPLE.items()}
     assert _invariance(tmp_path, DIFFERENT, {"q": ["[1,2]"] * 2, "s": ["flu", "hiv"]}, fewer) == 2
+
+
+def test_people_with_several_rows_are_counted(tmp_path) -> None:
+    """A value that stands twice in a class is repeated only if two people have it, and what all rows of a person share is what is left."""
+    roles = Roles(quasi=("q",), sensitive=("s",), person="name", people={"rows": "unlinked"})
+
+    def measured(q: list[str], names: list[str], values: list[str], earlier: list[str] | None = None) -> float:
+        original = {"name": names, "q": [str(i) for i in range(len(q))], "s": values}
+        sf.read(pa.table(original)).write(tmp_path / "people.csv")
+        sf.read(pa.table({"q": earlier or q, "s": values})).write(tmp_path / "before.csv")
+        release = Release(
+            table=sf.read(pa.table({"q": q, "s": values})),
+            original=sf.read(tmp_path / "people.csv"),
+            pairing="position",
+        )
+        metric = sf.m_invariance(previous=str(tmp_path / "before.csv"))
+        require = metric.at_least(1)
+        check_counted([require], roles, "a test")
+        return metric(release, roles).value
+
+    a, b = "[0,2]", "[3,5]"
+    twice = ["A", "A", "B", "C", "C", "D"]
+    assert (
+        measured([a] * 3 + [b] * 3, twice, ["flu", "flu", "hiv", "flu", "cold", "gout"]) == 2
+    )  # the flu twice, of A alone
+    assert measured([a] * 3 + [b] * 3, twice, ["flu", "hiv", "hiv", "flu", "cold", "gout"]) == 0  # hiv is two people's
+    # four people in each class, but the classes of A's two rows share one value alone
+    across = ["A", "B", "C", "A", "D", "E"]
+    assert measured([a] * 3 + [b] * 3, across, ["flu", "hiv", "cold", "flu", "gout", "mumps"]) == 1
+    assert measured(["*"] * 6, list("ABCDEF"), list("uvwxyz")) == 6
+    assert measured(["*"] * 6, list("ABCDEF"), list("uvwxyz"), [a] * 3 + [b] * 3) == 0
+
+
+def test_linked_people_are_refused_before_any_work() -> None:
+    roles = Roles(quasi=("q",), sensitive=("s",), person="name", people={"rows": "linked"})
+    with pytest.raises(InputError, match="linked people are counted in the release alone"):
+        check_counted([sf.m_invariance(previous="x.csv").at_least(2)], roles, "a test")

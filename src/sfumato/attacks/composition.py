@@ -186,7 +186,10 @@ def _invariance(value: float) -> str:
     bounds=(0, math.inf),
     source="Xiao, Tao 2007, def. 3 and 4",
     sentence=_invariance,
-    misleads="It is strict: one class with a repeated value makes it 0, though an adversary may learn little. It says nothing of shares.",
+    misleads="It is strict: one class with a repeated value makes it 0, though an adversary may learn little. It says nothing of shares. "
+    "Where people have several rows that nobody can join, a value is repeated if two people of a class have it, and a person's candidates are "
+    "what the classes of all their rows share. People whose rows are joined are not counted in two releases.",
+    people=True,
     parameters={"previous": Name(), "original": Words(), "identity": Words()},
 )
 def m_invariance(
@@ -196,8 +199,9 @@ def m_invariance(
     both releases has a class of the same values in both; 0 if a class repeats a value, or somebody's values changed.
 
     `previous` is the file of the earlier release, `original` the table that it was made of where that is another one; `identity` a column
-    of both originals that tells people apart. Extremes: 0 for a class of two equal values; distinct l-diversity where all values of
-    a class differ and both releases have the same classes.
+    of both originals that tells people apart. Where people have several unlinked rows, m is the least of the different people of a class
+    and of the candidates that are left of a person: with one row a person these are the same. Extremes: 0 for a class of two equal
+    values, of two people; distinct l-diversity where all values of a class differ and both releases have the same classes.
     """
     from ..engines import read
 
@@ -209,14 +213,15 @@ def m_invariance(
     met = both.met(both.people, both.domain(None))
     classes = evidence.classes(column)
     same = (met.now == met.both) & (met.before == met.both)
-    repeats = bool((classes.n > 1).any())
+    repeated_values = evidence.people_of_values(column) > 1
     changed = int(both.people.n[~same].sum())
     details = {
         "people_in_both": int(both.people.n.sum()),
         "changed": changed,
-        "classes_repeating": len(np.unique(classes.member[classes.n > 1])),
+        "classes_repeating": len(np.unique(classes.member[repeated_values])),
     }
-    return Score(0.0 if repeats or changed else float(classes.size.min()), "values", details=details)
+    least = min(int(classes.people.min()), int(met.both.min()))
+    return Score(0.0 if repeated_values.any() or changed else float(least), "values", details=details)
 
 
 def _earlier_release(evidence: Evidence, previous: str, original: Table) -> Release:

@@ -393,6 +393,14 @@ class Evidence:
         total = exact(np.bincount(rows.value, weights=weight, minlength=len(rows.sensitive.total)))
         return replace(rows, size=size, n=weight, split_by=replace(rows.sensitive, total=total), different=self.people)
 
+    def people_of_values(self, sensitive: str) -> IntArray:
+        """How many different people have each value in each class, in the order of the entries of `classes`; rows where those are people."""
+        classes = self.classes(sensitive)
+        if not self.roles.unlinked:
+            return classes.n
+        owners = self._owners((sensitive,))  # by the entries, since the classes were weighed by them
+        return distinct_people(owners.entry, owners.person, len(classes.n), owners.people)
+
     def _owners(self, columns: tuple[str, ...], entries: Classes | None = None) -> _PeopleOfRows:
         """Whose the released rows are, by class and these columns."""
         return self.derived(("owners", columns), lambda: self._find_owners(columns, entries))
