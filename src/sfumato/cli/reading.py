@@ -214,7 +214,11 @@ _TABLE_OPTIONS: dict[str, Any] = {
     ),
     "skip": _table(int | None, help="Rows (or lines) above the table to leave out.", metavar="ROWS", least=0),
     "range": _table(str | None, help="The cells of the table in an Excel sheet, such as A3:F200.", metavar="CELLS"),
-    "totals": _table(bool | None, "--totals/--no-totals", help="Whether the last row holds totals and is left out."),
+    "totals": _table(
+        bool | None,
+        "--totals/--no-totals",
+        help="Whether totals are left out: the last row, or rows with the sums of those above.",
+    ),
     "labels": _table(
         str | None,
         help="Columns of an SPSS or Stata file to read as the labels of their codes, with commas between, or none.",

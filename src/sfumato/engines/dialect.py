@@ -18,7 +18,8 @@ from ..core.errors import InputError
 from ..core.noun import dataclass
 from ..core.sheet_places import checked_skip, header_rows, joined_names, spell_rows
 from ..core.spelling import BLANKS
-from .layout import Layout, below, called_total, find
+from .layout import Layout, below, called_total, find, subtotal_notes
+from .subtotals import TOTAL_WORDS, called_subtotal, subtotals
 
 _SAMPLE = 1 << 18
 _LONGEST = 1 << 21
@@ -26,6 +27,8 @@ _LONGEST = 1 << 21
 _MOST_COLUMNS = 10_000
 _LINES = 230
 """Lines that are looked at for where the table begins."""
+_REPORT = 1 << 26
+"""Bytes up to which a file is looked at for totals in its middle: people write reports, and programs write tables."""
 _DELIMITERS = ",;\t|"
 _NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", " ": "space"}
 _APOSTROPHES = re.compile(r"'[^']*'([,;\t|]'[^']*')+")
@@ -236,6 +239,40 @@ def ending(path: Path, dialect: Dialect, *, last: bool = False) -> Ending | None
     return Ending(len(at), before + len(raw.rstrip()) - size, full)
 
 
+def without_subtotals(path: Path, dialect: Dialect, to: Path) -> tuple[str, ...]:
+    """Write a copy without totals in the middle of the table; the notes say which lines these are, and there are none where none is written.
+
+    Reports are looked at whole where their first part has a line that is called a total; tables that are larger than reports are not.
+    """
+    raw, _ = sample(path) if path.suffix != ".zst" else (b"", True)
+    start = _lines(raw.decode("utf-8", errors="replace"))[dialect.skip + dialect.header :]
+    if not TOTAL_WORDS.search("".join(start)):
+        return ()
+    named = (row for row in _records("".join(start), dialect.delimiter, dialect.quote, len(start)))
+    if not any(map(called_subtotal, named)):
+        return ()
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            raw = file.read(_REPORT + 1)
+        lines = _lines(raw.decode("utf-8-sig")) if len(raw) <= _REPORT else []
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError):
+        return ()  # said, with its reason, by whoever counts
+    cells = _by_line(lines, dialect.delimiter, dialect.quote) or []
+    body = [
+        i for i, row in enumerate(cells) if i >= dialect.skip + dialect.header and any(field.strip() for field in row)
+    ]
+    found, kept = subtotals(cells, body, range(len(dialect.names)))
+    if not found:
+        return ()
+    gone, out = {*found}, False
+    with to.open("w", encoding="utf-8", newline="") as target:
+        for i, line in enumerate(lines):
+            out = i in gone or (out and i < len(cells) and not cells[i])  # a record may go over several lines
+            if not out:
+                target.write(line)
+    return tuple(subtotal_notes([i + 1 for i in found], [i + 1 for i in kept], "line"))
+
+
 def cut(path: Path, at: int, to: Path) -> None:
     """Write a copy up to a byte, streaming."""
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as source, to.open("wb") as target:
@@ -339,13 +376,8 @@ def _joined(text: str, delimiter: str, quote: str, rows: tuple[int, ...], path: 
 def _placed(text: str, delimiter: str, quote: str) -> Layout | None:
     """Where the table lies below titles, or under two header lines; None where the first line that is not blank is its header."""
     lines = _lines(text)[:_LINES]
-    cells: list[list[str]] = []  # a record at its first line, nothing at the others that it goes over
-    quoting: dict[str, Any] = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
-    reader = csv.reader(lines, delimiter=delimiter, **quoting)
-    try:
-        for record in reader:
-            cells += [record, *([[]] * (reader.line_num - len(cells) - 1))]
-    except csv.Error:
+    cells = _by_line(lines, delimiter, quote)
+    if cells is None:
         return None
     first = next((row for row in cells if any(field.strip() for field in row)), [])
     named = {field.strip() for field in first} - {""}
@@ -360,6 +392,19 @@ def _placed(text: str, delimiter: str, quote: str) -> Layout | None:
         return None
     over = placed.header[-1] + 1  # a header that goes over several lines is left to the engine
     return placed if over == len(cells) or cells[over] or not lines[over].strip() else None
+
+
+def _by_line(lines: list[str], delimiter: str, quote: str) -> list[list[str]] | None:
+    """A record at its first line, nothing at the others that it goes over; None where the lines cannot be taken apart."""
+    cells: list[list[str]] = []
+    quoting: dict[str, Any] = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
+    reader = csv.reader(lines, delimiter=delimiter, **quoting)
+    try:
+        for record in reader:
+            cells += [record, *([[]] * (reader.line_num - len(cells) - 1))]
+    except csv.Error:
+        return None
+    return cells
 
 
 def _delimiter(text: str, quote: str) -> str:

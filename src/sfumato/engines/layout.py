@@ -15,6 +15,7 @@ from ..core.errors import InputError
 from ..core.noun import dataclass
 from ..core.sheet_places import cell_range, checked_skip, header_rows, joined_names, spell_rows
 from ..core.spelling import MARKS
+from .subtotals import subtotals
 
 Cells = Sequence[Sequence[Any]]
 _VALUE = re.compile(r"^\s*[+-]?\d[\d.,:/ -]*\s*%?$")  # a number or a date as text
@@ -92,6 +93,10 @@ def find(
     body = [i for i in rows if i >= start]
     if range is None:  # a column that only a title reaches into is none
         wide = [j for j in wide if any(_filled(cells[i], j) for i in (*chosen, *body))]
+    inside, others = subtotals(cells, body, wide) if whole and totals is not False else ([], [])
+    if inside:
+        body = [i for i in body if i not in set(inside)]
+        notes += subtotal_notes([i + 1 for i in inside], [i + 1 for i in others], row)
     ends = _ending(cells, body, wide) if whole and totals is not False else []
     if totals and not ends:
         ends = body[-1:]
@@ -103,6 +108,28 @@ def find(
     said: dict[str, Any] = {"header_row": spell_rows(chosen)} if chosen and (len(chosen) > 1 or chosen[0]) else {}
     said |= {"totals": True} if len(ends) == 1 else {}
     return Layout(chosen, tuple(body), tuple(wide), names, tuple(notes), said)
+
+
+def subtotal_notes(found: Sequence[int], kept: Sequence[int], row: str) -> list[str]:
+    """What is said of totals in the middle of a table, by the numbers of their rows."""
+    notes = [f"{_listed(found, row)} called totals, with the sums of rows above them, left out; keep: --no-totals"]
+    if kept:
+        notes.append(
+            f"{_listed(kept, row)} called totals too, but their numbers are no sums of rows above them: kept; look at them"
+        )
+    return notes
+
+
+def _listed(at: Sequence[int], row: str) -> str:
+    if len(at) == 1:
+        return f"{row} {at[0]},"
+    shown, more = at[:8], len(at) - 8
+    named = (
+        ", ".join(map(str, shown[:-1])) + f" and {shown[-1]}"
+        if more <= 0
+        else ", ".join(map(str, shown)) + f" and {more} more"
+    )
+    return f"{row}s {named},"
 
 
 def _header_notes(chosen: tuple[int, ...], rows: Sequence[int], row: str) -> list[str]:

@@ -234,6 +234,10 @@ def _csv(path: Path, options: dict[str, Any], *, trim: bool) -> DuckTable:
     if seen.encoding not in ("utf-8", "utf-8-sig"):
         file = folder() / f"{next(serial)}.csv"
         dialect.transcode(path, seen.encoding, file)
+    if totals is not False:
+        kept = folder() / f"{next(serial)}.csv"
+        if notes := dialect.without_subtotals(file, seen, kept):
+            file, seen = kept, replace(seen, notes=(*seen.notes, *notes))
     whole = _records(path, file, seen)
     end = None if totals is False else dialect.ending(file, seen, last=bool(totals))
     if totals and end is None:
