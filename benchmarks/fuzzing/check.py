@@ -167,6 +167,8 @@ def _changed(case: Case) -> set[str]:
         return quasi
     if case.mechanism in ("rank_swapping", "pram"):
         return named(case, settings.get("columns", ""))
+    if case.mechanism == "record_swapping":
+        return named(case, settings.get("areas", ""))
     if case.mechanism == "local_noise":
         return named(case, settings.get("bounds", ""))
     if case.mechanism in GROUPED:

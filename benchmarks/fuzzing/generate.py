@@ -37,7 +37,16 @@ _NAMES = [
 _ODD_NAMES = ("odd, name", 'a "b"', "größe", "=SUM(A1)", "two words", "x|y", "[k]", "ünïcode 😀", "select", "Group", "n", "count", "a=b", "percent%", "-dash", "1st", "a.b", "ID")  # fmt: skip
 STATISTICS = frozenset({"dp_choice", "dp_marginals", "dp_ranges", "dp_statistics"})
 NOISY = frozenset(
-    {"additive_noise", "isolation_noise", "local_noise", "pram", "rank_swapping", "rounding", "shift_dates"}
+    {
+        "additive_noise",
+        "isolation_noise",
+        "local_noise",
+        "pram",
+        "rank_swapping",
+        "record_swapping",
+        "rounding",
+        "shift_dates",
+    }
 )
 """Mechanisms after which classes mean nothing."""
 DRAWN = frozenset({"dp_synthesis", "alpha_beta"})

@@ -241,6 +241,7 @@ DRAWS: dict[str, tuple[Callable[[random.Random, Draft], Settings], dict[str, Seq
     "pram": (lambda rng, d: _of_kind(rng, d, "category", "code", "text", "constant") | {"keep": rng.choice(["0.5", "0.8", "0.95", "0.01"])}, {"invariant": [True]}),
     "random_sampling": (lambda rng, d: {"fraction": rng.choice(["0.1", "0.5", "0.9", "1"])}, {"each": [True]}),
     "rank_swapping": (lambda rng, d: _of_kind(rng, d, *NUMERIC_OR_DATE), {"p": [1, 10, 20, 50, 100]}),
+    "record_swapping": (lambda rng, d: {"areas": _of_kind(rng, d, "category", "code", "text")["columns"]}, {"rate": [0, 0.1, 1], "k": [1, 2, 5]}),
     "rounding": (_rounding, {"how": ["nearest", "random"]}),
     "shift_dates": (lambda rng, d: {}, {"days": [1, 30, 400]}),
     "top_bottom_coding": (_top_bottom_coding, {}),

@@ -104,6 +104,10 @@ SETTINGS: dict[str, Setting] = {
         ),
     ),
     "rank_swapping": Setting({"columns": "{age},{pay}", "p": "10"}, ({"p": "-1"}, {"columns": "{id}"})),
+    "record_swapping": Setting(
+        {"areas": "{town}", "similar": "{note}", "rate": "0.3"},
+        ({"areas": ""}, {"areas": "{id}"}, {"similar": "{town}"}, {"rate": "2"}, {"k": "0"}),
+    ),
     "rounding": Setting(
         {"base": "{age}=5,{pay}=100", "how": "random"}, ({"base": "0"}, {"base": "{town}=5"}, {"base": "{id}=5"})
     ),

@@ -23,7 +23,7 @@ SETTINGS = {
     "generalize_to_levels": {"levels": "1,1", "k": "2"}, "hipaa": {"age": "x"}, "isolation_noise": {"t": "1", "suppression": "0.9"}, "k_member": {"k": "2"},
     "local_noise": {"bounds": "x=0:10", "epsilon": "1"}, "local_suppression": {"k": "2"}, "microaggregation": {"k": "2"}, "mondrian": {"k": "2"},
     "permute_within_groups": {"l": "2"}, "personalize": {"limit": "0.9"}, "pram": {"columns": "sex", "keep": "0.8"}, "random_sampling": {"fraction": "0.9"}, "rank_swapping": {"columns": "x", "p": "50"},
-    "rounding": {"base": "5"}, "shift_dates": {"columns": "x"}, "top_bottom_coding": {"top_share": "0.2"}, "top_down_specialization": {"k": "2"},
+    "record_swapping": {"areas": "sex", "rate": "0.5"}, "rounding": {"base": "5"}, "shift_dates": {"columns": "x"}, "top_bottom_coding": {"top_share": "0.2"}, "top_down_specialization": {"k": "2"},
 }  # fmt: skip
 ENDS = {
     "squares overflow": [1e300, -1e300],
