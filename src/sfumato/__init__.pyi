@@ -81,6 +81,7 @@ from .mechanisms.pram import Pram as Pram
 from .mechanisms.pram import corrected_counts as corrected_counts
 from .mechanisms.random_sampling import RandomSampling as RandomSampling
 from .mechanisms.rank_swapping import RankSwapping as RankSwapping
+from .mechanisms.record_swapping import RecordSwapping as RecordSwapping
 from .mechanisms.rounding import Rounding as Rounding
 from .mechanisms.shift_dates import ShiftDates as ShiftDates
 from .mechanisms.top_bottom_coding import TopBottomCoding as TopBottomCoding
