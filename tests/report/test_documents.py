@@ -46,7 +46,7 @@ from sfumato.study.context import Context
 from sfumato.study.risk_utility_map import standing
 from sfumato.study.study import Result, Study, grid
 
-NAMES = ("report", "sheet", "note", "wp29", "ema", "intruder")
+NAMES = ("report", "sheet", "note", "dpia", "wp29", "ema", "intruder")
 SEED = 918273
 MEASURES = (
     "k_anonymity",

@@ -23,7 +23,7 @@ from sfumato.study.decision import decision
 from sfumato.study.study import Result, Study, grid
 
 CHROMIUM = Path("/usr/bin/chromium")
-OWNERS = ("report", "sheet", "wp29", "ema", "intruder")
+OWNERS = ("report", "sheet", "dpia", "wp29", "ema", "intruder")
 """The documents that tell the owner's decision; the note is for everybody, and tells limits alone."""
 
 

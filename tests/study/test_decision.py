@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pyarrow as pa
@@ -157,3 +158,28 @@ def test_a_date_is_a_day(day: str) -> None:
 def test_a_reason_has_a_key_and_words(text: str) -> None:
     with pytest.raises(sf.SfumatoError, match="KEY: reason"):
         read_reasons([text])
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("wp29.singling_outt", "did you mean 'wp29.singling_out'"),
+        ("wp29.inference(town)", "no point of the decision can have the key"),
+        ("protect.illl", "did you mean 'protect.ill'"),
+        ("audit.0", "no point of the decision can have the key"),
+        ("columns", "cannot be accepted"),
+    ],
+)
+def test_a_key_that_no_point_can_have_is_refused(key: str, words: str) -> None:
+    with pytest.raises(sf.SfumatoError, match=re.escape(words)):
+        study("mondrian k=3", accept={key: "why not"})
+
+
+def test_every_open_point_has_a_key_that_can_be_accepted(verdict: Decision) -> None:
+    study("mondrian k=3", accept={point.key: "for a reason" for point in verdict.open if not point.stops})
+
+
+def test_the_checksum_of_the_release_joins_the_others_once_it_is_written(verdict: Decision) -> None:
+    assert "release.csv" not in verdict.checksums
+    assert verdict.of_release("0" * 64).checksums == {**verdict.checksums, "release.csv": "0" * 64}
+    assert verdict.of_release(None) is verdict

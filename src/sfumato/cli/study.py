@@ -60,7 +60,7 @@ def run(
     The candidates stand in a study file, or are named by --candidate and --release. If you name none, a standard grid is tried.
     If you require something, the most useful candidate that meets it is recommended; otherwise the knee.
 
-    Writes sheet (the decision on one page, to be signed), report (everything, for you), note (to publish with the data), wp29, ema and intruder, and report.json. Finished
+    Writes sheet (the decision on one page, to be signed), report (everything, for you), note (to publish with the data), dpia, wp29, ema and intruder, and report.json. Finished
     scores are kept, so an interrupted study goes on where it stopped, and adding a candidate later costs only that candidate.
     Ctrl-C, or --time-limit, ends the search for a better candidate: the documents are written from what was measured by then, and say so.
 

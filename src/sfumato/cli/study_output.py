@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -105,17 +106,21 @@ def conduct(
             write_package(
                 result, package, allow_seeded=allow_seeded, neutralise_formulas=neutralise_formulas, register=register
             )
+            digest = hashlib.sha256((package / "release.csv").read_bytes()).hexdigest()
+            write_all(
+                result, out, formats=formats, reveal=reveal, numbers=_numbers(result, digest), digest=digest
+            )  # now the sheet can say which file it is about
         log(Stage("finished"))
     if json is not None:
         print_result(result, out, package, earlier, json=json)
     return result
 
 
-def _numbers(result: Result) -> dict[str, Any]:
+def _numbers(result: Result, digest: str | None = None) -> dict[str, Any]:
     """What report.json holds: every candidate with its numbers, and the verdict."""
     from ..study.decision import decision
 
-    numbers: dict[str, Any] = o.finite({**result.to_dict(), "decision": decision(result).to_dict()})
+    numbers: dict[str, Any] = o.finite({**result.to_dict(), "decision": decision(result).of_release(digest).to_dict()})
     return numbers
 
 

@@ -16,6 +16,7 @@ from ..core.randomness import FINDABLE
 from ..study.study import Result
 from . import html, markdown, pdf
 from .document import Callout, Document, Paragraph
+from .dpia import dpia
 from .ema import ema
 from .external import external
 from .internal import internal
@@ -31,6 +32,7 @@ LISTED = "documents"
 """The key in report.json of the checksums of the documents that were written with it."""
 DOCUMENTS: dict[str, Callable[[Result], Document]] = {
     "note": external,
+    "dpia": dpia,
     "wp29": wp29,
     "ema": ema,
     "intruder": intruder,
@@ -46,10 +48,11 @@ def write_all(
     reveal: bool = False,
     only: Sequence[str] | None = None,
     numbers: dict[str, Any] | None = None,
+    digest: str | None = None,
 ) -> list[Path]:
-    """Write report, sheet, note, wp29, ema and intruder, or `only` some of them; the paths, in that order.
+    """Write report, sheet, note, dpia, wp29, ema and intruder, or `only` some of them; the paths, in that order.
 
-    `reveal` shows values in the internal report only. Without a recommended release only the report is written. With `numbers` they
+    `reveal` shows values in the internal report only; `digest` is the checksum of the release that was written, for report and sheet. Without a recommended release only the report is written. With `numbers` they
     go into report.json, which lists the checksums of all documents of its run and stands for the set: what an earlier run wrote about
     other numbers, and this one does not write again, is removed, so that no folder holds documents of two results.
     """
@@ -62,7 +65,7 @@ def write_all(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: cannot be created as a folder ({type(error).__name__}); name another.") from None
-    made = {"report": internal(result, reveal=reveal), "sheet": sheet(result)}
+    made = {"report": internal(result, reveal=reveal, digest=digest), "sheet": sheet(result, digest)}
     if result.recommended[0] is not None:
         made |= {name: make(result) for name, make in DOCUMENTS.items() if only is None or name in only}
     contents = {

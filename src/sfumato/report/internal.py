@@ -42,8 +42,8 @@ from .document import (
 _LIBRARIES = ("duckdb", "numpy", "pyarrow", "scikit-learn", "opendp")
 
 
-def internal(result: Result, *, reveal: bool = False) -> Document:
-    """The document; with `reveal` it shows values of the riskiest combinations and names of groups."""
+def internal(result: Result, *, reveal: bool = False, digest: str | None = None) -> Document:
+    """The document; with `reveal` it shows values of the riskiest combinations and names of groups. `digest` is release.csv's."""
     seen = findings(result, reveal=reveal)
     study = result.study
     known: list[str | Mark] = ["nothing"] if not study.roles.quasi else joined([code(q) for q in study.roles.quasi])
@@ -59,7 +59,7 @@ def internal(result: Result, *, reveal: bool = False) -> Document:
         *wants,
         ". For the owner only: do not publish this report.",
     ]
-    decided = decision(result)
+    decided = decision(result).of_release(digest)
     blocks = [
         sheet.page(decided),
         Heading("Why this one and not another"),

@@ -38,9 +38,9 @@ TONES: dict[str, Tone] = {"yes": "yes", "accept": "open", "no": "no"}
 LINE = "______________________"
 
 
-def sheet(result: Result) -> Document:
-    """The sheet on the recommended release, or on the table where nothing may be published."""
-    verdict = decision(result)
+def sheet(result: Result, digest: str | None = None) -> Document:
+    """The sheet on the recommended release, or on the table where nothing may be published; `digest` is release.csv's, once it is written."""
+    verdict = decision(result).of_release(digest)
     subtitle: Text = [f"{verdict.title}. For the owner: do not publish this sheet."]
     footer = (
         f"Sfumato {verdict.version}. The numbers hold for an adversary who knows the columns named above, and for this release alone. The "
@@ -174,6 +174,6 @@ def _open(verdict: Decision) -> Iterator[Block]:
 
 
 def _proof(verdict: Decision) -> Iterator[Block]:
-    sums = "; ".join(f"{name} {value}" for name, value in verdict.checksums.items())
-    lines = [f"sfumato {verdict.version}; SHA-256: {sums}", *verdict.commands]
+    sums = [f"SHA-256 of {name}: {value}" for name, value in verdict.checksums.items()]
+    lines = [f"sfumato {verdict.version}", *sums, *verdict.commands]
     yield Code("\n".join(lines))

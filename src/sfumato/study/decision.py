@@ -15,12 +15,14 @@ from dataclasses import asdict, field, replace
 from typing import Any, ClassVar, Literal
 
 from .. import __version__
-from ..attacks import registry
+from ..attacks import registry, wp29_tests
+from ..core.errors import InputError, hint
 from ..core.memory import remembered
 from ..core.metric import Requirement, spell_bound
 from ..core.noun import dataclass
 from ..core.people import owners_word
 from ..core.randomness import FINDABLE
+from ..core.roles import Roles
 from ..core.words import counted, percent, percent_up
 from ..inspect.learned import Learned
 from ..profile.free_columns import refusal, waived_sentences
@@ -169,6 +171,10 @@ class Decision:
         """The open points of one sheet."""
         return tuple(point for point in self.open if point.sheet == sheet)
 
+    def of_release(self, digest: str | None) -> Decision:
+        """The same on a release that was written: its checksum stands among the others."""
+        return self if digest is None else replace(self, checksums={**self.checksums, "release.csv": digest})
+
     def to_dict(self) -> dict[str, Any]:
         """For machines; a number that JSON lacks is null."""
         content: dict[str, Any] = _plain({**asdict(self), "headline": self.headline})
@@ -272,6 +278,25 @@ def _limits(result: Result) -> Iterator[HeldLimit]:
 
 
 # --- open points
+
+_NAMED = ("limits", "seed", "ema.threshold", "intruder.found")
+_NUMBERED = re.compile(r"(?:audit|guidance)\.[1-9]\d*")
+
+
+def check_accepted(accept: Mapping[str, str], roles: Roles) -> None:
+    """Refuse a key that no open point can have: a reason that was mistyped would stand nowhere, and the point would stay open."""
+    if "columns" in accept:
+        raise InputError(
+            "accept: 'columns' cannot be accepted, since nothing is published while a column that no limit covers gives people away; give "
+            "the column another role, or waive it by its name."
+        )
+    tests = [f"wp29.{test.card.name}" for test in wp29_tests()]
+    known = [*_NAMED, *tests, *(f"{test}({column})" for test in tests for column in roles.sensitive)]
+    known += [f"protect.{column}" for column in roles.sensitive]
+    for key in accept:
+        if key not in known and not _NUMBERED.fullmatch(key):
+            meant = hint(key, known, "the decision sheet prints the key of each.")
+            raise InputError(f"accept: no point of the decision can have the key {key!r}; {meant}")
 
 
 def _reasoned(result: Result, points: Iterator[OpenPoint]) -> Iterator[OpenPoint]:

@@ -114,6 +114,10 @@ class Study:
         for key, reason in self.accept.items():
             if not isinstance(reason, str) or not reason.strip():
                 raise InputError(f"accept: say why {key!r} is accepted; the reason stands on the decision sheet.")
+        if self.accept:
+            from .decision import check_accepted
+
+            check_accepted(self.accept, self.roles)
         if self.date is not None and not _DAY.fullmatch(self.date):
             raise InputError(f"date: {self.date!r} is no day; write it as YYYY-MM-DD.")
         if self.context is not None:
