@@ -1,6 +1,10 @@
-"""Draw the picture of the studio that README.md shows: `.venv/bin/python docs/picture.py` writes docs/studio.png.
+"""Draw the pictures that README.md shows, in the system's Chromium.
 
-A town of made-up people goes the owner's way in a real studio, in the system's Chromium, up to the map of the candidates; that page is the picture.
+    .venv/bin/python docs/picture.py            # docs/studio.png
+    .venv/bin/python docs/picture.py sheet      # docs/sheet.png
+
+A town of made-up people goes the owner's way in a real studio up to the map of the candidates; that page is the first picture. The second is
+the head of the decision sheet of `sfumato demo`.
 """
 
 from __future__ import annotations
@@ -34,7 +38,29 @@ PATIENCE = 1_800_000
 
 
 def main() -> None:
-    """Write the picture."""
+    """Write the picture that is asked for."""
+    if sys.argv[1:] == ["sheet"]:
+        sheet()
+    else:
+        studio()
+
+
+def sheet() -> None:
+    """The head of the demo's decision sheet."""
+    script = str(Path(sys.executable).with_name("sfumato"))
+    picture = Path(__file__).with_name("sheet.png")
+    with tempfile.TemporaryDirectory() as place, sync_playwright() as play:
+        subprocess.run([script, "demo", "--out", place], check=True, stdout=subprocess.DEVNULL)
+        browser = play.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme="light")
+        page.goto((Path(place) / "study" / "sheet.html").resolve().as_uri())
+        page.screenshot(path=str(picture))
+        browser.close()
+    print(json.dumps({"picture": str(picture), "bytes": picture.stat().st_size}))
+
+
+def studio() -> None:
+    """The map in the studio."""
     script = str(Path(sys.executable).with_name("sfumato"))
     with tempfile.TemporaryDirectory() as place:
         table = sf.write_town(Path(place), rows=ROWS)["people"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shlex
 import shutil
@@ -72,6 +73,15 @@ def test_the_printed_commands_work_when_typed(
     for folder in ("package", "package.house"):
         shutil.rmtree(shown[1] / f"kept-{folder}")
     (shown[1] / "my-roles.toml").unlink()
+
+
+def test_the_sheet_says_which_file_it_is_about(shown: tuple[Outcome, Path]) -> None:
+    folder = shown[1] / "my town"
+    digest = hashlib.sha256((folder / "package" / "release.csv").read_bytes()).hexdigest()
+    assert f"SHA-256 of release.csv: {digest}" in (folder / "study" / "sheet.md").read_text(encoding="utf-8")
+    decided = json.loads((folder / "study" / "report.json").read_text(encoding="utf-8"))["decision"]
+    assert decided["answer"] in ("yes", "accept")
+    assert decided["checksums"]["release.csv"] == digest
 
 
 def test_no_person_of_the_town_is_in_the_report_or_on_the_screen(shown: tuple[Outcome, Path]) -> None:

@@ -252,9 +252,8 @@ def _readme(
         lines += [f"    {command}"]
     lines += [
         "",
-        f"Sfumato {__version__} wrote this package. To install it, get the source of that version and run `./run setup` on a machine "
-        "with Python 3.11 or newer. This creates `.venv/bin/sfumato`; the README there says more. If you do not have the source, ask "
-        "whoever gave you this package.",
+        f"Sfumato {__version__} wrote this package. To install it, get the source of that version and run `pip install .` in it, with Python "
+        "3.11 or newer (on Windows `py -m pip install .`). If you do not have the source, ask whoever gave you this package.",
         "",
         "A missing value is an empty cell and counts as a value of its own. The rows are sorted, so their order says nothing.",
     ]
