@@ -1,11 +1,12 @@
 """A PostgreSQL server of one's own on this machine: made in a folder, started on a socket there, stopped and removed.
 
-Tests and benchmarks start one each. `./run cluster start` starts one for a newcomer, with the demo's town loaded, and `./run cluster stop`
-stops it. It listens on no network port, and runs as a user without rights where it is started by root.
+Tests and benchmarks start one each. `./run cluster start` starts one for a newcomer, with the demo's town loaded, `./run cluster start spark`
+a Spark (_spark_cluster.py), and `./run cluster stop` stops what was started. It listens on no network port, and runs as a user without rights where it is started by root.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import pwd
 import shutil
@@ -14,6 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 from typing import Any
+
+from _spark_cluster import Spark, stop_all
 
 USER = "town"
 GUARDED = "guarded"
@@ -114,11 +117,23 @@ def _town(server: Postgres) -> str:
     return server.address("people")
 
 
+def _town_folder(folder: Path) -> None:
+    """The demo's town as a folder of Parquet files."""
+    import pyarrow.parquet as pq
+
+    import sfumato as sf
+
+    folder.mkdir(parents=True)
+    with tempfile.TemporaryDirectory() as made:
+        pq.write_table(sf.read(sf.write_town(Path(made))["people"]).to_arrow(), folder / "0.parquet")
+
+
 def main() -> None:
-    job = sys.argv[1] if len(sys.argv) > 1 else "help"
+    job = sys.argv[1:] or ["help"]
     folder = Path(tempfile.gettempdir()) / f"sfumato-cluster-{os.getuid()}"
-    server = Postgres(folder)
-    if job == "start":
+    lake, state = Path(f"{folder}-spark"), Path(f"{folder}-spark.json")
+    if job == ["start"]:
+        server = Postgres(folder)
         if server.data.exists():
             raise SystemExit(f"It runs already, or was not stopped: {server.folder}. ./run cluster stop removes it.")
         server.start()
@@ -126,11 +141,28 @@ def main() -> None:
         print("PostgreSQL runs on a socket of this machine, with the demo's town. For example:\n")
         print(f"  .venv/bin/sfumato profile '{people}'\n")
         print("./run cluster stop stops it and removes everything in it.")
-    elif job == "stop":
-        server.stop()
+    elif job == ["start", "spark"]:
+        if state.exists():
+            raise SystemExit(f"It runs already, or was not stopped: {lake}. ./run cluster stop removes it.")
+        spark = Spark(lake, workers=2)
+        lake.mkdir(mode=0o700)
+        try:
+            spark.start()
+        finally:
+            state.write_text(json.dumps(spark.processes))
+        _town_folder(spark.data / "people")
+        print("Spark runs on this machine, a master and two workers, with the demo's town. For example:\n")
+        print(f"  .venv/bin/sfumato profile '{spark.address(folder=spark.data / 'people')}'\n")
+        print("./run cluster stop stops it and removes everything in it.")
+    elif job == ["stop"]:
+        if programs() is not None:
+            Postgres(folder).stop()
+        if state.exists():
+            stop_all(json.loads(state.read_text()), lake)
+            state.unlink()
         print("Stopped, and removed.")
     else:
-        raise SystemExit("usage: ./run cluster start | stop")
+        raise SystemExit("usage: ./run cluster start | start spark | stop")
 
 
 if __name__ == "__main__":

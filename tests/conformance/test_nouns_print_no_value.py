@@ -34,7 +34,9 @@ from sfumato.core.database_address import DatabaseAddress
 from sfumato.core.errors import SfumatoError
 from sfumato.core.noun import dataclass, short
 from sfumato.core.release import Release
+from sfumato.core.spark_address import SparkAddress
 from sfumato.engines.postgres import PostgresTable
+from sfumato.engines.spark import SparkTable
 
 MARK, NUMBER = "Quixotic7741", 7040137
 PLANTED: dict[str, Any] = {
@@ -207,6 +209,8 @@ def everything(walk: Walk, folder: Path) -> None:
     table, roles = case.table(), case.roles
     address = DatabaseAddress.of("postgresql://host/house?table=people")
     walk.step("a server's table", lambda: PostgresTable("house.people", ("age",), f"SELECT '{MARK}' AS c0", (), session=None, opened=address))  # type: ignore[arg-type]  # fmt: skip
+    lake = SparkAddress.of("spark://host:15002/?parquet=/lake/people")
+    walk.step("a table behind Spark", lambda: SparkTable("people", ("age",), f"SELECT '{MARK}' AS c0", (), session=None, opened=lake))  # fmt: skip
     walk.step("roles file", lambda: sf.Roles.of({"roles": {"quasi": ["age"]}}))
     releases = {}
     for name in NAMES:

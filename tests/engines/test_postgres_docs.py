@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.core import database_address
+from sfumato.core import database_address, spark_address
 from sfumato.core.table_formats import DATABASE
+from sfumato.engines import spark, spark_kinds, spark_sink
 from sfumato.engines.postgres_kinds import kind_of
 from sfumato.engines.postgres_server import MOST_BYTES
 from sfumato.engines.remote import MOST_CELLS, RemoteTable
@@ -23,6 +24,9 @@ TEXT = (Path(__file__).parents[2] / "docs" / "engines.md").read_text(encoding="u
         f"beyond {DATABASE.longest_name} bytes",
         *database_address._PARAMETERS,
         *sorted(database_address._SECRETS)[:1],
+        f"up to {spark._MOST_SENT:,}",
+        spark_address.TOKEN,
+        f"file `{spark_sink.MARK}`",
     ],
 )
 def test_limits_and_parameters_are_told(said: str) -> None:
@@ -35,3 +39,5 @@ def test_what_is_refused_is_refused() -> None:
     assert [
         kind_of(name, name, "b") for name in ("json", "jsonb", "_int4", "bytea", "int4range", "point", "money")
     ] == [None] * 7
+    refused = ("array<int>", "map<string,int>", "struct<a:int>", "binary", "variant", "interval day to second")
+    assert [spark_kinds.kind_of(name) for name in refused] == [None] * 6

@@ -50,7 +50,7 @@ def run(
     cannot, with the reason; --json always has them all. Some metrics need --original, --population or --related.
     """
     from .. import metrics
-    from ..core.database_address import place_name
+    from ..core.addresses import place_name
     from ..core.roles import Roles
     from ..publishing.class_people import people_note
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from ..core.database_address import place_name
+from ..core.addresses import place_name
 from ..core.noun import dataclass
 from .terminal import tell
 

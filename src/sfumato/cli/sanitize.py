@@ -24,7 +24,8 @@ def run(
     out: Annotated[
         Path,
         typer.Option(
-            metavar="FILE", help=f"Where the release goes: a {WRITABLE} file, or the address of a PostgreSQL table."
+            metavar="FILE",
+            help=f"Where the release goes: a {WRITABLE} file, or the address of a PostgreSQL table or a Spark folder.",
         ),
     ],
     settings: o.Settings = None,
@@ -51,7 +52,7 @@ def run(
 
     import numpy as np
 
-    from ..core.database_address import place_name
+    from ..core.addresses import place_name
     from ..core.errors import InputError
     from ..core.formulas import formula_cells, formula_warning, neutralisable_cells, neutralised_note
     from ..core.roles import Roles

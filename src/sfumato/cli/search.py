@@ -50,7 +50,7 @@ def run(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help=f"Also write the release, verified, to this {WRITABLE} file, or to the address of a PostgreSQL table.",
+            help=f"Also write the release, verified, to this {WRITABLE} file, or to the address of a PostgreSQL table or a Spark folder.",
         ),
     ] = None,
     cut: Annotated[
@@ -199,7 +199,7 @@ def _refuse(options: dict[str, Any], mode: str) -> None:
 
 def _search_levels(table: Table, roles: Roles, *, out: Path | None, json: bool, **problem: Any) -> None:
     """Find the levels, write the release if there is to be one, and print what was found."""
-    from ..core.database_address import place_name
+    from ..core.addresses import place_name
     from ..publishing import publish
     from ..search.full_domain import optimal_generalization
 

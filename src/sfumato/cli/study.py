@@ -120,7 +120,7 @@ def _of_table(
 ) -> Study:
     """A study of what the options name."""
     from .. import metrics
-    from ..core.database_address import place_name
+    from ..core.addresses import place_name
     from ..core.errors import InputError
     from ..core.release import Release
     from ..core.roles import Roles

@@ -42,7 +42,7 @@ def run(
     """
     from dataclasses import replace
 
-    from ..core.database_address import DatabaseAddress, place_name
+    from ..core.addresses import address_of, place_name
     from ..core.errors import RequirementError
     from ..core.formulas import apostrophes
     from ..core.leftovers import clear
@@ -57,7 +57,7 @@ def run(
         raise RequirementError(
             "There is nothing to verify; add at least one requirement, such as --require 'k_anonymity >= 5'."
         )
-    server = DatabaseAddress.of(release) is not None
+    server = address_of(release) is not None
     if not server:
         clear(release.parent)  # a release that a killed run had begun to name is finished first
     named = Roles.read(roles)

@@ -16,6 +16,7 @@ was put there since: each file is known by its inode and time.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import os
 import shutil
@@ -59,9 +60,14 @@ def rename_together(moves: Sequence[tuple[Path, Path]], remove: Sequence[Path] =
     for hidden, _ in moves:
         _settle_all(hidden)
     if len(moves) == 1 and not remove:
-        moves[0][0].replace(moves[0][1])
-        settle(folder)
-        return
+        hidden, target = moves[0]
+        if not (target.is_dir() and not target.is_symlink()):
+            hidden.replace(target)
+            settle(folder)
+            return
+        if exchange(hidden, target):  # the old folder has the hidden name now, and goes with it
+            settle(folder)
+            return
     steps = [Rename(None, path.name, hidden_name(), None, _identity(path)) for path in remove]
     steps += [Rename(h.name, path.name, hidden_name(), _identity(h), _identity(path)) for h, path in moves]
     journal = folder / hidden_name(JOURNAL)
@@ -84,6 +90,17 @@ def rename_together(moves: Sequence[tuple[Path, Path]], remove: Sequence[Path] =
         _done(journal, steps)
         raise
     _done(journal, steps)
+
+
+def exchange(one: Path, other: Path) -> bool:
+    """Let two folders change their names at once, where the system can; whether it could."""
+    library = ctypes.CDLL(None, use_errno=True)
+    names = os.fsencode(one), os.fsencode(other)
+    if hasattr(library, "renameat2"):  # Linux: RENAME_EXCHANGE is 2, AT_FDCWD is -100
+        return bool(library.renameat2(-100, names[0], -100, names[1], ctypes.c_uint(2)) == 0)
+    if hasattr(library, "renamex_np"):  # macOS: RENAME_SWAP is 2
+        return bool(library.renamex_np(names[0], names[1], ctypes.c_uint(2)) == 0)
+    return False
 
 
 def discard(*paths: Path) -> None:
@@ -142,8 +159,9 @@ def _back(folder: Path, steps: Sequence[Rename]) -> None:
 
 def _done(journal: Path, steps: Iterable[Rename]) -> None:
     for step in steps:
+        aside = journal.parent / step.aside
         with contextlib.suppress(OSError):
-            (journal.parent / step.aside).unlink(missing_ok=True)
+            shutil.rmtree(aside) if aside.is_dir() and not aside.is_symlink() else aside.unlink(missing_ok=True)
     journal.unlink(missing_ok=True)
 
 

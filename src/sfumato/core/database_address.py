@@ -86,6 +86,11 @@ class DatabaseAddress:
         """What is printed of it: the database and the table, neither host nor user."""
         return ".".join(part for part in (self.database, self.schema, self.table) if part is not None)
 
+    @property
+    def command_name(self) -> str:
+        """The address without host and user."""
+        return f"postgresql://.../{self.database}?table={'.'.join(part for part in (self.schema, self.table) if part)}"
+
     def beside(self, name: str) -> DatabaseAddress:
         """The table of a companion: in the same schema, with its name behind."""
         return DatabaseAddress(self.database, f"{self.table}_{name}", self.schema, self.authority, self.parameters)
@@ -98,14 +103,3 @@ def _parameter(text: str) -> tuple[str, str]:
 
 def _bare(part: str) -> str:
     return part[1:-1].replace('""', '"') if part.startswith('"') else part
-
-
-def place_name(path: Path | str) -> str:
-    """How a place is called in what is printed: an address by its table, anything else as it stands."""
-    address = DatabaseAddress.of(path)
-    return str(path) if address is None else address.name
-
-
-def beside(folder: Path, text: str) -> Path | str:
-    """A place that a file names: an address as it stands, a path from the file's own folder."""
-    return text if _SCHEME.match(text) else folder / text

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from .database_address import DatabaseAddress
+from .addresses import address_of
 from .errors import InputError, Unavailable
 from .noun import dataclass
+from .spark_address import SparkAddress
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ STATA = Format("Stata", (".dta",), (".dta",), "pyreadstat", longest_name=32)
 SAS = Format("SAS", (".xpt", ".sas7bdat"), (), "pyreadstat")
 DATABASE = Format("PostgreSQL", (), needs="adbc_driver_postgresql", longest_name=63)
 """A table of a server, by its address and not by an ending."""
+SPARK = Format("Spark", (), needs="pyspark")
+"""A folder of Parquet files that a server writes, the same."""
 FORMATS = (CSV, JSON_LINES, PARQUET, ARROW, EXCEL, SPSS, STATA, SAS)
 STATISTICAL = (SPSS, STATA, SAS)
 
@@ -55,7 +58,7 @@ def _listed(words: Sequence[str], last: str) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
-READABLE = f"a {_listed([each.title for each in FORMATS], 'or')} file, a DuckDB or SQLite database, or the address of a PostgreSQL table"
+READABLE = f"a {_listed([each.title for each in FORMATS], 'or')} file, a DuckDB or SQLite database, or the address of a PostgreSQL or Spark table"
 """What may be brought, in a sentence."""
 WRITABLE = _listed([ending for each in FORMATS for ending in each.written], "or")
 """What a release may be written to."""
@@ -97,7 +100,13 @@ def check_folder(path: Path) -> None:
 
 def check_out(path: Path, columns: Sequence[str] = (), rows: int = 0) -> Format:
     """The format of a release, or why it cannot be written there: before any work is done for it."""
-    address = DatabaseAddress.of(path)
+    address = address_of(path)
+    if isinstance(address, SparkAddress):
+        if find_spec(SPARK.needs) is None:
+            raise Unavailable(
+                f"{address.name}: Spark needs pyspark-client; install it with: pip install 'sfumato[spark]'."
+            )
+        return SPARK
     if address is not None:
         if find_spec(DATABASE.needs) is None:
             raise Unavailable(

@@ -6,57 +6,15 @@ Python by `core.column`. What PostgreSQL itself must spell, to compare it with a
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Sequence
-from decimal import Decimal, InvalidOperation
 
 import pyarrow as pa
 
-from ..core.arrow import floats, strings
-from ..core.column import number_of
-from ..core.noun import dataclass
-
-
-@dataclass(frozen=True)
-class Kind:
-    """SQL over a value `{}`: what rows are grouped and ordered by, what is fetched of a group, missing as NULL, and what it is compared by, without NULL."""
-
-    key: str = "{}"
-    ordered: str = "{}"
-    fetched: str = "{}"
-    value: str = "{}"
-    compared: str = "COALESCE({}::text, '') COLLATE \"C\""
-    arrow: pa.DataType | None = None
-    """The type that fetched texts stand for."""
-    number: str = ""
-    """How a number is compared, "float" or "decimal", so that 1.50 is 1.5."""
-
-    def reads(self, text: str) -> bool:
-        """Whether a text can be a value of it."""
-        return not self.number or not math.isnan(number_of(text))
-
-    def spelled(self, texts: Sequence[str | None]) -> pa.Array:
-        """Values of ours as `compared` says those of the server."""
-        if self.number == "float":
-            return floats([number_of(text) for text in texts])  # NaN stands for missing, and is equal to itself there
-        if self.number == "decimal":
-            return strings([_plain(text) for text in texts])
-        return strings(["" if text is None else text for text in texts])
-
-
-def _plain(text: str | None) -> str:
-    """A number without an exponent and without zeros behind, as trim_scale spells it."""
-    try:
-        number = Decimal(text or "")
-    except InvalidOperation:
-        return text or ""
-    spelled = f"{number:f}"
-    return (spelled.rstrip("0").rstrip(".") if "." in spelled else spelled) if number.is_finite() and number else "0"
-
+from .server_table import Kind
 
 _C = '({})::text COLLATE "C"'
-PLAIN = Kind()
+_SHOWN = "COALESCE({}::text, '') COLLATE \"C\""
+PLAIN = Kind(_SHOWN)
 TEXT = Kind(key=_C, ordered=_C, value=f"NULLIF({_C}, '')", compared=f"COALESCE({_C}, '')")
 FLOAT = Kind(
     key="({})::float8",
@@ -64,7 +22,7 @@ FLOAT = Kind(
     compared="COALESCE(({})::float8 + 0.0::float8, 'NaN')",
     number="float",
 )
-SHOWN = Kind(ordered=_C, fetched="({})::text")
+SHOWN = Kind(_SHOWN, ordered=_C, fetched="({})::text")
 """Grouped as the server holds it, spelled by the server."""
 _MOMENT = 'YYYY-MM-DD"T"HH24:MI:SS'
 TIMESTAMP = Kind(

@@ -91,6 +91,8 @@ class Server:
         how: dict[str, Any] = {"temporary": True} if name is None else {"db_schema_name": schema}
         mode = "append" if into else "create"
         self._with_cursor(lambda cursor: cursor.adbc_ingest(named, table, mode=mode, **how) and None)
+        if name is None:
+            self.run(f"ANALYZE {named}")
         return named
 
     def hold(self, sql: str) -> str:

@@ -2,6 +2,7 @@
 
 Files are staged beside the ones they will be. A table of a database is staged, measured and renamed in one transaction of its server, so
 that nobody else sees it before, and a process that is killed at any moment leaves the old table or the new one, and nothing beside it.
+A folder that Spark writes is staged beside the one it will be, counted by Spark, and takes its place at once.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from ..core import table_formats as formats
+from ..core.addresses import address_of
 from ..core.atomic_files import discard, rename_together
 from ..core.database_address import DatabaseAddress
 from ..core.errors import InputError, NotMet, SfumatoError
 from ..core.leftovers import hidden_beside
 from ..core.release import Release
+from ..core.spark_address import SparkAddress
 from ..core.table import Table
 from ..core.variable import Variable
 from ..engines import read
@@ -141,17 +144,58 @@ class DatabaseTables(Sink):
         self.tables.rename()
 
 
+class SparkFolders(Sink):
+    """Folders of Parquet files that a Spark server writes."""
+
+    def __init__(self, release: Release, address: SparkAddress) -> None:
+        from ..engines.spark_sink import Staging
+
+        parts = {"": address, **{name: address.beside(name) for name in release.companions}}
+        self.names = {part: each.name for part, each in parts.items()}
+        self.folders = Staging(parts, release.original)
+
+    @contextmanager
+    def staging(self) -> Iterator[None]:
+        """Hidden folders go."""
+        try:
+            yield
+        finally:
+            self.folders.discard()
+
+    def stage(self, part: str, table: Table) -> None:
+        """Where the table is, else brought there."""
+        self.folders.stage(part, table)
+
+    def staged(self, part: str, table: Table) -> Table:
+        """Counted by Spark; it must be what was to be written."""
+        again = self.folders.table(part)
+        check_kept(table, again, self.names[part], "Write a file.")
+        return again
+
+    def entered(self) -> tuple[Path, Path]:
+        """A register keeps checksums of files."""
+        raise InputError(
+            f"{self.names['']}: a register keeps checksums of files; write a file, or leave the register out."
+        )
+
+    def commit(self) -> None:
+        """Each folder in the place of the release that had its name."""
+        self.folders.rename()
+
+
 def sink(
     release: Release, path: Path | str, variables: Mapping[str, Variable], *, neutralise_formulas: bool = False
 ) -> Sink:
-    """Where a release goes, by its place: an address of a table, or a file."""
-    address = DatabaseAddress.of(path)
+    """Where a release goes, by its place: an address of a table or folder, or a file."""
+    address = address_of(path)
     if address is None:
         return Files(release, Path(path), variables, neutralise=neutralise_formulas)
     if neutralise_formulas:
         raise InputError(
             f"{address.name}: formulas are neutralised in CSV and Excel files only; leave neutralise_formulas out."
         )
+    if isinstance(address, SparkAddress):
+        return SparkFolders(release, address)
     return DatabaseTables(release, address)
 
 
@@ -163,7 +207,7 @@ def companion_paths(release: Release, path: Path) -> dict[str, Path]:
 
 def parts_of(release: Release, path: Path | str) -> dict[str, str]:
     """What the release ("") and its companions are called where they were written."""
-    address = DatabaseAddress.of(path)
+    address = address_of(path)
     if address is None:
         return {part: str(each) for part, each in companion_paths(release, Path(path)).items()}
     return {"": address.name, **{name: address.beside(name).name for name in release.companions}}
@@ -171,7 +215,7 @@ def parts_of(release: Release, path: Path | str) -> dict[str, str]:
 
 def fingerprint(release: Release, path: Path | str, part: str = "") -> dict[str, str]:
     """What tells whether a published part is still the one that was written: the checksum of a file, the digest of a table."""
-    address = DatabaseAddress.of(path)
+    address = address_of(path)
     if address is None:
         return {"sha256": checksum(companion_paths(release, Path(path))[part])}
     return {"digest": read((address.beside(part) if part else address).text).digest()}

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core import table_formats as formats
+from ..core.addresses import place_name
 from ..core.arrow import numpy, strings
 from ..core.column import IntArray, encode
 from ..core.counts import Counts, pack
-from ..core.database_address import place_name
 from ..core.errors import InputError, NotMet
 from ..core.metric import Requirement, check_counted, listed
 from ..core.people import one_row_each

@@ -48,7 +48,7 @@ import numpy as np
 from msgspec import Meta
 
 from .. import metrics
-from ..core.database_address import beside, place_name
+from ..core.addresses import beside, place_name
 from ..core.errors import InputError, SfumatoError
 from ..core.metric import Requirement
 from ..core.noun import dataclass
