@@ -141,7 +141,7 @@ def test_paired_by_a_key(database: Any, sides: tuple[Table, Table], people: pa.T
 
 
 def test_nothing_but_a_release_of_ours_is_replaced(
-    database: Any, sides: tuple[Table, Table], roles: sf.Roles, refusal: Any, people: pa.Table
+    database: Any, sides: tuple[Table, Table], roles: sf.Roles, refusal: Any, people: pa.Table, tmp_path: Path
 ) -> None:
     release = sf.Mondrian(k=3)(sides[0], roles)
     require = [sf.require("k_anonymity >= 3")]
@@ -168,7 +168,7 @@ def test_nothing_but_a_release_of_ours_is_replaced(
     database.session.run("DROP VIEW depends")
     refusal(
         InputError,
-        lambda: sf.publish(release, roles, require, target, register=sf.Register(Path("x.sqlite"))),
+        lambda: sf.publish(release, roles, require, target, register=sf.Register(tmp_path / "x.sqlite")),
         "a register",
     )
     left = "SELECT relname::text FROM pg_class WHERE relname LIKE '%staged%'"

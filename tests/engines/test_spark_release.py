@@ -164,8 +164,8 @@ moment, source, target, roles = sys.argv[1:]
 def stop(*given, **named):
     print("here", flush=True)
     time.sleep(600)
-if moment == "staged": spark_sink.Staging.table = stop
-if moment == "renamed": spark_sink.Staging.discard = stop
+if moment == "staged": spark_sink.StagedFolders.table = stop
+if moment == "renamed": spark_sink.StagedFolders.discard = stop
 named = sf.Roles.read(roles)
 sf.publish(sf.Mondrian(k=20)(sf.read(source), named), named, [sf.require("k_anonymity >= 3")], target)
 """

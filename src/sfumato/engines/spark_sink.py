@@ -25,7 +25,7 @@ _ROWS = "rows"
 """Where rows are staged in a hidden folder, since Spark reads nothing that is named as hidden."""
 
 
-class Staging:
+class StagedFolders:
     """Folders that are on the way to their names."""
 
     def __init__(self, targets: Mapping[str, SparkAddress], original: Table | None) -> None:

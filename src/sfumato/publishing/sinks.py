@@ -148,11 +148,11 @@ class SparkFolders(Sink):
     """Folders of Parquet files that a Spark server writes."""
 
     def __init__(self, release: Release, address: SparkAddress) -> None:
-        from ..engines.spark_sink import Staging
+        from ..engines.spark_sink import StagedFolders
 
         parts = {"": address, **{name: address.beside(name) for name in release.companions}}
         self.names = {part: each.name for part, each in parts.items()}
-        self.folders = Staging(parts, release.original)
+        self.folders = StagedFolders(parts, release.original)
 
     @contextmanager
     def staging(self) -> Iterator[None]:
