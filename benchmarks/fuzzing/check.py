@@ -19,7 +19,7 @@ from .run import Outcome
 from .tables import MARK, NUMBER_MARK
 from .written import Written, read
 
-PRIVATE = STATISTICS | DRAWN | {"local_noise"}
+PRIVATE = STATISTICS | DRAWN | {"local_noise", "dp_sampling"}
 GROUPED = ("anatomy", "permute_within_groups")
 SUPPRESSING = ("generalize_full_domain", "generalize_to_levels", "local_suppression")
 _REQUIREMENT = re.compile(r"^(\w+)(?:\[([^\]]*)\])?(?:\((.*)\))?\s*(>=|<=)\s*(\S+)$", re.DOTALL)
@@ -213,7 +213,7 @@ def taxonomy(case: Case, name: str) -> dict[str, frozenset[str]] | None:
 
 def _rows(case: Case, released: Written, beside: Written | None) -> list[str]:
     """Rows lost or invented, and values that do not cover what they were."""
-    if case.mechanism in STATISTICS | DRAWN:
+    if case.mechanism in STATISTICS | DRAWN | {"dp_sampling"}:
         return []
     lost = case.rows - len(released.rows)
     if case.mechanism == "local_noise" and case.person is not None:  # one row of each person

@@ -225,6 +225,7 @@ DRAWS: dict[str, tuple[Callable[[random.Random, Draft], Settings], dict[str, Seq
     "dp_choice": (_dp_choice, {}),
     "dp_marginals": (lambda rng, d: _stated(rng, d, [1, 2, 3], ways=True), {"nonnegative": [True, False], "outside": ["missing", "drop"]}),
     "dp_ranges": (_dp_ranges, {"method": ["tree", "search"], "give": ["rows", "ranges"], "alpha": [0.1, 0.3, 0.9]}),
+    "dp_sampling": (lambda rng, d: _stated(rng, d, [1, 2]), {"delta": [1e-6, 0.01, 0.5], "outside": ["missing", "drop"]}),
     "dp_statistics": (_dp_statistics, {"confidence": [0.5, 0.99]}),
     "dp_synthesis": (lambda rng, d: _stated(rng, d, [1, 2, 3, 4]), {"structure": ["adaptive", "tree", "chain", "independent"], "delta": [1e-6, 0.1], "rows": [1, 20, 100], "outside": ["missing", "drop"]}),
     "generalize_full_domain": (lambda rng, d: _k(rng), {"minimise": LOSSES, "suppression": [0, 0.05, 0.1, 0.3, 0.9]}),

@@ -61,6 +61,17 @@ SETTINGS: dict[str, Setting] = {
     "dp_ranges": Setting(
         {"column": "{bare_age}", "domain": "0:100", "epsilon": "1"}, (*NO_EPSILON, {"column": "{bare_id}"}), empty=True
     ),
+    "dp_sampling": Setting(
+        {"columns": "{note}", "domains": DOMAINS, "epsilon": "1", "delta": "0.001"},
+        (
+            *NO_EPSILON,
+            {"delta": "0"},
+            {"fraction": "0.9"},
+            {"columns": "{id}"},
+            {"levels": "{age}=1"},
+            {"delta": "1e-300"},
+        ),
+    ),
     "dp_statistics": Setting(
         {"statistics": "count,mean({age})", "bounds": "{age}=0:100", "epsilon": "1"},
         (*NO_EPSILON, {"statistics": "sum({pay})"}),
