@@ -64,6 +64,7 @@ from .mechanisms.differential_privacy.budget import Budget as Budget
 from .mechanisms.dp_choice import DpChoice as DpChoice
 from .mechanisms.dp_marginals import DpMarginals as DpMarginals
 from .mechanisms.dp_ranges import DpRanges as DpRanges
+from .mechanisms.dp_sampling import DpSampling as DpSampling
 from .mechanisms.dp_statistics import DpStatistics as DpStatistics
 from .mechanisms.dp_synthesis import DpSynthesis as DpSynthesis
 from .mechanisms.generalize_full_domain import GeneralizeFullDomain as GeneralizeFullDomain
