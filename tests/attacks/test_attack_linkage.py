@@ -287,18 +287,20 @@ def test_related_tables_in_plain_python(seed: int, release: Make, table: MakeTab
         return {tab["id"][j] for j in range(len(tab["id"])) if all(inside(known[c][i], tab[c][j]) for c in columns)}
 
     people = set(one["id"]) | set(two["id"])
-    fell, found = 0.0, Counter[str]()
+    fell, found, mistaken = 0.0, Counter[str](), 0
     for i, person in enumerate(known["id"]):
         candidates = fits(one, "qr", i) & fits(two, "rt", i)
         if person not in people:
             continue
         right = person in candidates
         fell += 1 / len(candidates) if right else 0
+        mistaken += not right and len(candidates) == 1
         found[
             "none" if not candidates else "wrong" if not right else "correct" if len(candidates) == 1 else "ambiguous"
         ] += 1
     assert attack.fell == pytest.approx(fell)
     assert outcomes(attack) == tuple(found[name] for name in ("correct", "ambiguous", "wrong", "none"))
+    assert attack.details.mistaken == mistaken
     assert attack.details.released == len(people)
 
 
@@ -532,3 +534,12 @@ def test_what_is_missing_is_said(release: Make, table: MakeTable, refusal: Any) 
     )
     people = release({"id": ["1", "1"], "q": ["a", "b"]}, related=(table({"id": ["1"], "r": ["x"]}),))
     refusal(Unavailable, lambda: linkage(people, Roles(quasi=("q", "r"), person="id")), "external")
+
+
+def test_a_link_that_is_believed_and_false_is_told(release: Make) -> None:
+    """Two people were swapped: each fits the other's row alone. A third is found rightly, and nobody else is mistaken."""
+    before = {"age": ["20", "30", "40"], "ill": ["a", "b", "c"], "id": ["x", "y", "z"]}
+    made = release({"age": ["30", "20", "40"], "ill": ["a", "b", "c"]}, before, pairing="position")
+    attack = linkage(made, Roles(quasi=("age",), sensitive=("ill",), identifiers=("id",)), how="cover")
+    assert (attack.details.correct, attack.details.wrong, attack.details.mistaken) == (1, 2, 2)
+    assert attack.sentence.endswith(" 2 would be taken for somebody else, with nothing to warn of it.")

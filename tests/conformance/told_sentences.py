@@ -793,9 +793,11 @@ def _(world: World, m: Match) -> None:
 
 @says(
     rf"An adversary who knows ([\w, ]+) finds {N} of {N} rows? without doubt, and by guessing among candidates is right for {P}% of them; without the release, one guess in {N} is\."
+    rf"(?: {N} would be taken for somebody else, with nothing to warn of it\.)?"
 )
 def _(world: World, m: Match) -> None:
     assert set(m[1].split(", ")) <= set(world.quasi)
+    assert m[6] is None or 0 < whole(m[6]) <= whole(m[3]) - whole(m[2])
     assert whole(m[3]) == len(world.rows)
     assert whole(m[2]) <= whole(m[3])
     if len(world.released) == len(world.rows) and set(m[1].split(", ")) == set(world.quasi) and world.extra["tiled"]:

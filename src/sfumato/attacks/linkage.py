@@ -42,6 +42,8 @@ class LookedUp(AttackDetails):
     """Their own row is one of several that fit."""
     wrong: int
     """Only rows of others fit."""
+    mistaken: int
+    """One row alone fits and it is somebody else's: a link that is believed and false, which harms that person too (Lambert 1993)."""
     none: int
     expected_correct: float
     candidates: Mapping[str, float] | None = None
@@ -71,7 +73,7 @@ def _sentence(value: float) -> str:
     "values were perturbed. The attack works where a guess among the candidates is the person's own row.",
     knows="all quasi-identifiers of everybody in the release",
     effort="a table with these columns and one look-up a person",
-    source="Sweeney 2002; Manta 2013, sec. 3.1; by distance Domingo-Ferrer and Torra 2001",
+    source="Sweeney 2002; Manta 2013, sec. 3.1; by distance Domingo-Ferrer and Torra 2001; false links Lambert 1993",
     sentence=_sentence,
     misleads="It is an average: the adversary may find one person for certain while it is small. The adversary is assumed to know that the "
     "person is in the release, and the values as they stand in the original, or in the external table if one is given.",
@@ -255,6 +257,11 @@ def _outcome(facts: External, release: Release, linked: Linked, how: str) -> Out
         + (f"as the nearest released {'person' if facts.unit == 'people' else 'row'}" if near else "without doubt")
         + f", and by guessing among candidates is right for {percent(fell / max(attacked, 1))} of them; without the release, one guess "
         f"in {1 / base:,.0f} is."
+        + (
+            f" {linked.mistaken:,} would be taken for somebody else, with nothing to warn of it."
+            if linked.mistaken
+            else ""
+        )
     )
     joined = "" if tables == 1 else f", and the person column that joins {tables} tables"
     return Outcome(
@@ -277,6 +284,7 @@ def _outcome(facts: External, release: Release, linked: Linked, how: str) -> Out
             correct=correct,
             ambiguous=ambiguous,
             wrong=wrong,
+            mistaken=linked.mistaken,
             none=none,
             expected_correct=fell,
             candidates=linked.candidates,

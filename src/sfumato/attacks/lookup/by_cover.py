@@ -39,6 +39,8 @@ class Linked:
     found: Sequence[str | None] | None = None
     """Who was found without doubt, for the owner's eyes only."""
     exactness: Exactness = "exact"
+    mistaken: int = 0
+    """Of those who were attacked, how many fit one released row alone, or are nearest to one, that is somebody else's."""
 
 
 def named(who: tuple[Column, IntArray], which: BoolArray) -> list[str | None]:
@@ -83,6 +85,7 @@ def by_cover(
         candidates=_spread(m[some], facts.n[some]),
         unread_values=unread,
         found=named(facts.who, kinds[0] & inside) if reveal and facts.who is not None else None,
+        mistaken=int(facts.n[inside & (m == 1) & (right == 0)].sum()),
     )
 
 

@@ -74,6 +74,7 @@ def by_distance(
         sample=sample if crowd.drawn else None,
         found=found,
         exactness="estimate" if crowd.drawn else "exact",
+        mistaken=int(weight[kinds[2]].sum()),
     )
 
 
