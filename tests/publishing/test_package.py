@@ -281,8 +281,8 @@ def test_what_another_limit_implies_is_said_to_be_implied(house: Path) -> None:
 def test_the_readme_says_what_wrote_it_and_how_to_have_that(house: Path) -> None:
     readme = (write_package(run(house, "mondrian k=4"), house / "out").folder / "README.md").read_text()
     assert f"Sfumato {sf.__version__} wrote this package" in readme
-    assert "./run setup" in readme
-    assert "./run setup" in (Path(__file__).parents[2] / "README.md").read_text(), "as our own README says"
+    assert "pip install ." in readme
+    assert "pip install ." in (Path(__file__).parents[2] / "README.md").read_text(), "as our own README says"
 
 
 @pytest.mark.parametrize(

@@ -32,10 +32,17 @@ from .document import (
     strong,
     verdict,
 )
+from .glossary import WORDS
 
 SIGNS = {"yes": "✓", "accept": "!", "no": "✗"}
 TONES: dict[str, Tone] = {"yes": "yes", "accept": "open", "no": "no"}
 LINE = "______________________"
+NEXT = {
+    "yes": "Whoever signs below takes responsibility for it.",
+    "accept": "Write a reason beside each open point below. If there is none that you would defend, do not publish.",
+    "no": "Do not publish. Nothing on this sheet can be signed away; what is said above must change first.",
+}
+"""What whoever holds the sheet is to do."""
 
 
 def sheet(result: Result, digest: str | None = None) -> Document:
@@ -67,16 +74,14 @@ def _blocks(verdict: Decision) -> Iterator[Block]:
         yield Bullets(notes)
     yield from _proof(verdict)
     date = verdict.date or LINE
-    yield Grid(
-        ["Name", "Role", "Date", "Signature"],
-        [[LINE, LINE, date, LINE]],
-    )
+    if verdict.answer != "no":
+        yield Grid(["Name", "Role", "Date", "Signature"], [[LINE, LINE, date, LINE]])
 
 
 def headline(verdict: Decision) -> Callout:
     """The answer."""
     title: Text = [f"{SIGNS[verdict.answer]} ", strong(verdict.headline)]
-    return Callout(title, [Paragraph(verdict.because)], TONES[verdict.answer])
+    return Callout(title, [Paragraph(verdict.because), Paragraph(NEXT[verdict.answer])], TONES[verdict.answer])
 
 
 def standing(result: Result, sheet: str) -> Callout:
@@ -171,6 +176,10 @@ def _open(verdict: Decision) -> Iterator[Block]:
         accepted = "must be mended first" if point.stops else point.reason or LINE
         rows.append([[f"{point.sheet} ", soft(point.key)], point.what, accepted])
     yield Grid(["open point", "what is open", "accepted because"], rows)
+    tests = {point.key.removeprefix("wp29.").partition("(")[0].replace("_", " ") for point in verdict.points("WP29")}
+    words = [f"{word.capitalize()}: {meaning}" for word, meaning in WORDS.items() if word in tests]
+    if words:
+        yield Paragraph(" ".join(words), aside=True)
 
 
 def _proof(verdict: Decision) -> Iterator[Block]:
