@@ -55,6 +55,7 @@ def run(
     from ..core.addresses import place_name
     from ..core.errors import InputError
     from ..core.formulas import formula_cells, formula_warning, neutralisable_cells, neutralised_note
+    from ..core.metric import check_counted
     from ..core.roles import Roles
     from ..mechanisms import mechanism as find
     from ..mechanisms.differential_privacy.private_release import Private
@@ -80,12 +81,16 @@ def run(
     if ledger is not None and isinstance(made_by, Private):
         ledger.afford(made_by.cost_of(named))
     rng = None if seed is None else np.random.default_rng(seed)
+    along = tuple(reading.beside(path, named) for path in related or [])
+    elsewhere = {column for each in along for column in each.columns} - {*table.columns}
+    here = replace(named, quasi=tuple(name for name in named.quasi if name not in elsewhere)) if elsewhere else named
+    check_counted(wanted, named, made_by.card.name)
     with o.progress(f"{mechanism} {place_name(input)}") as bar:
-        release = made_by.against(everybody)(table, named, rng, progress=lambda share: bar(0.9 * share, ""))
+        release = made_by.against(everybody)(table, here, rng, progress=lambda share: bar(0.9 * share, ""))
         if everybody is not None and release.population is None:
             release = replace(release, population=everybody)
-        if related:
-            release = replace(release, related=tuple(reading.beside(path, named) for path in related))
+        if along:
+            release = replace(release, related=along)
         together = () if ledger is None else ledger.together(release, named)
         promised = [requirement for requirement in made_by.promises if requirement not in wanted]
         published = publish(
