@@ -30,7 +30,7 @@ def test_every_name_of_ours_exists() -> None:
     known = {*sf.registry(), *mechanisms.registry(), *attacks.registry(), *commands}
     names = ours()
     assert len(set(names)) > 60
-    assert [name for name in names if name not in known and name != "qif"] == []
+    assert [name for name in names if name not in known] == []
 
 
 def test_every_mechanism_of_a_peer_that_is_here_is_named() -> None:
