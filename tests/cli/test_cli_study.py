@@ -11,6 +11,7 @@ from cli_house import House, Outcome, Run
 
 from sfumato.cli.terminal import finite
 from sfumato.study import runner
+from sfumato.study.decision import decision
 from sfumato.study.study_file import read_study as read
 
 STUDY = """table = "people.csv"
@@ -49,7 +50,8 @@ def test_json_is_the_librarys(run: Run, house: House, canary: str) -> None:
     found = study(run, house, "--json").fine()
     assert canary not in found.out + found.err
     asked = read(house / "study.toml")
-    wanted = json.loads(json.dumps(finite(asked.study.run(refine=asked.refine).to_dict())))
+    result = asked.study.run(refine=asked.refine)
+    wanted = json.loads(json.dumps(finite({**result.to_dict(), "decision": decision(result).to_dict()})))
     shown = found.json
     assert shown.pop("report") == str(house / "out" / "report.html")
     assert shown.pop("package") is None

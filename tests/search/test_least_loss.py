@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from selection import rounds
 from sfumato.core.cell_loss import ILOSS
 from sfumato.core.cover import Domain
 from sfumato.core.hierarchy import Hierarchy
@@ -114,7 +115,7 @@ def test_no_partition_of_a_tiny_table_loses_less() -> None:
 
 @pytest.mark.full
 def test_no_partition_of_many_tiny_tables_loses_less() -> None:
-    for seed in range(100, 260):
+    for seed in rounds(100, 260):
         holds(seed, 4 + seed % 5)
 
 
