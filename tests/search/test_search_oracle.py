@@ -536,7 +536,7 @@ def test_advice_can_be_followed() -> None:
             seen["suppressing"] += 1
     assert enough(seen["nearest"] > 50)
     assert enough(seen["suppressed"] > 10)
-    assert seen["suppressing"] > 1
+    assert enough(seen["suppressing"] > 1)
 
 
 def test_the_nearest_need_not_be_at_the_most_general_node() -> None:
