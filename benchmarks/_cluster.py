@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from _spark_cluster import Spark, stop_all
+from _spark_cluster import TOKEN, Spark, stop_all
 
 USER = "town"
 GUARDED = "guarded"
@@ -146,12 +146,14 @@ def main() -> None:
             raise SystemExit(f"It runs already, or was not stopped: {lake}. ./run cluster stop removes it.")
         spark = Spark(lake, workers=2)
         lake.mkdir(mode=0o700)
+        state.touch(mode=0o600)
         try:
             spark.start()
         finally:
             state.write_text(json.dumps(spark.processes))
         _town_folder(spark.data / "people")
         print("Spark runs on this machine, a master and two workers, with the demo's town. For example:\n")
+        print(f"  export {TOKEN}={spark.token}")
         print(f"  .venv/bin/sfumato profile '{spark.address(folder=spark.data / 'people')}'\n")
         print("./run cluster stop stops it and removes everything in it.")
     elif job == ["stop"]:

@@ -1,13 +1,15 @@
 """A Spark Connect server of one's own on this machine: started on loopback, alone or over a master and workers, stopped and removed.
 
 Spark itself is the `pyspark` package of an environment of its own, .venv-spark, which `./run setup --spark` makes, or what SPARK_HOME
-names. It needs Java 17 or newer. Of what the server is told to read, folders of this machine are all.
+names. It needs Java 17 or newer. Whoever may ask the server reads files as its user: so it listens on loopback alone, and asks for a token,
+which is in the environment of who started it and, with all settings, in a folder that only that user opens.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import shutil
 import signal
 import socket
@@ -17,6 +19,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+TOKEN = "SPARK_CONNECT_AUTHENTICATE_TOKEN"
 _SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 _SETTINGS = {
     "spark.ui.enabled": "false",
@@ -56,6 +59,8 @@ class Spark:
         self.home, self.workers, self.memory = where, workers, memory
         self.folder = folder or Path(tempfile.mkdtemp(prefix="spark-"))
         self.port = 0
+        self.token = os.environ.get(TOKEN) or secrets.token_hex(16)
+        os.environ[TOKEN] = self.token  # where clients in this process look for it
         self.processes: dict[str, int] = {}
 
     @property
@@ -65,61 +70,31 @@ class Spark:
 
     def start(self, patience: float = 240, until: int = 0) -> None:
         """Start it and wait until it listens; it goes when the process `until` is no more."""
-        self.data.mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.data.mkdir(exist_ok=True)
         self.port, master = free_port(), "local[2]"
         settings = {
             **_SETTINGS,
+            "spark.authenticate": "true",
+            "spark.authenticate.secret": secrets.token_hex(16),
             "spark.connect.grpc.binding.port": str(self.port),
             "spark.sql.warehouse.dir": str(self.folder / "warehouse"),
         }
+        settings |= {"spark.executor.memory": self.memory, "spark.executor.cores": "1"} if self.workers else _LOCAL
+        (self.folder / "conf").mkdir(exist_ok=True)
+        lines = "".join(f"{name} {value}\n" for name, value in settings.items())
+        (self.folder / "conf" / "spark-defaults.conf").write_text(lines, encoding="utf-8")
         if self.workers:
             port = free_port()
             master = f"spark://127.0.0.1:{port}"
-            self._begin(
-                "master",
-                "spark-class",
-                "org.apache.spark.deploy.master.Master",
-                "--host",
-                "127.0.0.1",
-                "--port",
-                str(port),
-                "--webui-port",
-                "0",
-            )
+            here = ["--host", "127.0.0.1", "--webui-port", "0"]
+            self._begin("master", "spark-class", "org.apache.spark.deploy.master.Master", *here, "--port", str(port))
             _wait(port, patience)
             for i in range(self.workers):
-                self._begin(
-                    f"worker{i}",
-                    "spark-class",
-                    "org.apache.spark.deploy.worker.Worker",
-                    "--host",
-                    "127.0.0.1",
-                    "--webui-port",
-                    "0",
-                    "--cores",
-                    "1",
-                    "--memory",
-                    self.memory,
-                    "--work-dir",
-                    str(self.folder / f"work{i}"),
-                    master,
-                )
-            settings |= {"spark.executor.memory": self.memory, "spark.executor.cores": "1"}
-        else:
-            settings |= _LOCAL
-        given = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
-        self._begin(
-            "server",
-            "spark-submit",
-            "--master",
-            master,
-            "--driver-memory",
-            self.memory,
-            *given,
-            "--class",
-            _SERVER,
-            "spark-internal",
-        )
+                size = ["--cores", "1", "--memory", self.memory, "--work-dir", str(self.folder / f"work{i}")]
+                self._begin(f"worker{i}", "spark-class", "org.apache.spark.deploy.worker.Worker", *here, *size, master)
+        memory = ["--driver-memory", self.memory]
+        self._begin("server", "spark-submit", "--master", master, *memory, "--class", _SERVER, "spark-internal")
         if until:
             groups = " ".join(f"-{process}" for process in self.processes.values())
             guard = f"while kill -0 {until} 2>/dev/null; do sleep 2; done; kill -9 -- {groups} 2>/dev/null"
@@ -136,7 +111,7 @@ class Spark:
 
     def address(self, table: str = "", folder: Path | str = "") -> str:
         """Where a table of it is."""
-        return f"spark://127.0.0.1:{self.port}/{table}" + (f"?parquet={folder}" if folder else "")
+        return f"spark://localhost:{self.port}/{table}" + (f"?parquet={folder}" if folder else "")
 
     def _begin(self, name: str, program: str, *words: str) -> None:
         environment = {
@@ -147,6 +122,8 @@ class Spark:
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_LOCAL_DIRS": str(self.folder / "local"),
             "SPARK_NO_DAEMONIZE": "1",
+            "SPARK_CONF_DIR": str(self.folder / "conf"),
+            TOKEN: self.token,
         }
         if java := os.environ.get("JAVA_HOME"):
             environment["JAVA_HOME"] = java

@@ -25,6 +25,7 @@ import _cluster
 import _spark_cluster
 
 ENGINES = ("duckdb", "postgres", pytest.param("spark", marks=pytest.mark.full))
+CANARY = "Quixotic7741"
 _serial = itertools.count()
 
 
@@ -113,6 +114,8 @@ def lake(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[L
     pytest.importorskip("pyspark")
     ours = tmp_path_factory.getbasetemp()
     shared = ours if worker_id == "master" else ours.parent
+    before = os.environ.get(_spark_cluster.TOKEN)
+    os.environ[_spark_cluster.TOKEN] = CANARY  # `refusal` looks for it in every sentence
     server = _spark_cluster.Spark(shared / "spark")
     state = shared / "spark.json"
     with _alone(shared):
@@ -127,6 +130,8 @@ def lake(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[L
     made = Lake(server, folder)
     yield made
     made.session.close()
+    os.environ.pop(_spark_cluster.TOKEN)
+    os.environ.update({} if before is None else {_spark_cluster.TOKEN: before})
     with _alone(shared):
         known = json.loads(state.read_text()) | {"users": json.loads(state.read_text())["users"] - 1}
         state.write_text(json.dumps(known))

@@ -18,6 +18,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.core.errors import InputError, NotMet, Unavailable
+from sfumato.core.spark_address import TOKEN
 from sfumato.core.table import Table
 
 pytestmark = pytest.mark.full
@@ -267,3 +268,38 @@ def test_whoever_gives_up_stops_the_job(lake: Any, monkeypatch: pytest.MonkeyPat
     assert time.monotonic() - started < 60
     assert session.rows("SELECT 1 AS a") == [(1,)]
     assert session._session.interruptTag(session._tag) == [], "nothing of ours is running any more"
+
+
+def test_a_planted_secret_stands_nowhere(lake: Any, people: pa.Table, canary: str, tmp_path: Path) -> None:
+    """The token comes from the environment; everything that is printed, kept and written is searched for it, for host and user."""
+    source = lake.bring(people).replace("spark://", "spark://guard@")
+    target = lake.server.address(folder=lake.folder / "secretly").replace("spark://", "spark://guard@")
+    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "HOME": str(tmp_path)}
+    assert environment[TOKEN] == canary
+    (tmp_path / "roles.toml").write_text(ROLES, encoding="utf-8")
+    study = tmp_path / "study.toml"
+    study.write_text(f'table = "{source}"\nroles = "roles.toml"\nrequire = ["k_anonymity >= 3"]\nrefine = 0\n[[candidate]]\nmechanism = "mondrian"\nk = 3\n[[candidate]]\nmechanism = "mondrian"\nk = 20\n', encoding="utf-8")  # fmt: skip
+    told = []
+
+    def call(*words: str, code: int = 0, **more: str) -> str:
+        program = [str(Path(sys.executable).with_name("sfumato")), *words]
+        done = subprocess.run(program, env={**environment, **more}, cwd=tmp_path, capture_output=True, text=True, check=False)  # fmt: skip
+        told.append(done.stdout + done.stderr)
+        assert done.returncode == code, done.stderr
+        return done.stderr
+
+    assert "does not let this token in" in call("profile", source, code=2, **{TOKEN: "wrong"})
+    call(
+        "study", "study.toml", "--out", "documents", "--cache", "cache", "--package", "package", "--formats", "html,md"
+    )
+    call("sanitize", source, "--roles", "roles.toml", "--mechanism", "mondrian k=3", "--out", target)
+    call("measure", target, "--roles", "roles.toml", "--original", source, "--json")
+    files = [path for path in (*tmp_path.rglob("*"), *(lake.folder / "secretly").rglob("*")) if path.is_file()]
+    assert any(path.suffix == ".html" for path in files)
+    for path in files:
+        content = path.read_bytes()
+        assert canary.encode() not in content, path
+        if path != study:  # what the owner wrote is the owner's; nothing that is made names user or host
+            assert b"guard@" not in content, path
+            assert f"localhost:{lake.server.port}".encode() not in content, path
+    assert not any(canary in text or "guard@" in text or "localhost" in text for text in told)
