@@ -72,7 +72,8 @@ def _measure(spark: Spark, rows: int, rounds: int) -> None:
         f"INSERT OVERWRITE DIRECTORY '{spark.data / 'big'}' USING parquet SELECT {', '.join(made)} FROM range({rows})"
     )
     table, by = sf.read(text), [*_COLUMNS, "s"]
-    bare = f"SELECT count(*) AS n FROM (SELECT {', '.join(by)}, count(*) AS n FROM parquet.`{spark.data / 'big'}` GROUP BY {', '.join(by)}) g"
+    keys = ", ".join(f"c{table.columns.index(name)}" for name in by)
+    bare = f"SELECT count(*) AS n FROM (SELECT {keys}, count(*) AS n FROM ({table.sql}) t GROUP BY {keys}) g"
     tuples: list[int] = []
     actions: dict[str, Any] = {
         "bare GROUP BY": lambda: session.rows(bare),

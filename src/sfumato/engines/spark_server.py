@@ -80,10 +80,12 @@ class SparkServer:
 
     def close(self) -> None:
         """End the session; what it held goes."""
-        with suppress(Exception):
-            self._session.client.release_session()
-        with suppress(Exception):
-            self._session.client.close()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it tells of each attempt where the server is gone
+            with suppress(Exception):
+                self._session.client.release_session()
+            with suppress(Exception):
+                self._session.client.close()
 
     @contextmanager
     def asked_about(self, name: str) -> Iterator[None]:
