@@ -389,6 +389,6 @@ def _mined(result: Subgroups) -> list[str]:
     assert group.mined is not None
     low, high = group.mined.interval
     if group.mined.decline <= 0:
-        gain = percent(-group.mined.decline)
+        gain = percent(abs(group.mined.decline))  # 0, not -0
         return [f"By mining, no group is estimated to fare worse than before; the one nearest to a loss gains {gain} (95% interval of its loss {100 * low:.3g}% to {100 * high:.3g}%)."]  # fmt: skip
     return [f"By mining, of all groups {_of(group)} fares worst: its utility loses {100 * group.mined.decline:.3g}% (95% interval of that group alone {100 * low:.3g}% to {100 * high:.3g}%)."]  # fmt: skip
