@@ -18,7 +18,7 @@ def explanation(name: str) -> tuple[str, dict[str, str]]:
     if base in mechanisms.registry():
         made = mechanisms.mechanism(base).card
         said = {"promise": made.promise, "against": made.against, "cost": made.cost, "chance": DRAWS[made.chance]}
-        return made.title, {**said, **made.parameters, "source": made.source}
+        return made.title, _plain({**said, **made.parameters, "source": made.source})
     if base in attacks.registry():
         content: dict[str, Any] = attacks.registry()[base].as_dict()
         return content["title"], _plain({k: v for k, v in content.items() if k not in ("name", "title", "parameters")})
