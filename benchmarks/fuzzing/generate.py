@@ -35,7 +35,7 @@ _NAMES = [
     "class",
 ]
 _ODD_NAMES = ("odd, name", 'a "b"', "größe", "=SUM(A1)", "two words", "x|y", "[k]", "ünïcode 😀", "select", "Group", "n", "count", "a=b", "percent%", "-dash", "1st", "a.b", "ID")  # fmt: skip
-STATISTICS = frozenset({"dp_choice", "dp_marginals", "dp_ranges", "dp_statistics"})
+STATISTICS = frozenset({"cell_key", "dp_choice", "dp_marginals", "dp_ranges", "dp_statistics"})
 NOISY = frozenset(
     {
         "additive_noise",

@@ -221,6 +221,7 @@ DRAWS: dict[str, tuple[Callable[[random.Random, Draft], Settings], dict[str, Seq
     "additive_noise": (_numbers, {"scale": [0.05, 0.3, 1, 2], "unit": ["deviation", "absolute"], "shape": ["gaussian", "uniform"], "correlated": [True], "keep_variance": [True], "whole": [True]}),
     "alpha_beta": (_alpha_beta, {}),
     "anatomy": (lambda rng, d: {"l": rng.choice(["2", "2", "2", "3", "4"])}, {"group": ["bucket", "group", "g r"]}),
+    "cell_key": (lambda rng, d: _of_kind(rng, d, "category", "code", "constant"), {"ways": [1, 2], "gap": [0, 2]}),
     "cut_points": (_cut_points, {"max_ranges": [1, 2, 4]}),
     "dp_choice": (_dp_choice, {}),
     "dp_marginals": (lambda rng, d: _stated(rng, d, [1, 2, 3], ways=True), {"nonnegative": [True, False], "outside": ["missing", "drop"]}),

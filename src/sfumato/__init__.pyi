@@ -59,6 +59,7 @@ from .inspect.versus import versus as versus
 from .mechanisms.additive_noise import AdditiveNoise as AdditiveNoise
 from .mechanisms.alpha_beta import AlphaBeta as AlphaBeta
 from .mechanisms.anatomy import Anatomy as Anatomy
+from .mechanisms.cell_key import CellKey as CellKey
 from .mechanisms.cut_points import CutPoints as CutPoints
 from .mechanisms.differential_privacy.budget import Budget as Budget
 from .mechanisms.dp_choice import DpChoice as DpChoice

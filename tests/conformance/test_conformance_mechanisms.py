@@ -47,6 +47,18 @@ SETTINGS: dict[str, Setting] = {
         {"domains": WHOLE_DOMAINS, "gamma": "0.2", "d": "0.01", "missing": "true"}, ({"gamma": "2"}, {"gamma": "0.001"})
     ),
     "anatomy": Setting({"l": "3"}, ({"l": "7"}, {"l": "1"})),
+    "cell_key": Setting(
+        {"columns": "{town},{ill}", "ways": "1"},
+        (
+            {"columns": ""},
+            {"columns": "{id}"},
+            {"variance": "0"},
+            {"ways": "3"},
+            {"variance": "99"},
+            {"key": "abc"},
+            {"gap": "-1"},
+        ),
+    ),
     "cut_points": Setting(
         {"column": "{bare_age}", "k": "5"}, (MANY, {"column": "{bare_town}"}, {"column": "{bare_id}"})
     ),

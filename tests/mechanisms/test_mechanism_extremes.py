@@ -16,7 +16,7 @@ from sfumato.publishing import publish
 
 SETTINGS = {
     "additive_noise": {}, "alpha_beta": {"gamma": "0.5", "d": "0.1", "missing": "true", "domains": "x=0:10,sex=m|f,ill=a|b"}, "anatomy": {"l": "2"},
-    "cut_points": {"column": "x", "k": "2", "objective": "loss"}, "dp_choice": {"column": "x", "choose": "quantile", "candidates": "0:10", "epsilon": "1"},
+    "cell_key": {"columns": "x,sex"}, "cut_points": {"column": "x", "k": "2", "objective": "loss"}, "dp_choice": {"column": "x", "choose": "quantile", "candidates": "0:10", "epsilon": "1"},
     "dp_marginals": {"domains": "x=0:10:5,sex=m|f,ill=a|b", "epsilon": "1"}, "dp_ranges": {"column": "x", "domain": "0:10", "epsilon": "1"},
     "dp_sampling": {"domains": "x=0:10:5,sex=m|f,ill=a|b", "epsilon": "3", "delta": "0.5"},
     "dp_statistics": {"statistics": "count,sum(x),mean(x)", "bounds": "x=0:10", "epsilon": "1"},

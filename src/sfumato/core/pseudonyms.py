@@ -61,7 +61,8 @@ def pseudonymised(release: Release, roles: Roles) -> Release:
     """The release with pseudonyms in the place of the random numbers that join a person's rows, where the roles ask for them."""
     if "pseudonyms" not in roles.people:
         return release
-    person, key = str(roles.person), _key(roles)
+    person = str(roles.person)
+    key = key_of(str(roles.people["pseudonyms"]), f"{roles.source}, [people] pseudonyms", roles.folder)
     recoding = release.recoding
     if (
         recoding is None
@@ -99,19 +100,17 @@ def pseudonymised(release: Release, roles: Roles) -> Release:
     )
 
 
-def _key(roles: Roles) -> bytes:
-    """The key, from where the roles say that it is."""
-    where = f"{roles.source}, [people] pseudonyms"
-    kind, _, place = str(roles.people["pseudonyms"]).partition(":")
+def key_of(stated: str, where: str, folder: Path) -> bytes:
+    """A key, from where it is stated to be: `env:NAME` or `file:PATH`; nothing of it stands in an error."""
+    kind, _, place = stated.partition(":")
     if kind == "env":
         text = os.environ.get(place)
         if text is None:
             raise InputError(f"{where}: the environment has no variable {place!r}, where the key should be; {_MAKE}.")
         key = text.strip().encode()
     else:
-        path = roles.folder / place
         try:
-            key = Path(path).read_bytes().strip()
+            key = (folder / place).read_bytes().strip()
         except OSError:
             raise InputError(
                 f"{where}: the file of the key cannot be read; {_MAKE}, and keep it where only you can read it."
