@@ -120,7 +120,7 @@ CONCEPTS = (
         hepatitis diabetes diabetic asthma epilepsy dementia depression autism adhd dyslexia addiction alcohol smoker smoking suicide
         prescription prescriptions comorbidity comorbidities pathology prognosis impairment diagnose krankheit krank krankentage krankenstand
         krankschreibung gesundheit behandlung medikament medikation befund impfung schwanger schwangerschaft behinderung
-        schwerbehindert schwerbehinderung pflegegrad pflegestufe maladie sante diagnostic traitement grossesse enceinte vaccin
+        atc pzn ndc wirkstoff wirkstoffe arzneimittel schwerbehindert schwerbehinderung pflegegrad pflegestufe maladie sante diagnostic traitement grossesse enceinte vaccin
         ordonnance arretmaladie handicap enfermedad salud diagnostico tratamiento discapacidad malattia salute diagnosi terapia
         disabilita doenca saude tratamento barthel barthelindex beatmung beatmungsstunden beatmungsdauer ventilation glasgow gcs apgar asa nyha icu intensivstation ziekte gezondheid behandeling aandoening klacht klachten medicatie zwanger
         allergie symptome symptomes sintomas sintomi blutdruck blutzucker bloeddruk bloedsuiker glykamie nebendiagnose hauptdiagnose 诊断 疾病 健康 病""",
