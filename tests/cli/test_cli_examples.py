@@ -32,6 +32,7 @@ SERVES = "studio"
 def test_the_examples_run(run: Run, shown: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
     folder = tmp_path / "town"
     shutil.copytree(shown[1] / "my town", folder)
+    shutil.copy(folder / "package" / "release.csv", folder)
     monkeypatch.chdir(folder)
     assert EXAMPLES[verb]
     for command in EXAMPLES[verb]:

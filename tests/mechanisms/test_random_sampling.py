@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import sfumato as sf
+from selection import few
 from sfumato.cli import app
 from sfumato.core.errors import Infeasible, InputError
 from sfumato.study.candidate import Candidate
@@ -35,7 +36,7 @@ def drawn(data, seed=0, roles=ROLES, **settings):
     return sf.RandomSampling(**settings)(sf.read(data), roles, rng).to_pandas()
 
 
-@pytest.mark.parametrize("settings", [{}, {"by": "town"}, {"each": True}], ids=str)
+@pytest.mark.parametrize("settings", few([{}, {"by": "town"}, {"each": True}], {"each": True}), ids=str)
 def test_every_row_is_as_likely_as_the_next(settings):
     """Over 400 draws each row is drawn 120 times, give or take; the number drawn is fixed unless each row is drawn by itself."""
     data, draws, f = town(60), 400, 0.3
@@ -51,6 +52,7 @@ def test_every_row_is_as_likely_as_the_next(settings):
         assert set(sizes) == {18}
 
 
+@pytest.mark.full  # two thousand draws
 def test_pairs_are_drawn_without_regard_to_one_another():
     """Of a table of 6 rows each of the 20 triples comes up equally often."""
     data, draws = town(6), 2_000
