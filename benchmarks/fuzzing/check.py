@@ -327,7 +327,8 @@ def _promised(case: Case) -> list[str]:
         return [*each[0], *each[1]]
     settings, found = case.settings, list[str]()
     some = case.mechanism == "microaggregation" and ("columns" in settings or settings.get("how") == "alone")
-    if "k" in settings and case.mechanism != "alpha_beta" and not some:
+    says_who = case.mechanism in ("alpha_beta", "record_swapping")  # there k says who is looked at, and promises no class
+    if "k" in settings and not says_who and not some:
         found.append(f"k_anonymity >= {settings['k']}")
     if case.mechanism in GROUPED:
         least = int(settings["l"])
