@@ -73,7 +73,9 @@ def test_extremes_and_directions() -> None:
     assert delta_of(10, 0.1, 1.0) > delta_of(20, 0.1, 1.0) > delta_of(20, 0.1, 2.0)
     assert delta_of(20, 0.1, 1.0) < delta_of(20, 0.3, 1.0)
     assert delta_of(5_000, 0.5, 1.0) < 1e-100
-    assert delta_of(3, 0.5, 60.0) == 0  # so large an epsilon that gamma is 1: no class can tell
+    assert delta_of(3, 0.5, 60.0) == pytest.approx(
+        0.5**3
+    )  # gamma is 1 to the last digit: a class that is drawn whole tells who was not in it
     assert least_k(1.0, 0.999, 0.1) == 1
     assert largest_fraction(1.0) < 1 - exp(-1.0) + 1e-15
 

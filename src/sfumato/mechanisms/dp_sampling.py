@@ -201,7 +201,9 @@ def delta_of(k: int, fraction: float, epsilon: float) -> float:
     from scipy.special import betainc
 
     gamma = 1.0 - (1.0 - fraction) * math.exp(-epsilon)
-    falls = gamma * math.log(gamma / fraction) - (1 - gamma) * epsilon  # the same, and finite where gamma is 1 to the last digit
+    falls = (
+        gamma * math.log(gamma / fraction) - (1 - gamma) * epsilon
+    )  # the same, and finite where gamma is 1 to the last digit
     largest, start = 0.0, max(k, math.ceil(k / gamma) - 1)
     while True:
         n = np.arange(start, start + 4096, dtype=np.float64)

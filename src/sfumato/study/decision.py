@@ -207,7 +207,7 @@ def decision(result: Result) -> Decision:
         purpose=study.purpose,
         date=study.date,
         version=__version__,
-        candidate=None if chosen is None else result.points[chosen].candidate.name,
+        candidate=None if chosen is None else result.points[chosen].candidate.outward,
         method=""
         if chosen is None
         else "made elsewhere"
@@ -587,7 +587,7 @@ def _alternatives(result: Result) -> Iterator[Alternative]:
     for i, why in picks.items():
         point = result.points[i]
         yield Alternative(
-            candidate=point.candidate.name,
+            candidate=point.candidate.outward,
             why=why,
             risk=point.value(study.risk),
             utility=point.value(study.utility),
