@@ -112,10 +112,6 @@ def lake(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[L
     if _spark_cluster.home() is None:
         pytest.skip("Spark (./run setup --spark) or Java is not installed here")
     pytest.importorskip("pyspark")
-    if worker_id != "master":
-        pytest.skip(
-            "one Spark server does not serve several processes of tests yet; run tests/engines with -n 0 --full"
-        )
     ours = tmp_path_factory.getbasetemp()
     shared = ours if worker_id == "master" else ours.parent
     before = os.environ.get(_spark_cluster.TOKEN)

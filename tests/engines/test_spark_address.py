@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -81,6 +82,14 @@ def test_without_the_extra_one_sentence_says_so(tmp_path: Path) -> None:
         assert done.returncode == 2
         assert "pip install 'sfumato[spark]'" in done.stderr
         assert "Traceback" not in done.stderr
+
+
+def test_a_program_without_a_file_may_ask_spark() -> None:
+    """The client library takes `python -c` for its own tests, and would exit."""
+    code = "import sfumato as sf; sf.read('spark://127.0.0.1:1/people')"
+    environment = {name: value for name, value in os.environ.items() if name != "SPARK_HOME"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment)
+    assert "InputError: people: no Spark Connect server answers there" in done.stderr
 
 
 def test_folders_take_each_other_s_place_at_once(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import itertools
 import logging
 import os
 import socket
+import sys
 import uuid
 import warnings
 from collections.abc import Callable, Iterator
@@ -50,7 +51,7 @@ class SparkServer:
     def __init__(self, address: SparkAddress) -> None:
         self.name = address.name
         try:
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), _as_a_program():
                 warnings.simplefilter("ignore")  # of the versions of pandas, which nothing here comes from
                 from pyspark.errors import PySparkException
                 from pyspark.sql.connect.client.retries import DefaultPolicy
@@ -165,6 +166,20 @@ class SparkServer:
                 return work()
         except self._errors as error:
             raise explain(error, self.name) from None
+
+
+@contextmanager
+def _as_a_program() -> Iterator[None]:
+    """Inside it the main module has a file: where it has none, as in `python -c`, the client library takes us for its own tests, and exits."""
+    main = sys.modules["__main__"]
+    bare = not hasattr(main, "__file__")
+    if bare:
+        main.__file__ = os.devnull
+    try:
+        yield
+    finally:
+        if bare:
+            del main.__file__
 
 
 class _Nothing:
