@@ -32,8 +32,20 @@ SERVES = "studio"
 def test_the_examples_run(run: Run, shown: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
     folder = tmp_path / "town"
     shutil.copytree(shown[1] / "my town", folder)
-    shutil.copy(folder / "package" / "release.csv", folder)
     monkeypatch.chdir(folder)
+    if verb != "sanitize":  # a release as its own examples make it, whose rows fit only their own
+        run(
+            "sanitize",
+            "people.csv",
+            "--roles",
+            "roles.toml",
+            "--mechanism",
+            "generalize_full_domain",
+            "--set",
+            "k=10",
+            "--out",
+            "release.csv",
+        ).fine()
     assert EXAMPLES[verb]
     for command in EXAMPLES[verb]:
         program, *words = shlex.split(command)

@@ -171,7 +171,7 @@ def test_every_page_fits_its_window_and_its_reader(accept: Result, refuse: Resul
     write_all(accept, tmp_path / "accept", formats=["html"])
     write_all(refuse, tmp_path / "refuse", formats=["html"])
     files = sorted(tmp_path.glob("*/*.html"))
-    assert len(files) == 8
+    assert len(files) == 9
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
         for file in files:
