@@ -327,8 +327,8 @@ def _promised(case: Case) -> list[str]:
         return [*each[0], *each[1]]
     settings, found = case.settings, list[str]()
     some = case.mechanism == "microaggregation" and ("columns" in settings or settings.get("how") == "alone")
-    says_who = case.mechanism in ("alpha_beta", "record_swapping")  # there k says who is looked at, and promises no class
-    if "k" in settings and not says_who and not some:
+    no_class = case.mechanism in ("alpha_beta", "record_swapping")  # there k says who is looked at
+    if "k" in settings and not some and not no_class:
         found.append(f"k_anonymity >= {settings['k']}")
     if case.mechanism in GROUPED:
         least = int(settings["l"])
