@@ -105,6 +105,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         )
 
 
+@pytest.fixture(scope="session", autouse=True)
+def few_quick_miners() -> None:
+    """In the quick suite the quick look of every study grows no forest: of its kinds, the guess, one of counts and a tree are left."""
+    if not selection.everything:
+        from sfumato.mining import miners
+
+        assert isinstance(miners.QUICK, dict)
+        miners.QUICK |= {"classes": ("zero_rule", "naive_bayes", "tree"), "numbers": ("zero_rule", "linear", "tree")}
+
+
 @pytest.fixture(autouse=True)
 def signals_as_before() -> Iterator[None]:
     """A test that leaves a signal ignored makes those after it in its process wait for an interruption that never comes."""

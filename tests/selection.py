@@ -24,9 +24,15 @@ def few(cases: Iterable[str], *quick: str) -> list[Any]:
     return [case if case in quick else pytest.param(case, marks=pytest.mark.full) for case in cases]
 
 
-def rounds(count: int) -> range:
-    """The rounds of a loop over random questions inside one test: all of them, in the quick suite an eighth and no fewer than two."""
-    return range(count if everything else max(SEEDS, count // 8))
+def rounds(*bounds: int, one_in: int = 8) -> range:
+    """The rounds of a loop over random questions inside one test: all of `range(*bounds)`, in the quick suite the first of them, no fewer than two."""
+    every = range(*bounds)
+    return every if everything else every[: max(SEEDS, len(every) // one_in)]
+
+
+def enough(seen: bool) -> bool:
+    """Whether the rounds of such a loop came upon all that they should; the few of the quick suite need not."""
+    return seen or not everything
 
 
 def quick(items: Sequence[pytest.Item]) -> list[pytest.Item]:

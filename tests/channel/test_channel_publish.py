@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from k_anonymity_oracle import Description, error, paper, shares, some_description
 
+from selection import rounds
 from sfumato.channel.k_anonymity import solve
 from sfumato.channel.publishing_rule import RULES, rule
 from sfumato.core.errors import InputError
@@ -80,7 +81,7 @@ def test_the_papers_headline_and_why_it_is_no_theorem() -> None:
 
 def test_minimal_leaks_as_much_as_deterministic_publishing() -> None:
     """A release at its floor is certain for the table that may be released nowhere else; choosing at random helps no one there."""
-    for seed in range(60):
+    for seed in rounds(60):
         d = some_description(seed, most=300, t=None)
         found = [error(Description(rows=d.rows, attributes=d.attributes, k=d.k, l=d.l, publish=p)) for p in ("minimal", "deterministic")]  # fmt: skip
         assert found[0] == found[1]
@@ -91,7 +92,7 @@ def test_uniform_and_most_general_publishing_leak_no_more_than_deterministic() -
 
     So for any weights above 0 under a uniform prior; of functions nothing is claimed.
     """
-    for seed in range(40):
+    for seed in rounds(40):
         d = some_description(seed, most=300, k=2, t=None)
         errors = [
             solve(Description(rows=d.rows, attributes=d.attributes, k=d.k, l=d.l, publish=p)).exact for p in RULES

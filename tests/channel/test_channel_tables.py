@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from k_anonymity_oracle import AGE, DISEASE, GENDER, meets, nodes, paper, release, some_description, tables
 
+from selection import rounds
 from sfumato.channel.tables import (
     Attribute,
     Demand,
@@ -120,7 +121,7 @@ def test_a_distance_of_exactly_t_is_within_t() -> None:
 
 
 def test_merging_classes_never_breaks_a_demand() -> None:
-    for seed in range(40):
+    for seed in rounds(40):
         d = some_description(seed, most=400)
         domain = d.domain
         allowed = d.demand.allowed(domain, Ranks(domain.size, d.rows).unrank(np.arange(input_count(domain, d.rows))))

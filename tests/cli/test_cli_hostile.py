@@ -188,7 +188,7 @@ def test_statistical_files_go_in_and_out(run: Run, house: House, written: str) -
     run("profile", house / "cut.sav").refused(2, "cut.sav")
 
 
-@pytest.mark.parametrize("name", ["-", "/dev/stdin"])
+@pytest.mark.parametrize("name", few(["-", "/dev/stdin"], "-"))
 def test_standard_input_is_read_whole(house: House, name: str) -> None:
     words = [SCRIPT, "profile", name, "--json"]
     done = subprocess.run(words, input=house.people.read_bytes(), capture_output=True, timeout=600, check=True)

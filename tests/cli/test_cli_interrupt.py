@@ -17,6 +17,7 @@ import duckdb
 import pytest
 from cli_house import SCRIPT, House, Run
 
+from selection import few
 from sfumato.publishing import staging as publishing
 
 LONG = 2 * 10**10
@@ -85,7 +86,7 @@ def check(process: subprocess.Popen[str], rooms: dict[str, Path], *, as_json: bo
         assert json.loads(out) == {"error": "interrupted; nothing unfinished was left behind.", "exit_code": 130}
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+@pytest.mark.parametrize("number", few([signal.SIGINT, signal.SIGTERM], signal.SIGINT), ids=str)
 def test_while_the_engine_counts(rooms: dict[str, Path], number: signal.Signals) -> None:
     with started(rooms, LONG, "--json") as process:
         wait_for(process, lambda: list(rooms["temporary"].iterdir()))  # the engine has its folder
@@ -94,6 +95,7 @@ def test_while_the_engine_counts(rooms: dict[str, Path], number: signal.Signals)
         check(process, rooms, as_json=True)
 
 
+@pytest.mark.full  # twenty million rows
 def test_while_the_release_is_written(rooms: dict[str, Path]) -> None:
     with started(rooms, 20_000_000) as process:
         wait_for(process, lambda: list(rooms["out"].iterdir()))  # the hidden file has begun

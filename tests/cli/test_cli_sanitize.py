@@ -303,6 +303,7 @@ def test_a_release_without_its_columns_cannot_be_verified(run: Run, house: House
     found.refused(2, "no column 'town'", "quasi")
 
 
+@pytest.mark.full  # three processes
 def test_the_exit_code_of_the_real_script(spawn: Run, released: House) -> None:
     arguments = ("verify", released / "release.csv", "--roles", released.roles, "--require")
     assert spawn(*arguments, "k_anonymity >= 4").code == 0

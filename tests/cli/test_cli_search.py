@@ -105,6 +105,7 @@ def test_one_sentence_for_what_is_wrong(
     assert laddered.listing() == {"people.csv", "roles.toml"}
 
 
+@pytest.mark.full  # a lattice of a million nodes
 def test_ctrl_c_returns_the_best_so_far(tmp_path: Path) -> None:
     """A lattice of a million nodes takes long; interrupted, it prints what it has, with a bound."""
     import random

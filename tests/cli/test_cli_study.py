@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 from cli_house import House, Outcome, Run
 
+from selection import few
 from sfumato.cli.terminal import finite
 from sfumato.study import runner
+from sfumato.study.decision import decision
 from sfumato.study.study_file import read_study as read
 
 STUDY = """table = "people.csv"
@@ -49,7 +51,8 @@ def test_json_is_the_librarys(run: Run, house: House, canary: str) -> None:
     found = study(run, house, "--json").fine()
     assert canary not in found.out + found.err
     asked = read(house / "study.toml")
-    wanted = json.loads(json.dumps(finite(asked.study.run(refine=asked.refine).to_dict())))
+    result = asked.study.run(refine=asked.refine)
+    wanted = json.loads(json.dumps(finite({**result.to_dict(), "decision": decision(result).to_dict()})))
     shown = found.json
     assert shown.pop("report") == str(house / "out" / "report.html")
     assert shown.pop("package") is None
@@ -193,7 +196,7 @@ def test_no_package_where_nothing_is_recommended(run: Run, house: House) -> None
     assert not (house / "pack.house").exists()
 
 
-@pytest.mark.parametrize("more", [(), ("--json",)])
+@pytest.mark.parametrize("more", few([(), ("--json",)], ("--json",)))
 def test_an_interruption_exits_130(
     run: Run, house: House, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
 ) -> None:
@@ -270,6 +273,7 @@ def test_an_audit_that_fails_is_said_and_no_package_is_written(run: Run, tmp_pat
         assert ("Audit: 1 of" in found.out) == (code == 1)
 
 
+@pytest.mark.full  # four studies
 def test_formulas_are_neutralised_where_the_study_file_or_the_command_says_so(run: Run, house: House) -> None:
     lines = "".join(f"{i % 4},{'-a' if i % 3 else '=b'}\n" for i in range(48))
     house.text("cells.csv", f"age,ill\n{lines}")

@@ -404,6 +404,7 @@ def test_queries_that_cannot_be_run(base: Path, refusal: Any, rows_of: Any, quer
     assert rows_of(sf.read(base, query="SELECT count(*) AS c FROM people")) == [(("2",), 1)], "nothing was changed"
 
 
+@pytest.mark.full  # many threads
 def test_queries_on_several_databases_at_once(tmp_path: Path, rows_of: Any) -> None:
     """The rows of one owner's database must not come out of another's."""
     for i in range(4):

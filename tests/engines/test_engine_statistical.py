@@ -15,6 +15,7 @@ import pyreadstat
 import pytest
 
 import sfumato as sf
+from selection import few
 from sfumato.core import table_formats as formats
 from sfumato.core.errors import InputError, Unavailable
 from sfumato.engines import statistical_reader
@@ -158,7 +159,7 @@ def test_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert pq.read_table(tmp_path / "t.parquet").to_pydict() == frame.to_dict("list")
 
 
-@pytest.mark.parametrize("ending", [".sav", ".dta", ".xpt", ".sas7bdat", ".por", ".zsav"])
+@pytest.mark.parametrize("ending", few([".sav", ".dta", ".xpt", ".sas7bdat", ".por", ".zsav"], ".sav", ".dta"))
 def test_damage_ends_in_one_sentence(tmp_path: Path, refusal: Any, canary: str, ending: str) -> None:
     path = tmp_path / f"t{ending}"
     path.write_text(f"a,b\n{canary},2\n", encoding="utf-8")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import sfumato as sf
 from sfumato.core.errors import InputError
+from sfumato.inspect import riskiest_combinations
 from sfumato.profile.table import profile
 
 
@@ -179,3 +181,18 @@ def test_the_population_table_is_counted_not_estimated() -> None:
     assert "Of 1 row alone here, 0 fit one person of the population table at most (counted)." in found.sentences
     found = sf.raw_risk(people, ROLES, population=people, curve=False)
     assert "Of 1 row alone here, 1 fits one person of the population table at most (counted)." in found.sentences
+
+
+def test_documents_look_at_smaller_sets_alone_where_the_table_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    names = [f"c{j}" for j in range(6)]
+    table = sf.read(pa.table({name: rng.integers(0, 9, 400) for name in names}))
+    roles = sf.Roles(quasi=tuple(names))
+    whole, _ = riskiest_combinations.risk(table, roles, None)
+    assert whole is not None
+    assert whole.largest == 6
+    monkeypatch.setattr(riskiest_combinations, "WORK", 30 * len(table.count(names)))
+    fewer, _ = riskiest_combinations.risk(table, roles, None)
+    assert fewer is not None
+    assert fewer.largest == 2  # 21 sets of up to two columns, 41 of up to three
+    assert list(fewer.sets) == [each for each in whole.sets if len(each.columns) <= 2]

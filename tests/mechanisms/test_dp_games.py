@@ -350,6 +350,7 @@ def test_a_mechanism_with_a_third_of_the_noise_is_caught(tmp_path: Path, monkeyp
     assert play(tmp_path, lambda table, rng: [made_by(table, ROLES, rng)], settings, value("value", 7)) > 1
 
 
+@pytest.mark.full  # many releases
 def test_a_reading_that_looks_at_the_rows_is_caught(tmp_path: Path) -> None:
     """The same game on a table that was guessed: one row turns 1.234 into 1234 for all others, and no noise hides that."""
     roles = sf.Roles(quasi=("age", "sex"))

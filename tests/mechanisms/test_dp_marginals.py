@@ -102,6 +102,7 @@ def test_every_cell_has_the_right_noise(tmp_path: Path, seed: int | None) -> Non
     assert rejects_other_scales(noise, 2.0)
 
 
+@pytest.mark.full  # many releases; test_dp_games plays it too
 def test_neighbours_are_told_apart_by_epsilon_at_most(tmp_path: Path) -> None:
     """One row more: the cell that it is in, over many releases."""
     made_by = DpMarginals(columns="sex", domains="sex=F|M", epsilon=2, nonnegative=False)

@@ -72,6 +72,7 @@ def _lost(table: Made, classes: list[list[int]]) -> float:
     return total / table.rows / len(table.roles.quasi)
 
 
+@pytest.mark.full  # every partition of thirty tables
 def test_tiny_tables_come_near_the_best_of_all_partitions() -> None:
     """Every partition of eight or nine rows is gone through. The pass is never below that, and mostly there."""
     reached, before = 0, 0

@@ -55,6 +55,7 @@ def test_means_hold_in_the_file(
     assert information([[row["s"] for row in rows] for rows in classes]) <= bits + 1e-9
 
 
+@pytest.mark.full  # every partition of a dozen tables
 def test_tiny_tables_come_near_the_best_of_all_partitions_that_meet_the_mean() -> None:
     reached = 0
     for seed in range(12):

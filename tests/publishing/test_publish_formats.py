@@ -82,14 +82,14 @@ def counted(table: Any) -> dict[tuple[str | None, ...], int]:
     return dict(zip(zip(*texts, strict=True), counts.n.tolist(), strict=True))
 
 
-@pytest.mark.parametrize("ending", WRITTEN)
+@pytest.mark.parametrize("ending", few(WRITTEN, ".csv", ".parquet", ".xlsx"))
 def test_every_format_holds_the_same_release(tmp_path: Path, made: Release, ending: str) -> None:
     again = sf.read(out(made, tmp_path / f"r{ending}"))
     assert counted(again) == counted(made.table)
     assert list(tmp_path.iterdir()) == [tmp_path / f"r{ending}"]
 
 
-@pytest.mark.parametrize("ending", WRITTEN)
+@pytest.mark.parametrize("ending", few(WRITTEN, ".csv", ".parquet", ".xlsx"))
 def test_same_bytes_and_nothing_of_the_owner(tmp_path: Path, made: Release, ending: str) -> None:
     first = out(made, tmp_path / f"a{ending}").read_bytes()
     time.sleep(1.1 if ending in NEW else 0)
@@ -286,14 +286,14 @@ def test_other_endings_are_refused_with_the_list(tmp_path: Path, made: Release, 
     )
 
 
-@pytest.mark.parametrize("ending", NEW)
+@pytest.mark.parametrize("ending", few(NEW, *NEW[:2]))
 def test_what_is_not_met_leaves_nothing(tmp_path: Path, made: Release, ending: str) -> None:
     with pytest.raises(NotMet, match="k_anonymity"):
         publish(made, ROLES, [sf.k_anonymity.at_least(39)], tmp_path / f"r{ending}", waive=WAIVED)
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("ending", NEW)
+@pytest.mark.parametrize("ending", few(NEW, *NEW[:2]))
 def test_a_file_that_holds_something_else_is_not_published(
     tmp_path: Path, made: Release, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -371,7 +371,7 @@ def test_no_release_loses_a_row_or_gains_a_header(tmp_path_factory: pytest.TempP
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits as Linux has them")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # the writer of workbooks leaves its temporary files to Python
-@pytest.mark.parametrize("ending", WRITTEN)
+@pytest.mark.parametrize("ending", few(WRITTEN, ".csv", ".parquet", ".xlsx"))
 @pytest.mark.parametrize("most", [0, 300, 4096])
 def test_a_full_disk_is_the_systems_refusal_and_leaves_nothing(
     made: Release, tmp_path: Path, ending: str, most: int

@@ -76,6 +76,7 @@ def test_a_package_whose_house_has_its_name_is_finished(folder: Path) -> None:
     assert run(folder, *words[:-1], "another").returncode == 0
 
 
+@pytest.mark.full  # several processes
 def test_verify_finishes_a_release_whose_companion_has_its_name(folder: Path) -> None:
     def words(diversity: int) -> tuple[str, ...]:
         made = ("--mechanism", "anatomy", "--set", f"l={diversity}", "--seed", "1", "--out", "out.csv")

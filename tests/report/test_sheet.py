@@ -91,7 +91,8 @@ def test_every_open_point_stands_on_the_sheet_with_its_reason_or_a_line(result: 
         assert point.key in said
         assert " ".join(point.what.split())[:60] in said
         assert ("must be mended first" if point.stops else point.reason or LINE) in said
-    assert ("No sheet has an open cross." in said) == (not decision(result).open)
+    verdict = decision(result)
+    assert ("No sheet has an open cross." in said) == (not verdict.open and verdict.released is not None)
 
 
 def test_no_sheet_has_a_cross_that_the_decision_does_not_know(result: Result) -> None:
@@ -197,3 +198,23 @@ def test_every_page_fits_its_window_and_its_reader(accept: Result, refuse: Resul
                     assert pages(page.pdf(format="A4")) == 1, where
                 context.close()
         browser.close()
+
+
+def test_whoever_holds_the_sheet_is_told_what_to_do(good: Result, accept: Result, refuse: Result) -> None:
+    """A refusal has no line to sign on, and does not say that nothing is open."""
+    assert "No sheet has an open cross" in words(sheet(good))
+    assert "Write a reason beside each open point" in words(sheet(accept))
+    refused = words(sheet(refuse))
+    assert "Do not publish." in refused
+    assert "Signature" not in refused
+    assert "No sheet has an open cross" not in refused
+    for each in (good, accept):
+        assert "Signature" in words(sheet(each))
+
+
+def test_the_tests_behind_open_points_are_explained_beside_them(accept: Result) -> None:
+    keys = [point.key for point in decision(accept).points("WP29")]
+    assert keys
+    assert ("wp29.singling_out" in keys) == (
+        "Describing a person so that the description fits nobody else" in words(sheet(accept))
+    )

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from selection import rounds
 from sfumato.core.cell_loss import ILOSS
 from sfumato.core.cover import Domain
 from sfumato.core.hierarchy import Hierarchy
@@ -114,7 +115,7 @@ def test_no_partition_of_a_tiny_table_loses_less() -> None:
 
 @pytest.mark.full
 def test_no_partition_of_many_tiny_tables_loses_less() -> None:
-    for seed in range(100, 260):
+    for seed in rounds(100, 260):
         holds(seed, 4 + seed % 5)
 
 
@@ -193,6 +194,31 @@ def test_less_work_says_less_and_nothing_false() -> None:
     values = [bound.value for bound in bounds]
     assert values[0] < values[1] < values[2]
     assert [bound.details["complete"] for bound in bounds] == [False, False, True]
+
+
+def test_an_estimate_stays_below_what_it_estimates_and_comes_near(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(7)
+    people = table(
+        **{name: np.round(100 * np.exp(rng.normal(0, 1, 3000))).astype(int).tolist() for name in ("a", "b", "c")},
+        ill=rng.choice(list("uvwxyz"), 3000).tolist(),
+    )
+    roles = sf.Roles(quasi=("a", "b", "c"), sensitive=("ill",))
+    for require in ([], [sf.require("distinct_l_diversity >= 3")], [sf.require("marketer_risk <= 0.1")]):
+        given = [sf.require("k_anonymity >= 5"), *require]
+        whole = least_loss(people, roles, require=given)
+        assert whole.exactness == "bound"
+        small = least_loss(people, roles, require=given, estimate=True)
+        assert (small.value, small.exactness) == (whole.value, "bound")  # small enough to look at every pair
+        for rows in (400, 2000):
+            monkeypatch.setattr("sfumato.search.least_loss.DRAWN", rows * 3000 * 3)
+            guess = least_loss(people, roles, require=given, work=10**6, estimate=True)
+            assert guess.details["complete"]
+            assert guess.exactness == "estimate"
+            assert guess.details["rows_drawn"] == pytest.approx(rows, rel=0.01)
+            assert guess.value < whole.value
+            assert guess.value > whole.value * (0.7 if rows == 400 else 0.85)
+            again = least_loss(people, roles, require=given, work=10**6, estimate=True)
+            assert again.value == guess.value
 
 
 def test_blocks_find_what_a_look_at_every_pair_finds() -> None:

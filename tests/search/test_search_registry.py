@@ -17,6 +17,7 @@ import pytest
 from search_oracle import Node, Row, Small, Value, some_lines
 
 import sfumato as sf
+from selection import enough, rounds
 from sfumato.core.errors import Infeasible, InputError, RequirementError, Unavailable
 from sfumato.core.metric import Metric, Requirement
 from sfumato.metrics import everything
@@ -179,7 +180,7 @@ ALONE += ["homogeneity_exposed", "worst_case_background[k=0]", "personalized_bre
 def test_classes_that_must_go_are_known(text: str) -> None:
     """Where what is left out is no matter of choice, or all choices were gone through, the optimum is proved, with suppression too."""
     metric, suppressed = sf.metric(text), 0
-    for seed in range(12):
+    for seed in rounds(12):
         question = tiny(seed)
         question.suppression = 0.45
         rng = random.Random(f"{text} {seed}")
@@ -193,7 +194,7 @@ def test_classes_that_must_go_are_known(text: str) -> None:
             continue
         assert found.status == "optimal", str(found)
         suppressed += found.suppressed > 0
-    assert suppressed > 0
+    assert enough(suppressed > 0)
 
 
 # --- the same requirement in other words ------------------------------------------------------------------------------

@@ -119,7 +119,7 @@ def test_nothing_open_is_a_yes() -> None:
     )
     assert [point.key for point in verdict.open] == []
     assert verdict.answer == "yes"
-    assert verdict.because == "All 2 limits are met, and no sheet has an open cross."
+    assert verdict.because == "Both limits are met, and no sheet has an open cross."
 
 
 @pytest.mark.parametrize("preset", sorted(PRESETS))

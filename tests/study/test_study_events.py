@@ -22,6 +22,7 @@ from sfumato.study.events import (
     replay,
 )
 from sfumato.study.tally import Tally
+from sfumato.study.telling import answers
 from study_house import columns, study
 
 
@@ -140,3 +141,24 @@ def test_the_words_say_how_far_and_how_long() -> None:
     assert tally.words == "4 of 4"
     tally(Planned(5, ("slow",), 2))
     assert tally.words == "4 of 5, about 1 minute left"
+
+
+def test_answers_are_told_while_a_study_runs_and_only_what_is_better_by_a_tenth() -> None:
+    said: list[str] = []
+    listen = answers(said.append, utility=sf.metric("iloss"))
+    listen(Planned(5, ("mondrian",) * 5, 1))
+    for name, loss, met in (
+        ("a", 0.3, False),
+        ("b", 0.5, True),
+        ("c", 0.46, True),
+        ("d", 0.44, True),
+        ("e", 0.6, True),
+    ):
+        listen(Measured(name, "mondrian", 0.1, loss, met))
+    assert [text.split(" meets")[0] for text in said] == ["A first answer, 2 of 5: b", "A better answer, 4 of 5: d"]
+    assert "iloss 0.44" in said[1]
+    higher: list[str] = []
+    listen = answers(higher.append, utility=sf.metric("entropy_utility"))
+    for name, kept in (("a", 0.5), ("b", 0.4), ("c", 0.6)):
+        listen(Measured(name, "mondrian", 0.1, kept, True))
+    assert [text.split(": ")[1][0] for text in higher] == ["a", "c"]

@@ -96,7 +96,7 @@ def test_the_table_itself_is_no_step() -> None:
     assert isinstance(found.points[1].candidate, Candidate)
 
 
-def test_a_large_table_begins_with_what_is_made_soonest_and_is_clustered_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_table_begins_with_what_is_made_soonest_and_is_clustered_once(monkeypatch: pytest.MonkeyPatch) -> None:
     table, roles = memory(), sf.Roles(quasi=("age", "zip"), sensitive=("ill",))
     asked = (require("k_anonymity >= 3"),)
     small = candidates(table, roles, asked, metric("iloss"))
@@ -105,5 +105,5 @@ def test_a_large_table_begins_with_what_is_made_soonest_and_is_clustered_twice(m
     assert large[0].family == "mondrian"
     assert small[0].family == "generalize_full_domain"
     clustered = [made.text for made in large if made.family == "k_member"]
-    assert len(clustered) == 2 < sum(made.family == "k_member" for made in small)
-    assert sum("fit_queries=True" in text or "fit_queries=true" in text for text in clustered) == 1
+    assert len(clustered) == 1 < sum(made.family == "k_member" for made in small)
+    assert "fit_queries=true" in clustered[0].lower()

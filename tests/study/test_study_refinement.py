@@ -24,7 +24,7 @@ from sfumato.search.losses import Wanted
 from sfumato.study import refinement as room
 from sfumato.study.advice import advice
 from sfumato.study.candidate import Candidate, product, spelled, steered
-from sfumato.study.default_candidates import candidates
+from sfumato.study.default_candidates import candidates, size_of
 from sfumato.study.point import Measurement
 from sfumato.study.refinement import neighbours
 from sfumato.study.stopping import Stop
@@ -370,6 +370,20 @@ def test_on_a_large_table_only_the_nearest_neighbours_of_the_best_are_tried(monk
         around = [candidate.mechanism for candidate in room._around(result)]
         ks = sorted({made.k for made in around if made is not None and made.card.name == best} - {9})  # type: ignore[attr-defined]
         assert ks == [8, 10] if large else len(ks) > 4
+
+
+@pytest.mark.parametrize("room", [0, 1, 2])
+def test_on_a_large_table_the_fewer_neighbours_are_tried_the_larger_it_is(
+    room: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sfumato.study.default_candidates.LARGE", 0)
+    held = study(memory(), "k_member k=9 improve=true", requirements=("k_anonymity >= 3",))
+    monkeypatch.setattr("sfumato.study.refinement._ROOM", room * size_of(held.table, held.roles))
+    result = held.run()
+    assert result.looked == room
+    every = [around.text for around in neighbours(held.candidates[0].mechanism, held, nearest=True)]  # type: ignore[arg-type]
+    assert every
+    assert all("improve=true" in text.lower() for text in every)  # what gains is not left off
 
 
 def test_on_a_large_table_few_candidates_are_tried_and_none_by_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:

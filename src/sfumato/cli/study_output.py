@@ -79,16 +79,20 @@ def conduct(
     """
     from ..report.documents import write_all
     from ..report.package import write_package
-    from ..study.events import FILE, Done, Event, EventLog, Stage
-    from ..study.telling import drawn
+    from ..study.default_candidates import is_large
+    from ..study.events import FILE, Done, Event, EventLog, Stage, unheard
+    from ..study.telling import answers, drawn
 
     folder = cache or out / ".kept"
     with o.keeping(folder), o.progress("candidates") as bar:
         log, show = EventLog(folder / FILE), drawn(lambda share, *words: bar(0.9 * share, *words))
+        long = bool(study.require) and is_large(study.table, study.roles)
+        say = answers(o.tell, utility=study.utility) if long else unheard
 
         def listen(event: Event) -> None:
             log(event)
             show(event)
+            say(event)
             if isinstance(event, Done) and event.cut == "interrupt":
                 o.tell(
                     "Interrupted: the documents are written from what was measured; Ctrl-C again leaves without them."

@@ -22,6 +22,8 @@ MASK = "▒▒▒"
 LEAST = (3, 5, 10)
 MOST = 10
 """Records that are told of."""
+WORK = 100_000_000
+"""Tuples times sets of columns: beyond that, smaller sets alone are looked at."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,9 +97,13 @@ def after(evidence: Evidence) -> ClassSizes:
 
 def risk(table: Table, roles: Roles, population: Table | None) -> tuple[RawRisk | None, str]:
     """The raw table's risk, without the search for what would repair it; or why it cannot be told."""
-    minimal = largest_within(len(roles.quasi), 3, 20_000)
+    width = len(roles.quasi)
     try:
-        return raw_risk(table, roles, minimal=minimal, curve=False, population=population), ""
+        roles.check(table.columns, where=table.name)
+        fewer = WORK // max(len(table.count(roles.quasi)) if width else 1, 1)
+        most = None if 2**width <= fewer else largest_within(width, width, max(min(fewer, 20_000), width))
+        minimal = largest_within(width, 3, min(20_000, max(fewer, width)))
+        return raw_risk(table, roles, most=most, minimal=minimal, curve=False, population=population), ""
     except SfumatoError as reason:
         return None, str(reason)
 

@@ -37,7 +37,7 @@ def _tried(trial: Trial) -> list[dict[str, Any]]:
         "suppression": [0.0, 0.05, 0.1] if small else [0.0, 0.1],
         "weigh": "use",
     }
-    return [by_owner, by_use]
+    return [by_use] if trial.large else [by_owner, by_use]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -44,13 +44,23 @@ from .partition.query_workload import QueryWorkload
 
 
 def _offered(trial: Trial) -> list[dict[str, Any]]:
+    crosses = not trial.linked and all(r.metric.card.name != n_t_closeness.card.name for r in trial.require)
+    better = {"improve": True} if crosses else {}
+    labels = {"labels": ["plain", "cheapest"]} if trial.hierarchies else {}
+    steers = all(Mondrian(k=trial.few[0]).honours(r) for r in trial.require)  # limits are used up: no larger k can help
+    if (
+        trial.large and steers and better
+    ):  # each takes long: what is fitted answers best, the others are soon there or precise
+        few = trial.few[:1]
+        return [
+            {"k": few, "choose": ["loss", "width"]},
+            {"k": few, **labels, **better},
+            {"k": few, **labels, **better, "fit_queries": True, "weigh": "use"},
+        ]
     settings: list[dict[str, Any]] = [
         {"k": trial.ks, "choose": ["loss", "width"]},
         *([] if trial.large else [{"k": trial.few, "mode": "relaxed", "choose": ["loss", "width"]}]),
     ]
-    crosses = not trial.linked and all(r.metric.card.name != n_t_closeness.card.name for r in trial.require)
-    better = {"improve": True} if crosses else {}
-    labels = {"labels": ["plain", "cheapest"]} if trial.hierarchies else {}
     if trial.hierarchies:
         settings.append({"k": trial.few, **labels, **better})
     if better:
@@ -58,7 +68,7 @@ def _offered(trial: Trial) -> list[dict[str, Any]]:
     if not trial.linked:
         settings.append({"k": trial.few, **labels, **better, "weigh": "use"})
     if better:
-        ks = trial.few[:1] if all(Mondrian(k=trial.few[0]).honours(r) for r in trial.require) else trial.few
+        ks = trial.few[:1] if steers else trial.few
         modes = {} if trial.large else {"mode": ["strict", "relaxed"]}
         settings.append({"k": ks, **labels, **better, **modes, "fit_queries": True, "weigh": "use"})
     return settings

@@ -112,7 +112,7 @@ def _about(verdict: Decision) -> Iterator[tuple[Text, Text]]:
             if verdict.released is not None
             else f"{verdict.before:,} rows"
         )
-        each = "each another person" if verdict.counts == "people" else "a person may have several"
+        each = "each is another person" if verdict.counts == "people" else "a person may have several"
         yield "people", f"{many} are released; {each}."
     known = joined([code(name) for name in verdict.knows]) or ["nothing"]
     yield "an adversary knows", known
@@ -158,7 +158,11 @@ def _limits(verdict: Decision) -> Iterator[Block]:
         return
     rows: list[list[Text]] = []
     for each in verdict.limits:
-        stands = soft("not measured") if each.met is None else _met(each.met)
+        stands = (
+            _met(each.met)
+            if each.met is not None
+            else soft("no release" if verdict.released is None else "not measured")
+        )
         rows.append([code(each.requirement), stands, each.words, each.source])
     yield Grid(["limit", "", "in words", "who sets it"], rows)
 
@@ -169,12 +173,17 @@ def _met(met: bool) -> Text:
 
 def _open(verdict: Decision) -> Iterator[Block]:
     if not verdict.open:
-        yield Paragraph("No sheet has an open cross.")
+        nothing = (
+            "There is no release, so no sheet was filled in."
+            if verdict.released is None
+            else "No sheet has an open cross."
+        )
+        yield Paragraph(nothing)
         return
     rows: list[list[Text]] = []
     for point in verdict.open:
         accepted = "must be mended first" if point.stops else point.reason or LINE
-        rows.append([[f"{point.sheet} ", soft(point.key)], point.what, accepted])
+        rows.append([[point.sheet, "\n", soft(point.key)], point.what, accepted])
     yield Grid(["open point", "what is open", "accepted because"], rows)
     tests = {point.key.removeprefix("wp29.").partition("(")[0].replace("_", " ") for point in verdict.points("WP29")}
     words = [f"{word.capitalize()}: {meaning}" for word, meaning in WORDS.items() if word in tests]

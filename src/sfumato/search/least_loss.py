@@ -20,6 +20,9 @@ the distances d' to its other rows, which is least for the k - 1 nearest, and gr
 Where the mean risk (marketer_risk) may be at most b, rows in classes of m rows pay in it: the sum of 1/m - b over the released rows is at most
 0. Let each row choose the size m of its class by itself, at what (1) or (2) says of that size; for every price p of the mean, no release
 loses less than the sum over rows of the least of f(m) + p (1/m - b), by duality, and the best price is taken.
+
+Both sums are means over rows. On a large table they can be estimated from rows drawn at random, each held against every row of the table: what is
+told is then the lower end of an interval, which the bound itself lies below in one draw of 1,000.
 """
 
 from __future__ import annotations
@@ -51,6 +54,13 @@ _WIDE, _MOST = 3.0, 60
 """Up to how many times the mean size that a mean risk asks for sizes of classes are told apart, and up to how many rows."""
 _STEPS, _GOLDEN = 40, (5**0.5 - 1) / 2
 """Golden-section search for the best price of a mean risk."""
+DRAWN = 250_000_000
+"""The same looks, by which the number of rows that are drawn for an estimate follows."""
+_LARGE = 2
+"""Times `WORK`: where looking at every pair takes more, the bound is estimated if that is allowed."""
+_FEWEST_DRAWN, _MOST_DRAWN = 200, 4_000
+_SURE = 3.29
+"""Standard errors that an estimate stays below the mean: 1 in 2,000, for each of the two sums."""
 _ROUNDING = 1e-9
 """By what share the bound is lowered, since sums are rounded."""
 
@@ -71,12 +81,14 @@ def least_loss(
     require: tuple[Requirement, ...] | list[Requirement] = (),
     labels: Labels = "cheapest",
     work: int = WORK,
+    estimate: bool = False,
 ) -> Score:
     """The ILoss below which no local recoding comes: of classes of at least `k` rows, and as large and diverse as `require` asks.
 
     Of the requirements those count that look at a class's size, marketer_risk and distinct_l_diversity; what others ask can only make
     the loss larger. `labels` are the kinds of label, as for Mondrian and k_member; with `any` it holds for whatever labels. It is a bound: the
-    best release may lose more. The details say whether `work` sufficed, and which of the two sums it is.
+    best release may lose more. The details say whether `work` sufficed, and which of the two sums it is. With `estimate` it is estimated from
+    rows drawn at random (always the same ones) where the table is too large to look at every pair of rows.
     Extremes: 0 for k = 1, and where each combination stands k times; the loss of `*` where the table has fewer than k rows.
     """
     check_roles(roles)
@@ -104,14 +116,24 @@ def least_loss(
         values.append((member, counts.codes[counts.names.index(name)], max(least, 1)))
     mean = min((r.bound for r in require if r.metric.card is marketer_risk.card), default=1.0)
     many = max(k, min(int(_WIDE / mean), _MOST)) if 0 < mean < 1 / k else k
-    nearest = nearest_others(PairCosts(columns, np.array(grouped.codes)), grouped.n, many, values, work)
+    costs = PairCosts(columns, np.array(grouped.codes))
     whole = sum(column.whole for column in columns)
-    sums = _sums(nearest, grouped.n, k, whole, mean)
-    best = max(sums, key=lambda name: sums[name])
+    only, n = None, grouped.n
+    drawn = estimate and len(n) ** 2 * len(costs) > _LARGE * work
+    if drawn:
+        only, n = _drawn(n, DRAWN // (len(n) * len(costs)))
+    nearest = nearest_others(costs, grouped.n, many, values, work, only)
+    below: dict[str, float] = {}
+    about: dict[str, float] = {}
+    for name, each in _sums(nearest, n, k, whole, mean).items():
+        about[name] = float(each @ n) / float(n.sum())
+        spread = float(((each - about[name]) ** 2) @ n) / max(float(n.sum()) - 1, 1.0) if drawn else 0.0
+        below[name] = max(about[name] - _SURE * (spread / float(n.sum())) ** 0.5, 0.0)
+    best = max(below, key=lambda name: below[name])
     return Score(
-        sums[best] * (1 - _ROUNDING),
+        below[best] * (1 - _ROUNDING),
         "share of the domain",
-        "bound",
+        "estimate" if drawn else "bound",
         details={
             "k": k,
             "diverse": bool(values),
@@ -120,8 +142,18 @@ def least_loss(
             "kinds": {column.name: list(column.allowed) for column in columns},
             "by": best,
             "complete": nearest.complete,
+            "rows_drawn": int(n.sum()) if drawn else None,
+            "about": about[best] if drawn else None,
         },
     )
+
+
+def _drawn(n: IntArray, rows: int) -> tuple[IntArray, IntArray]:
+    """Tuples of rows drawn at random with replacement, and how often each was drawn. Nothing here is secret: always the same draw."""
+    rows = min(max(rows, _FEWEST_DRAWN), _MOST_DRAWN)
+    at = np.random.default_rng(0).integers(int(n.sum()), size=rows)
+    tuples, times = np.unique(np.searchsorted(np.cumsum(n), at, side="right"), return_counts=True)
+    return tuples.astype(np.int64), times.astype(np.int64)
 
 
 def least_loss_beside(
@@ -142,7 +174,7 @@ def least_loss_beside(
     if labels is None:
         texts = (text for column in evidence.tuples.columns for text in column.texts if text is not None)
         labels = "any" if any(text[:1] + text[-1:] == "{}" for text in texts) else "cheapest"
-    return least_loss(release.original, roles, require=require, labels=labels)
+    return least_loss(release.original, roles, require=require, labels=labels, estimate=True)
 
 
 def spell_least_loss(bound: Score) -> str:
@@ -156,14 +188,20 @@ def spell_least_loss(bound: Score) -> str:
     diverse = ", with as many different sensitive values as required," if bound.details["diverse"] else ""
     if bound.details["mean_risk"] is not None:
         diverse = f", a mean risk of at most {spell_bound(bound.details['mean_risk'])}{diverse or ','}"
-    return (
+    sentence = (
         f"No release with classes of at least {bound.details['k']:,} rows{diverse} and {labels} has an ILoss below {down(bound.value, 4)}, "
-        "whatever the mechanism. This is a bound: the best possible release may lose more."
+        "whatever the mechanism. "
     )
+    if bound.details["rows_drawn"] is not None:
+        return (
+            f"{sentence}This is a bound estimated from {bound.details['rows_drawn']:,} rows drawn at random (99.9% of such draws give no more than "
+            "the whole table does): the best possible release may lose more."
+        )
+    return f"{sentence}This is a bound: the best possible release may lose more."
 
 
-def _sums(nearest: Nearest, n: IntArray, k: int, whole: float, mean: float) -> dict[str, float]:
-    """The mean over the rows of what each adds, by (1) and by (2); none adds more than a row that is left out."""
+def _sums(nearest: Nearest, n: IntArray, k: int, whole: float, mean: float) -> dict[str, FloatArray]:
+    """What each tuple's rows add, by (1) and by (2); none adds more than a row that is left out."""
     many = nearest.costs.shape[1]
     sizes = np.arange(k, many + 1)
     alone = np.max([nearest.costs[:, k - 2] if k > 1 else np.zeros(len(n)), *nearest.values], axis=0)
@@ -176,17 +214,20 @@ def _sums(nearest: Nearest, n: IntArray, k: int, whole: float, mean: float) -> d
     return {name: _dual(each, inverse, n, whole, mean) for name, each in (("rows", rows), ("pairs", pairs))}
 
 
-def _dual(each: FloatArray, inverse: FloatArray, n: IntArray, whole: float, mean: float) -> float:
+def _dual(each: FloatArray, inverse: FloatArray, n: IntArray, whole: float, mean: float) -> FloatArray:
     """What rows lose at least, given what each loses by the size of its class (tuples x sizes) and one by each size: at the best price."""
 
+    def lost(price: float) -> FloatArray:
+        least: FloatArray = np.minimum((each + price * (inverse - mean)).min(axis=1), whole)
+        return least
+
     def at(price: float) -> float:
-        lost = (each + price * (inverse - mean)).min(axis=1)
-        return float(np.minimum(lost, whole) @ n / n.sum())
+        return float(lost(price) @ n / n.sum())
 
     if mean >= inverse.max() or mean <= 0:
-        return at(0.0)
+        return lost(0.0)
     low, high = 0.0, whole / mean
     for _ in range(_STEPS):  # concave in the price
         a, b = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
         low, high = (low, b) if at(a) >= at(b) else (a, high)
-    return max(at(0.0), at(low), at(high))
+    return lost(max((0.0, low, high), key=at))

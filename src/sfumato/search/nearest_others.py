@@ -74,9 +74,17 @@ class PairCosts:
 
 
 def nearest_others(
-    costs: PairCosts, n: IntArray, many: int, values: list[tuple[IntArray, IntArray, int]], work: int
+    costs: PairCosts,
+    n: IntArray,
+    many: int,
+    values: list[tuple[IntArray, IntArray, int]],
+    work: int,
+    only: IntArray | None = None,
 ) -> Nearest:
-    """The `many` nearest rows of tuples with `n` rows each; `values` are, for each sensitive column, the tuple and the value of each entry, and l."""
+    """The `many` nearest rows of tuples with `n` rows each; `values` are, for each sensitive column, the tuple and the value of each entry, and l.
+
+    Of tuples `only` alone, if given: held against every tuple, whatever the work, and in that order.
+    """
     order, first = _blocks(costs)
     ends = [column.ends(costs.codes[j][order], first) for j, column in enumerate(costs.columns)]
     sizes = np.diff(np.append(first, len(order)))
@@ -84,10 +92,14 @@ def nearest_others(
     apart = [np.zeros(len(n)) for _ in values]
     each, complete = work // len(first), True
     entries = [_by_tuple(tuple_, value, len(n)) for tuple_, value, _ in values]
-    for b in range(len(first)):
-        here = order[first[b] : first[b] + sizes[b]]
+    groups = np.split(order, first[1:])
+    if only is not None:
+        groups = np.split(only, np.arange(_BLOCK, len(only), _BLOCK))
+    for b, here in enumerate(groups):
         gap, part = np.zeros(len(first)), np.zeros(len(first))
         for column, its in zip(costs.columns, ends, strict=True):
+            if only is not None:  # these do not lie together, so no block is far from all of them
+                break
             more, some = column.apart(its, b)
             gap += more
             part += some
@@ -99,7 +111,7 @@ def nearest_others(
         while at < len(turn):
             if near.settled(float(gap[turn[at]]), float(rest[at])):
                 break
-            if looked and looked >= each:
+            if looked and looked >= each and only is None:
                 near.pad(float(gap[turn[at]]), float(rest[at]))
                 complete = False
                 break
@@ -115,6 +127,8 @@ def nearest_others(
         shares[here] = np.cumsum(_in_order(near.share, near.by_share, many), axis=1)
         for i, each_apart in enumerate(near.apart()):
             apart[i][here] = each_apart
+    if only is not None:
+        cost, shares, apart = cost[only], shares[only], [each_apart[only] for each_apart in apart]
     return Nearest(cost, shares, apart, complete)
 
 

@@ -242,6 +242,8 @@ def _because(
         if not limits
         else "The limit is met"
         if len(limits) == 1
+        else "Both limits are met"
+        if len(limits) == 2
         else f"All {len(limits)} limits are met"
     )
     if answer == "yes":

@@ -39,7 +39,12 @@ _FEW = (3, 5, 10, 20, 50)
 
 def is_large(table: Table, roles: Roles) -> bool:
     """Whether a candidate takes so long that few can be tried. What is tried follows from the table alone, never from the clock."""
-    return len(table.count(roles.quasi)) * len(roles.quasi) > LARGE
+    return size_of(table, roles) > LARGE
+
+
+def size_of(table: Table, roles: Roles) -> int:
+    """Distinct tuples times quasi-identifiers: what the work of a candidate follows."""
+    return len(table.count(roles.quasi)) * len(roles.quasi)
 
 
 def overlooked(table: Table, roles: Roles, made: Sequence[Candidate]) -> list[str]:

@@ -2,7 +2,8 @@
 
 A grid is coarse, and greedy mechanisms are not monotone in their parameters: k = 12 may lose less than k = 10. So the neighbours
 of the best candidate of each mechanism are tried, judged by the axes and the requirements alone, and what beats it is looked
-around in turn. What wins is then measured like all others. On a large table only the nearest neighbours of the recommended one are tried.
+around in turn. What wins is then measured like all others. On a large table only the nearest neighbours of the recommended one are tried, and
+the fewer the larger it is.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ..core.errors import SfumatoError
 from ..core.mechanism import Mechanism
 from .candidate import Candidate, spelled
 from .context import smallest_k
-from .default_candidates import is_large, minimised
+from .default_candidates import is_large, minimised, size_of
 from .point import Point
 from .result import Result
 from .runner import run
@@ -32,6 +33,8 @@ _NEAR = 1.3
 """Mechanisms whose best candidate loses at most so many times what the recommended one loses are looked around, too."""
 _NEAREST = 2
 """Neighbours of a number that are tried on a large table."""
+_ROOM = 1_200_000
+"""Distinct tuples times quasi-identifiers, by how often they go into this so many neighbours are tried on a large table in all."""
 _STEPS = (1, 2, 3, 4, 5)
 _SHARES = (0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0)
 
@@ -46,10 +49,12 @@ def refined(result: Result, *, rounds: int, kept: Kept, workers: int, telling: T
     looked = 0
     seen: list[Point] = []
     points = list(result.points)
+    most = _ROOM // size_of(study.table, study.roles) if is_large(study.table, study.roles) else None
     for _ in range(rounds):
         if stop.due:
             break
         more = list({c.text: c for c in _around(result) if c.text not in tried}.values())
+        more = more[: None if most is None else max(most - looked, 0)]
         if not more:
             break
         tried |= {c.text for c in more}
@@ -126,6 +131,8 @@ def neighbours(made: Mechanism, study: Study, *, nearest: bool = False) -> Itera
         if field.name not in made.card.tunable:
             continue
         value = getattr(made, field.name)
+        if nearest and value is True:  # what gains is not left off
+            continue
         others = _values(field.name, value, hints[field.name], least, minimised(study.utility))
         others = [other for other in others if other != value]
         if nearest and isinstance(value, int | float) and not isinstance(value, bool):

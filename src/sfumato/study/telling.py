@@ -12,7 +12,11 @@ from .runner import Told
 from .tally import Tally
 
 if TYPE_CHECKING:
+    from ..core.metric import Metric
     from .study import Study
+
+_GAIN = 0.1
+"""By what share less must be lost for another candidate to be told of while a study runs."""
 
 
 class Telling:
@@ -89,5 +93,25 @@ def drawn(line: Callable[..., None]) -> Listener:
             tally.stage if tally.stage in ("finalist", "documents", "package") else tally.doing,
             tally.words,
         )
+
+    return listen
+
+
+def answers(say: Callable[[str], Any], *, utility: Metric) -> Listener:
+    """A listener that says which candidate meets every limit first, and each that is better by a tenth than what was said before."""
+    sign, told = (-1.0 if utility.card.better == "higher" else 1.0), [float("inf")]
+    tally = Tally()
+
+    def listen(event: Event) -> None:
+        tally(event)
+        if not isinstance(event, Measured) or not event.met or event.utility is None:
+            return
+        loss, before = sign * event.utility, told[0]
+        if loss < before - _GAIN * abs(before) or before == float("inf"):
+            told[0] = loss
+            first = "A first answer" if before == float("inf") else "A better answer"
+            say(
+                f"{first}, {tally.done} of {tally.total}: {event.name} meets every limit; {utility} {event.utility:.4g}. Ctrl-C takes the best so far."
+            )
 
     return listen

@@ -9,13 +9,14 @@ values by frequency, so that the queries by which a release is judged stay unsee
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
 
 from ...core.column import Column, FloatArray, IntArray
 from ...core.counts import Counts, shuffled
-from ...core.cover import Domain
+from ...core.cover import BoolArray, Domain
 from ...core.noun import dataclass
 from ...core.roles import Roles
 from ..parameters.column_weights import SANITY, SELECTIVITY
@@ -25,8 +26,6 @@ QUERIES = 3_000
 """About so many queries in all."""
 _FEWEST, _MOST = 3, 16
 """Ranges or sets that are asked for of a column."""
-_BLOCK = 16
-"""Classes whose answers are computed at a time."""
 _TABLE = 200
 """Codes of an axis up to which what every range of codes answers is looked up."""
 
@@ -67,24 +66,49 @@ class AxisAnswers:
         high = np.where(inside, code, -1).max(axis=1)
         high = np.maximum(high, 0)
         low = np.minimum(low, high)
-        if self.table is not None:
-            found: FloatArray = self.table[low * len(self.axis) + high]
-            return found
         if not self.axis.counts_values:
-            return self._of_ranges(low, high, np.ones_like(low))
+            return self._of_ends(low, high)
         distinct, at = np.unique(code, return_inverse=True)
         one = np.zeros((len(code), len(distinct)))
         one[np.arange(len(code)), at] = 1.0
         held = (side @ one > 0).astype(np.float64)
         values = held.sum(axis=1).astype(np.int64)
+        return self._of_sets(low, high, values, lambda sets: held[sets] @ self._asked[distinct])
+
+    def of_classes(self, code: IntArray, first: IntArray) -> FloatArray:
+        """The same of classes whose units stand together, each from one of `first` on."""
+        low, high = np.minimum.reduceat(code, first), np.maximum.reduceat(code, first)
+        if not self.axis.counts_values:
+            return self._of_ends(low, high)
+        member = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(code))))
+        of, value = np.divmod(np.unique(member * len(self.axis) + code), len(self.axis))
+        start = np.flatnonzero(np.diff(of, prepend=-1))
+        values = np.diff(np.append(start, len(of)))
+        return self._of_sets(low, high, values, lambda sets: np.add.reduceat(self._asked[value], start)[sets])
+
+    def _of_ends(self, low: IntArray, high: IntArray) -> FloatArray:
+        """Where labels follow from the ends alone."""
+        if self.table is None:
+            return self._of_ranges(low, high, np.ones_like(low))
+        found: FloatArray = self.table[low * len(self.axis) + high]
+        return found
+
+    def _of_sets(
+        self, low: IntArray, high: IntArray, values: IntArray, asked: Callable[[BoolArray], FloatArray]
+    ) -> FloatArray:
+        """Where labels may be sets; `asked` tells of some classes how many of their values each predicate asks for."""
         shares = self._of_ranges(low, high, values)
         sets = self.axis.kind(low, high, values) == 2
-        gap = self.axis.column.has_missing & (high == len(self.axis) - 1) & (values > 1)
-        sets &= ~gap
+        sets &= ~(self.axis.column.has_missing & (high == len(self.axis) - 1) & (values > 1))
         if sets.any():
-            asked = np.diff(self.so_far, axis=0)[distinct]
-            shares[sets] = held[sets] @ asked / np.maximum(values[sets], 1)[:, None]
+            shares[sets] = asked(sets) / np.maximum(values[sets], 1)[:, None]
         return shares
+
+    @property
+    def _asked(self) -> FloatArray:
+        """Codes x predicates: which ask for a code."""
+        asked: FloatArray = np.diff(self.so_far, axis=0)
+        return asked
 
     def _of_ranges(self, low: IntArray, high: IntArray, values: IntArray) -> FloatArray:
         """What labels answer that cover every value between two codes, or all below a node."""
@@ -164,13 +188,19 @@ class QueryWorkload:
     def missed(self, code: IntArray, told: FloatArray, rows: IntArray, member: IntArray) -> FloatArray:
         """By how much the answers of all classes together are off, given the class of each unit."""
         order = np.argsort(member, kind="stable")
-        number = np.cumsum(np.diff(member[order], prepend=member[order][:1]) != 0)
+        code, told, rows, member = code[:, order], told[order], rows[order], member[order]
+        first = np.flatnonzero(np.diff(member, prepend=-1))
+        amount = np.add.reduceat(rows, first).astype(np.float64)
+        shares = [each.of_classes(line, first) for each, line in zip(self.axes, code, strict=True)]
+        for s in range(told.shape[1]):
+            shares.append(np.add.reduceat(told[:, s] * rows[:, None], first) / amount[:, None])
+        rest = np.concatenate(shares, axis=1)
+        many = self.actual.shape[1]
         off = -self.actual
-        for at in np.split(np.arange(len(order)), np.searchsorted(number, np.arange(_BLOCK, number[-1] + 1, _BLOCK))):
-            side = np.zeros((_BLOCK, len(at)))
-            side[number[at] % _BLOCK, np.arange(len(at))] = 1.0
-            inside = order[at]
-            off = off + self.answers(code[:, inside], told[inside], rows[inside], side).sum(axis=0)
+        for i in np.unique(self.one).tolist():
+            pairs = np.flatnonzero(self.one == i)
+            answered = (shares[i] * amount[:, None]).T @ rest
+            off[pairs] += answered.reshape(many, -1, many).transpose(1, 0, 2)[self.other[pairs]]
         return off
 
     def error(self, code: IntArray, entry: IntArray, n: IntArray, member: IntArray) -> float:
