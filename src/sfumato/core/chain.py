@@ -171,7 +171,13 @@ def _joined(table: Table, roles: Roles, first: Release, second: Release) -> Rele
     """
     if first.neighbours is not None:
         both = Fraction(first.epsilon or 0) + Fraction(second.epsilon or 0)
-        second = replace(second, neighbours=first.neighbours, epsilon=both, delta=first.delta + second.delta)
+        second = replace(
+            second,
+            neighbours=first.neighbours,
+            drawn=first.drawn | second.drawn,
+            epsilon=both,
+            delta=first.delta + second.delta,
+        )
         return replace(second, recoding=None, perturbed=first.perturbed | second.perturbed)
     recoding = None
     if first.recoding is not None and second.recoding is not None:

@@ -60,6 +60,8 @@ class Release:
     """Whether the table holds statistics instead of one row a person: then nothing that counts rows can be asked of it."""
     perturbed: frozenset[str] = frozenset()
     """Columns whose values were changed by noise, swapping or at random: equal values are then not the same people."""
+    drawn: frozenset[str] = frozenset()
+    """Columns of true values whose rows were drawn with differential privacy: its promise is about them, too."""
     neighbours: str | None = None
     """Where differential privacy is promised, what neighbouring tables differ by: then nothing else about the rows may be told."""
     epsilon: Fraction | None = None

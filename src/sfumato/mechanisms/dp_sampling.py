@@ -134,7 +134,9 @@ class DpSampling(Private):
             f"Each row was drawn with a probability of {percent(fraction)}, and a combination of released values that fewer than {k} drawn rows have was left "
             f"out. For these numbers delta is {delta_of(k, fraction, epsilon):.3g}, the largest tail of a binomial distribution."
         )
-        return self._released(table, made, times, self._notes(noise, budget, roles, note))
+        return self._released(
+            table, made, times, self._notes(noise, budget, roles, note), drawn=frozenset(made.column_names)
+        )
 
     def _labels(self, domains: tuple[StatedDomain, ...], roles: Roles) -> list[tuple[pa.Array, IntArray]]:
         """For each column the released values, and which of them each value of the domain becomes; missing stays missing."""

@@ -53,7 +53,7 @@ def free_of_release(release: Release, roles: Roles, waived: Collection[str] = ()
     """
     table, original = release.table, release.original
     if release.neighbours is not None and not release.statistics:
-        clear = tuple(name for name in table.columns if name not in release.perturbed)
+        clear = tuple(name for name in table.columns if name not in release.perturbed | release.drawn)
         return FreeColumns(released=table, free=clear, noiseless=True, waived=frozenset(waived))
     joined = roles.person if roles.linked and roles.person in table.columns else None
     classes = tuple(name for name in roles.quasi if name in table.columns) if joined else ()
