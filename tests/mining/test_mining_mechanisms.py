@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.core.errors import Unavailable
+from sfumato.core.errors import InputError, Unavailable
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "conformance"))
 from mechanism_checks import Case
 from test_conformance_mechanisms import NAMES, subject_of
 
-STATISTICS = {"dp_choice", "dp_marginals", "dp_ranges", "dp_statistics"}
+STATISTICS = {"cell_key", "dp_choice", "dp_marginals", "dp_ranges", "dp_statistics"}
 UNPAIRED = {"alpha_beta", "anatomy", "dp_synthesis", "permute_within_groups"}
 """Nobody's rows: synthetic ones, among which nobody can tell the true ones; or ones whose columns only groups join."""
 
@@ -34,6 +34,9 @@ def test_mined(name: str, gaps: bool, refusal: Callable[..., str]) -> None:
     )
     if name in STATISTICS:
         refusal(Unavailable, lambda: sf.mine(release, roles, scenario), "statistics")
+        return
+    if name == "dp_sampling":  # it releases the stated columns alone, and here the field is none of them
+        refusal(InputError, lambda: sf.mine(release, roles, scenario, workers=1), "ill")
         return
     found = sf.mine(release, roles, scenario, workers=1)["release"]
     assert found.paired == (name not in UNPAIRED)

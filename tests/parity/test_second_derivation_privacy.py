@@ -271,6 +271,8 @@ TABLES: dict[str, Callable[[list[Row]], float]] = {
     "mutual_information": joint_information,
     "mutual_information_leak": lambda rows: 1 - 2 ** -joint_information(rows),
     "one_symbol_i3": lambda rows: max(from_the_value(rows)),
+    "sample_uniqueness": lambda rows: sum(len(block) == 1 for block in blocks(rows)) / len(rows),
+    "population_uniqueness": lambda rows: sum(len(block) == 1 for block in blocks(rows)) / len(rows),
     "rarest_combination[size=1]": lambda rows: min(len(block) for name in QUASI for block in blocks(rows, [name])),
     "rarest_combination": lambda rows: min(len(block) for block in blocks(rows)),
 }

@@ -111,4 +111,14 @@ def test_documents_of_two_results_never_stand_together(folder: Path) -> None:
     (folder / "study.toml").write_text(STUDY.replace("= [3, 9]", "= [9]"))
     assert run(folder, *words, "md").returncode == 0
     names = {path.name for path in (folder / "study").iterdir() if path.name != ".kept"}
-    assert names == {"ema.md", "intruder.md", "mine.md", "note.md", "report.json", "report.md", "sheet.md", "wp29.md"}
+    assert names == {
+        "dpia.md",
+        "ema.md",
+        "intruder.md",
+        "mine.md",
+        "note.md",
+        "report.json",
+        "report.md",
+        "sheet.md",
+        "wp29.md",
+    }
