@@ -186,7 +186,6 @@ WALKS = (
             Step("study/study.py", "Study.point", "The scores become a point on the risk-utility map."),
             Step("study/result.py", "Result.frontier", "Points that no other beats on both axes."),
             Step("study/advice.py", "advice", "The recommendation with its reasons."),
-            Step("report/documents.py", "write_all", "The documents are drawn."),
             Step(
                 "study/findings.py",
                 "findings",
@@ -195,6 +194,7 @@ WALKS = (
             Step("inspect/raw_risk.py", "raw_risk", "How many rows stand out before anything is done."),
             Step("inspect/subgroups.py", "subgroups", "Whether small groups pay more than others."),
             Step("inspect/audit.py", "audit", "Whether the release still makes sense beside its original."),
+            Step("report/documents.py", "write_all", "The documents are drawn."),
             Step(
                 "report/external.py",
                 "external",

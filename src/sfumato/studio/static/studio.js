@@ -144,18 +144,18 @@ const explain = async (link) => {
 };
 
 // The row that names the columns, and whether the last one is a total: a click says so, and the table is read again.
-const rows = (form) => {
-  const send = () => form.requestSubmit();
-  for (const row of form.querySelectorAll("tr.choose")) row.addEventListener("click", (event) => {
-    if (event.target.closest("label")) return;
-    row.querySelector("input").checked = true;
-    send();
-  });
-  for (const box of form.querySelectorAll("[data-sets]")) box.addEventListener("change", () => {
-    document.getElementById(box.dataset.sets).value = box.checked ? "yes" : "no";
-    send();
-  });
-};
+document.addEventListener("click", (event) => {
+  const row = event.target.closest("tr.choose");
+  if (!row || event.target.closest("label")) return;
+  row.querySelector("input").checked = true;
+  row.closest("form").requestSubmit();
+});
+document.addEventListener("change", (event) => {
+  const box = event.target.closest("[data-sets]");
+  if (!box) return;
+  document.getElementById(box.dataset.sets).value = box.checked ? "yes" : "no";
+  box.closest("form").requestSubmit();
+});
 
 // A slider of ready-made rules fills the form; the form then shows what they do.
 const ready = (slider) => {
@@ -330,7 +330,6 @@ document.addEventListener("click", (event) => {
 const wire = (root) => {
   for (const form of root.querySelectorAll("form[data-post][data-live]")) live(form, form.dataset.live);
   for (const slider of root.querySelectorAll("[data-choices]")) ready(slider);
-  for (const form of root.querySelectorAll("form")) rows(form);
   for (const form of root.querySelectorAll("form[data-preview]")) live(form, "input", form.dataset.preview);
   for (const form of root.querySelectorAll("form.groups")) dragging(form);
   for (const form of root.querySelectorAll("form[data-get]"))
